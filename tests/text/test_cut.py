@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable
 from itertools import pairwise
+from typing import Protocol
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,16 @@ from splintr import Tokenizer
 from foreword.text import cut
 
 TOKENIZER = Tokenizer.from_pretrained("o200k_base")
-Way = Callable[[str, int, cut.Measure, cut.Mark, str], str | None]
+
+
+class Way(Protocol):
+    """One of the three ways to shorten a text."""
+
+    def __call__(
+        self, text: str, room: int, measure: cut.Measure, mark: cut.Mark, *, query: str = ""
+    ) -> str | None: ...
+
+
 WAYS: list[Way] = [cut.summary, cut.relevant, cut.excerpt]
 QUERY = "why does the harbour pump report E-77"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.text.sentences import sentences, standing_lines
+from foreword.text.sentences import sentences, unwrapped_lines
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_an_answer_of_no_ends_its_sentence() -> None:
 
 def test_log_lines_stand_alone_and_wrapped_prose_does_not() -> None:
     log = [f"[12:0{n}] worker {n} took {'a' * n * 9} from the queue\n" for n in range(9)]
-    assert standing_lines("".join(log)) == log
+    assert unwrapped_lines("".join(log)) == log
     wrapped = (
         "The harbour master keeps a list of pumps and\nValves that were seen to leak on a day"
         " with a\n" * 5
     )
-    assert standing_lines(wrapped) == [wrapped]
+    assert unwrapped_lines(wrapped) == [wrapped]
 
 
 @given(st.text(alphabet="aB .(`)[]\n\r1。", max_size=900))
 def test_sentences_and_lines_join_to_the_text(text: str) -> None:
     assert "".join(sentences(text)) == text
-    assert "".join(standing_lines(text)) == text
+    assert "".join(unwrapped_lines(text)) == text

@@ -9,13 +9,19 @@ out is the caller's decision.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from foreword.text import markdown
 
+# Of the sections: with fewer answered, a file is still a template. An author who has begun, with
+# every fourth prompt answered, has something to say.
 MOSTLY_EMPTY = 0.25
-LARGEST_TEMPLATE = 60_000
+LARGEST_TEMPLATE = 60_000  # characters: a larger file was filled by somebody
 
-_JUDGED = 500
+_JUDGED_CHARS = 500  # of a line: what it is shows long before
+_PROMPT_WORDS = 12  # beside a `[Placeholder]`: with more, the line is an answer that mentions one
+_ASIDE_WORDS = 4  # beside words in italics alone: with more, they are an aside in an answer
+_LABEL_WORDS = 3  # behind a `**Label:**`: templates have as many themselves
 
 _ITALIC = re.compile(
     r"(?<!\w)_(?!_)[^_`\r\n]++(?:_[^_`\r\n]++)*?_(?!\w)|(?<![\w*])\*(?![*\s])[^*`\r\n]++\*(?![\w*])"
@@ -44,65 +50,67 @@ def is_blank_template(text: str) -> bool:
         return True
     if len(text) > LARGEST_TEMPLATE or _is_plainly_filled(text):
         return False
-    sections = [kind for kind in map(_kind, _sections(text)) if kind]
-    prompted = "prompted" in sections
-    answered = sum(kind == "answered" or (kind == "labelled" and not prompted) for kind in sections)
-    return not answered or answered < MOSTLY_EMPTY * len(sections)
+    kinds = [_kind(section) for section in _sections(text)]
+    answered = kinds.count("answered")
+    if "prompted" not in kinds:
+        answered += kinds.count("labelled")
+    return not answered or answered < MOSTLY_EMPTY * (len(kinds) - kinds.count(""))
 
 
 def _is_plainly_filled(text: str) -> bool:
     """Whether there is plain prose under half the headings at a glance, so that nothing needs to
     be parsed."""
     first, *others = _HEADING.split(text)
-    titled = (other.partition("\n") for other in others)
-    bodies = [
-        first,
-        *(body for title, _, body in titled if not _CHECKLIST.match(title.lstrip("#"))),
-    ]
-    said = [body for body in bodies if body.strip()]
-    return 2 * sum(_PROSE.search(body) is not None for body in said) >= len(said) > 0
+    bodies = [first]
+    for section in others:
+        title, _, body = section.partition("\n")
+        if not _CHECKLIST.match(title.lstrip("#")):
+            bodies.append(body)
+    not_empty = [body for body in bodies if body.strip()]
+    with_prose = [body for body in not_empty if _PROSE.search(body)]
+    return bool(not_empty) and 2 * len(with_prose) >= len(not_empty)
 
 
 def _sections(text: str) -> list[str]:
     """What stands directly under each heading; a checklist about the file itself is no part of
     what it says."""
-    found = markdown.headings(text) if _HEADING.search(text) else []
-    edges = [*(heading.start for heading in found), len(text)]
-    bodies = [
-        text[heading.body : end]
-        for heading, end in zip(found, edges[1:], strict=True)
-        if not _CHECKLIST.match(heading.title)
-    ]
-    return [text[: edges[0]], *bodies]
+    headings = markdown.headings(text) if _HEADING.search(text) else []
+    ends = [heading.start for heading in headings] + [len(text)]
+    bodies = [text[: ends[0]]]
+    for heading, end in zip(headings, ends[1:], strict=True):
+        if not _CHECKLIST.match(heading.title):
+            bodies.append(text[heading.body : end])
+    return bodies
 
 
 def _kind(section: str) -> str:
     """`answered`, `prompted`, `labelled` (a label with a word or two, as templates have them
     too), or nothing."""
-    lines = [line[:_JUDGED] for line in section.splitlines() if line.strip()]
-    heads = {at for at, below in enumerate(lines[1:]) if _RULE.fullmatch(below)}
-    found = set()
-    for at, line in enumerate(lines):
-        found.add(kind := _line_kind(line) if at not in heads else "")
+    lines = [line[:_JUDGED_CHARS] for line in section.splitlines() if line.strip()]
+    kinds: set[str] = set()
+    for line, below in pairwise([*lines, ""]):
+        if _RULE.fullmatch(below):  # the head of a table
+            continue
+        kind = _line_kind(line)
         if kind == "answered":
-            break
-    return next((kind for kind in ("answered", "prompted", "labelled") if kind in found), "")
+            return kind
+        kinds.add(kind)
+    if "prompted" in kinds:
+        return "prompted"
+    return "labelled" if "labelled" in kinds else ""
 
 
 def _line_kind(line: str) -> str:
-    rest = _MARKUP.sub(" ", line, count=1)
     if _TO_COME.search(line):
         return "prompted"
-    if (
-        (tag := _TAG.match(rest.strip()))
-        and not _ITALIC.search(line)
-        and not _PLACEHOLDER.search(tag[1])
-    ):
+    has_italics = _ITALIC.search(line) is not None
+    tag = _TAG.match(_MARKUP.sub(" ", line, count=1).strip())
+    if tag and not has_italics and not _PLACEHOLDER.search(tag[1]):
         return "answered"
-    if _ITALIC.search(line) or _PLACEHOLDER.search(line):
+    if has_italics or _PLACEHOLDER.search(line):
         return "prompted" if _is_prompt(line) else "answered"
     label = _LABEL.fullmatch(line)
-    if label and len(label[1].split()) <= 3:
+    if label and len(label[1].split()) <= _LABEL_WORDS:
         return "labelled" if label[1].strip() else ""
     return "answered" if re.search(r"\w", _MARKUP.sub(" ", line)) else ""
 
@@ -112,4 +120,5 @@ def _is_prompt(line: str) -> bool:
     text is no prompt."""
     left = _PLACEHOLDER.sub(" ", _ITALIC.sub(" ", line))
     words = re.findall(r"\w+", _MARKUP.sub(" ", left))
-    return len(words) <= 12 and (bool(_PLACEHOLDER.search(line)) or len(words) <= 4)
+    most = _PROMPT_WORDS if _PLACEHOLDER.search(line) else _ASIDE_WORDS
+    return len(words) <= most

@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
+from foreword.section import Measure
 from foreword.text.needs import needs
 from foreword.text.pieces import Piece
-
-Measure = Callable[[str], int]
 
 GAP = "[...]"
 
@@ -32,7 +31,7 @@ class PieceChoice:
         self._measure = measure
         self._units_per_char = units_per_char
         self._gaps = gaps
-        self._gap = measure(f"\n{GAP}\n")
+        self._gap_units = measure(f"\n{GAP}\n")
         self._needs = needs(pieces)
         self._breaks = _Breaks(pieces)
         self._held: Counter[int] = Counter()
@@ -52,11 +51,9 @@ class PieceChoice:
     def fill(self, order: Iterable[int], room: int) -> None:
         """Take pieces in the order given, each if it still fits."""
         for at in order:
-            if (
-                at not in self.picked
-                and self._could_fit(at, room - self.used)
-                and self.used + self.cost(at) <= room
-            ):
+            if at in self.picked or not self._could_fit(at, room - self.used):
+                continue
+            if self.used + self.cost(at) <= room:
                 self.add(at)
 
     def run(self, order: Iterable[int], goal: int, room: int) -> None:
@@ -90,11 +87,14 @@ class PieceChoice:
 
     def cost(self, at: int) -> int:
         """What taking a piece would add."""
-        new = [index for index in (at, *self._needs[at]) if not self._held[index]]
+        units = 0
+        for index in (at, *self._needs[at]):
+            if not self._held[index]:
+                units += self.size(index)
         lonely = not (self._held[at - 1] or self._held[at + 1])
-        return sum(map(self.size, new)) + (
-            self._gap if lonely and (self._gaps or self._goes_on(at)) else 0
-        )
+        if lonely and (self._gaps or self._goes_on(at)):
+            units += self._gap_units
+        return units
 
     def size(self, at: int) -> int:
         """The measured size of a piece as it would be written."""
@@ -109,26 +109,29 @@ class PieceChoice:
     def write(self, gap: Callable[[int, bool], str]) -> str:
         """The chosen pieces in order; `gap(n, evident)` is the line for the nth place where
         something is missing."""
-        kept, written, gaps = self.kept, [], 0
-        for at, following in pairwise([*kept, len(self.pieces)]):
+        written: list[str] = []
+        gaps = 0
+        for at, following in pairwise([*self.kept, len(self.pieces)]):
             if at not in self._shortened and following == at + 1 and self._adjoins(at):
                 written.append(self.text(at))
                 continue
-            line = (
-                "" if self._is_slight(at, following) else gap(gaps, self._is_evident(at, following))
-            )
-            gaps += bool(line)
-            line = line or (GAP if self._goes_on(following) else "")
+            line = ""
+            if not self._is_slight(at, following):
+                line = gap(gaps, self._is_evident(at, following))
+            if line:
+                gaps += 1
+            elif self._goes_on(following):
+                line = GAP
             tail = " ..." if not line and self._ends_early(at) else ""
-            written.append(
-                self.text(at).rstrip() + tail + _joined(line, self._breaks.between(at, following))
-            )
+            ending = _with_gap_line(line, self._breaks.between(at, following))
+            written.append(self.text(at).rstrip() + tail + ending)
         return "".join(written)
 
     def _ends_early(self, at: int) -> bool:
-        return at in self._torn or (
-            at not in self._shortened and self._adjoins(at) and self._goes_on(at + 1)
-        )
+        """Whether a piece, as it is written, stops in the middle of a sentence or line."""
+        if at in self._shortened:
+            return at in self._torn
+        return self._adjoins(at) and self._goes_on(at + 1)
 
     def _goes_on(self, at: int) -> bool:
         """Whether a piece begins in the middle of a sentence or line."""
@@ -139,12 +142,9 @@ class PieceChoice:
         own mark."""
         if following == len(self.pieces):
             return True
-        missing = self.pieces[at + 1 : following]
-        return (
-            at not in self._shortened
-            and self._adjoins(at)
-            and all(piece.kind == "rule" for piece in missing)
-        )
+        if at in self._shortened or not self._adjoins(at):
+            return False
+        return all(piece.kind == "rule" for piece in self.pieces[at + 1 : following])
 
     def _is_evident(self, at: int, following: int) -> bool:
         """Whether a reader expects something to be missing here: after a heading, or between the
@@ -153,13 +153,16 @@ class PieceChoice:
         return kind == "heading" or (kind == "table" and self.pieces[following].kind == "table")
 
     def _adjoins(self, at: int) -> bool:
+        """Whether the next piece begins where this one ends; not so between two windows."""
         here = self.pieces[at]
-        return (
-            at + 1 == len(self.pieces) or here.start + len(here.text) == self.pieces[at + 1].start
-        )
+        is_last = at + 1 == len(self.pieces)
+        return is_last or here.start + len(here.text) == self.pieces[at + 1].start
 
     def _could_fit(self, at: int, room: int) -> bool:
-        return at in self._sizes or len(self.pieces[at].text) * self._units_per_char <= 2 * room + 8
+        """Whether a piece is worth measuring: its length alone says when it is far too large."""
+        # Of its share of the whole text's units, a piece has seldom less than half.
+        usual = len(self.pieces[at].text) * self._units_per_char
+        return at in self._sizes or usual <= 2 * room + 8
 
     def _forget(self, at: int) -> None:
         self._shortened.pop(at, None)
@@ -172,7 +175,10 @@ class _Breaks:
     stood there."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        self._line, self._blank, self._space = [-1], [-1], [-1]
+        # For each place, the last piece in front of it that ends so.
+        self._line = [-1]
+        self._blank = [-1]
+        self._space = [-1]
         self._newline = "\r\n" if any("\r\n" in piece.text for piece in pieces[:50]) else "\n"
         for at, piece in enumerate(pieces):
             tail = piece.text[len(piece.text.rstrip()) :]
@@ -190,7 +196,8 @@ class _Breaks:
         return " " if self._space[following] >= at else ""
 
 
-def _joined(line: str, joint: str) -> str:
+def _with_gap_line(line: str, joint: str) -> str:
+    """What parts two pieces, with the line for what is missing between them, if there is one."""
     newline = "\r\n" if "\r" in joint else "\n"
     if not line:
         return joint or newline

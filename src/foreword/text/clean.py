@@ -22,12 +22,13 @@ def clean(text: str) -> tuple[str, list[str]]:
     """The text with unusable characters replaced, and what was done; a clean text comes back as
     the same object."""
     done: list[str] = []
-    if nuls := text.count(_NUL):
+    nuls = text.count(_NUL)
+    if nuls:
         text = text.replace(_NUL, _REPLACEMENT)
-        done.append(_told(nuls, "NUL character"))
+        done.append(_replacement_note(nuls, "NUL character"))
     if not text.isascii() and _SURROGATE.search(text):
         text, surrogates = _SURROGATE.subn(_REPLACEMENT, text)
-        done.append(_told(surrogates, "lone surrogate"))
+        done.append(_replacement_note(surrogates, "lone surrogate"))
     return text, done
 
 
@@ -37,5 +38,6 @@ def without_escapes(text: str) -> str:
     return _STEERING.sub("", text)
 
 
-def _told(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'} replaced"
+def _replacement_note(count: int, what: str) -> str:
+    plural = "" if count == 1 else "s"
+    return f"{count} {what}{plural} replaced"

@@ -12,10 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from foreword.section import Measure
 from foreword.text import narrow, relevance, weight
-from foreword.text.choose import GAP, Measure, PieceChoice
+from foreword.text.choose import GAP, PieceChoice
 from foreword.text.needs import needs
-from foreword.text.pieces import Piece, is_lead, is_markup, sentences
+from foreword.text.pieces import Piece, is_lead, is_markup
+from foreword.text.sentences import sentences
 
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-LARGEST_SHARE = 4  # one hunk takes at most this part of the room: a quarter
-MARK_CHARS = 64  # of the longest mark
+LARGEST_SHARE = (
+    4  # one hunk takes at most a quarter of the room: a generated file is no diff to read
+)
+MARK_CHARS = 64  # of the longest mark: kept free wherever one may have to be written
 
 _FILE = re.compile(r"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
 _GIT = re.compile(r"^diff --git ", re.MULTILINE)
@@ -30,6 +33,8 @@ class Excerpt:
 
 @dataclass(slots=True)
 class _File:
+    """One file of a diff, and its hunks that are kept, whole or cut, by their place."""
+
     header: str
     hunks: list[str]
     kept: dict[int, str] = field(default_factory=dict)
@@ -43,21 +48,20 @@ def excerpt(diff: str, room_chars: int) -> Excerpt:
         for file in files:
             if turn < len(file.hunks) and left > MARK_CHARS:
                 left -= _keep(file, turn, left, room_chars // LARGEST_SHARE)
-    shown = [file for file in files if file.kept]
-    missing = len(files) - len(shown)
-    mark = [f"[... {missing:,} of {len(files):,} files left out]\n"] if missing else []
-    return Excerpt("".join([*map(_written, shown), *mark]), len(files), len(shown))
+    present = [file for file in files if file.kept]
+    texts = [_file_text(file) for file in present]
+    missing = len(files) - len(present)
+    if missing:
+        texts.append(f"[... {missing:,} of {len(files):,} files left out]\n")
+    return Excerpt("".join(texts), len(files), len(present))
 
 
 def _split(text: str, at: re.Pattern[str]) -> list[str]:
     """The text in pieces that each begin where the pattern does; what stands in front of the
     first is a piece, too."""
-    starts = [0, *(found.start() for found in at.finditer(text) if found.start())]
-    return [
-        text[start:end]
-        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
-        if start < end
-    ]
+    starts = [found.start() for found in at.finditer(text) if found.start()]
+    edges = pairwise([0, *starts, len(text)])
+    return [text[start:end] for start, end in edges if start < end]
 
 
 def _file(part: str) -> _File:
@@ -81,7 +85,8 @@ def _keep(file: _File, turn: int, left: int, most: int) -> int:
 
 def _beginning(hunk: str, most: int) -> str:
     """The first lines of a hunk that fit, and how many follow."""
-    kept, used = list[str](), 0
+    kept: list[str] = []
+    used = 0
     for line in _lines(hunk):
         used += len(line)
         if used > most:
@@ -99,12 +104,11 @@ def _lines(text: str) -> Iterator[str]:
         at = end
 
 
-def _written(file: _File) -> str:
-    text = file.header + "".join(file.kept[turn] for turn in sorted(file.kept))
+def _file_text(file: _File) -> str:
+    text = file.header + "".join([file.kept[turn] for turn in sorted(file.kept)])
     missing = len(file.hunks) - len(file.kept)
+    if not missing:
+        return text
     ending = "" if text.endswith("\n") else "\n"
-    return text + (
-        f"{ending}[... {missing:,} of {len(file.hunks):,} hunks of this file left out]\n"
-        if missing
-        else ""
-    )
+    mark = f"[... {missing:,} of {len(file.hunks):,} hunks of this file left out]\n"
+    return text + ending + mark

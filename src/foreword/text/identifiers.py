@@ -27,7 +27,7 @@ _LITERAL = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _PROSE = frozenset("and/or either/or yes/no on/off n/a e.g i.e a.m p.m".split())
-_LONGEST = 200
+_LONGEST = 200  # characters: a longer word is data (a hash of hashes, base64), nobody refers to it
 
 
 def literals(text: str) -> set[str]:
@@ -36,6 +36,8 @@ def literals(text: str) -> set[str]:
     found |= {url.rstrip(_AROUND + ".") for url in _URL.findall(text)}
     for word in _ATTRIBUTE.sub(" ", _URL.sub(" ", text)).split():
         bare = word.strip(_AROUND).rstrip(".")
-        if 1 < len(bare) <= _LONGEST and bare.lower() not in _PROSE and _LITERAL.fullmatch(bare):
+        if not 1 < len(bare) <= _LONGEST or bare.lower() in _PROSE:
+            continue
+        if _LITERAL.fullmatch(bare):
             found.add(bare)
     return found - {""}

@@ -15,13 +15,14 @@ _MARKED = re.compile(
     r"[ \t]*(?:(?P<fence>```|~~~)|(?P<heading>#{1,6})(?=[ \t]|\r|\n|$)"
     r"|(?P<item>(?:[-*+]|\d{1,9}[.)])[ \t])|(?P<table>\|))"
 )
+_KINDS = {"fence": "code", "": "paragraph"}  # of a block, where its first line's mark is not it
 _RULE = re.compile(r"[ \t]*+\|[:| \t]*+-[-:| \t]*+[\r\n]*+\Z")
 
 
 def starts(text: str) -> list[int]:
     """Where each line begins; the piece after a last line break counts as a line only if there
     is one."""
-    found = [0, *(match.end() for match in _BREAK.finditer(text))]
+    found = [0, *[match.end() for match in _BREAK.finditer(text)]]
     return found[:-1] if found[-1] == len(text) else found
 
 
@@ -54,22 +55,28 @@ def strip_blank_lines(text: str) -> str:
 
 def scan(text: str) -> Iterator[tuple[str, int, int, int]]:
     """Rough blocks as (kind, first line, line after the last, level)."""
-    kind, first, level, fence = "", 0, 0, ""
+    kind = ""  # of the block under way, or nothing between two of them
+    first = 0
+    level = 0
+    fence = ""  # of the code under way
     for number, line in enumerate(_LINE.findall(text)):
         mark = _MARKED.match(line)
         found = (mark.lastgroup or "") if mark else ""
+        line_fence = mark["fence"] if mark and found == "fence" else ""
         if fence:
-            fence = "" if found == "fence" and mark and mark["fence"] == fence else fence
+            if line_fence == fence:
+                fence = ""
             continue
-        if (kind == "table" and _RULE.match(line)) or (
-            kind in ("paragraph", "item") and not found and line.strip()
-        ):
+        if kind == "table" and _RULE.match(line):
+            continue
+        if kind in ("paragraph", "item") and not found and line.strip():
             continue
         if kind:
             yield kind, first, number, level
         level = _level(mark, found, kind)
-        kind = {"fence": "code", "": "paragraph"}.get(found, found) if line.strip() else ""
-        first, fence = number, mark["fence"] if mark and found == "fence" else ""
+        kind = _KINDS.get(found, found) if line.strip() else ""
+        first = number
+        fence = line_fence
     if kind:
         yield kind, first, count(text), level
 

@@ -1,9 +1,8 @@
-"""Words that look like a tag and are none: other brackets, letters of other alphabets, characters
-that show nothing.
+"""Find words that look like a tag and are none.
 
-A parser tells `‹task›` or `<tаsk>` (with a Cyrillic а) from `<task>`; a model may not. They are
-found, never changed: an author may mean them. What a parser would take for the tag itself is
-`engine.render`'s business.
+Other brackets, letters of other alphabets, characters that show nothing: a parser tells `‹task›`
+or `<tаsk>` (with a Cyrillic а) from `<task>`; a model may not. They are found, never changed: an
+author may mean them. What a parser would take for the tag itself is `engine.render`'s business.
 """
 
 from __future__ import annotations
@@ -54,13 +53,23 @@ _ALIKE = {
     ">": "ᐳᚳ˃≻",
 }
 _SLASHES = "⁄∕╱⟋⧸／"
-_SKELETON = str.maketrans({odd: letter for letter, others in _ALIKE.items() for odd in others})
+
+
+def _skeleton_table() -> dict[int, str]:
+    """For `str.translate`: every odd letter with the one it may be taken for."""
+    table: dict[int, str] = {}
+    for letter, others in _ALIKE.items():
+        table.update(dict.fromkeys(map(ord, others), letter))
+    return table
+
+
+_SKELETON = _skeleton_table()
 # the same where all is plain
 _ASCII = {"l": "[li1|!]", "i": "[li1|!]", "o": "[o0]", "s": "[s5]", "_": "[_ -]"}
 # characters behind a `<` among which an odd one has to stand: the longest tag of a recipe has 22
 _NEXT = 60
 _STRETCH = 16  # characters for a letter of a name, at most: accents, and what shows nothing
-_LONGEST_SHOWN = 40
+_LONGEST_SHOWN = 40  # characters of what was found that a warning repeats
 # candidates of one text; a text with more of them is made to take time, not to be read (25 ms)
 _MOST = 10_000
 _ENDS = r"(?![\w.:-])"
@@ -86,12 +95,13 @@ class Finder:
         """`real` finds what is a tag; `unseen` lists the characters that show nothing, as inside
         of `[]`."""
         self._tags = {_skeleton(tag).replace("_", " "): tag for tag in tags}
-        names = "|".join(re.escape(_skeleton(tag)).replace("_", "[_ ]") for tag in tags)
+        names = "|".join([re.escape(_skeleton(tag)).replace("_", "[_ ]") for tag in tags])
         self._name = re.compile(rf"({names}){_ENDS}")
         self._initials = {name[0] for name in self._tags}
         self._candidate = re.compile(_candidates(tags), re.IGNORECASE)
         self._longest = _STRETCH * max(map(len, tags), default=0)
-        self._real, self._unseen = real, re.compile(f"[{unseen}{_MARKS}]")
+        self._real = real
+        self._unseen = re.compile(f"[{unseen}{_MARKS}]")
         self._lead = re.compile(rf"[\s/{_SLASHES}{unseen}{_MARKS}]*+")
 
     def find(self, text: str) -> Lookalike | None:
@@ -104,15 +114,14 @@ class Finder:
             start = candidate.start()
             lead = self._lead.match(text, candidate.end())
             at = lead.end() if lead else candidate.end()
-            if self._folded(text[at : at + 1])[:1] not in self._initials:  # most end here
+            if self._fold(text[at : at + 1])[:1] not in self._initials:  # most end here
                 continue
-            name = self._name.match(self._folded(text[at : at + self._longest]))
+            name = self._name.match(self._fold(text[at : at + self._longest]))
             if name and not self._real.match(text, start):
-                yield Lookalike(
-                    self._tags[name[1].replace("_", " ")], _shown(text[start : at + name.end()])
-                )
+                tag = self._tags[name[1].replace("_", " ")]
+                yield Lookalike(tag, _first_line(text[start : at + name.end()]))
 
-    def _folded(self, text: str) -> str:
+    def _fold(self, text: str) -> str:
         """A text as the eye takes it: one letter for all that look alike, nothing that does not
         show."""
         return _skeleton(self._unseen.sub("", normalize("NFKD", text)))
@@ -121,17 +130,24 @@ class Finder:
 def _candidates(tags: Set[str]) -> str:
     """A pattern for what may begin a look-alike: an odd bracket, or a `<` in front of odd
     letters."""
-    plain = "|".join(
-        "".join(_ASCII.get(letter, re.escape(letter)) for letter in tag) for tag in sorted(tags)
+    initials: set[str] = set()
+    spellings: list[str] = []
+    for tag in sorted(tags):
+        letters = [_ASCII.get(letter, re.escape(letter)) for letter in tag]
+        spellings.append("".join(letters))
+        initials.add(_ASCII.get(tag[0], tag[0]).strip("[]"))
+    plain = "|".join(spellings)
+    first = re.escape("".join(sorted(initials)))
+    odd_bracket = (
+        rf"(?:(?<=[{_BRACKETS}])|{_WRITTEN_OUT})"
+        rf"(?=[\x00-\x20/\x7f]*+[{first}\x80-\U0010ffff])"
     )
-    initials = "".join(sorted({_ASCII.get(tag[0], tag[0]).strip("[]") for tag in tags}))
-    odd_bracket = rf"(?:(?<=[{_BRACKETS}])|{_WRITTEN_OUT})(?=[\x00-\x20/\x7f]*+[{re.escape(initials)}\x80-\U0010ffff])"
     odd_letters = rf"(?<=<)(?:(?=[^<>\n]{{0,{_NEXT}}}[^\x00-\x7f])|(?=[\s/]*+(?:{plain}){_ENDS}))"
     # one character first: that is searched for quickly
     return rf"[<&%\\{_BRACKETS}](?:{odd_bracket}|{odd_letters})"
 
 
-def _shown(text: str) -> str:
+def _first_line(text: str) -> str:
     """What was found, as a warning repeats it."""
     return text[:_LONGEST_SHOWN].splitlines()[0]
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+# Characters. What is larger is mostly a log or data, whose lines tell enough; the rough reader
+# takes time in proportion to the text, and a hostile one can't make it take more.
 LARGEST_PARSED = 400_000
 
 _FRONT_MATTER = re.compile(
@@ -65,14 +67,14 @@ def blocks(text: str) -> list[Block]:
     """The blocks of a text in order; what lies between them is only white space."""
     starts = lines.starts(text)
     if len(text) > LARGEST_PARSED:
-        spans = _scanned(text)
+        spans = _scan(text)
     else:
         skipped, matter = _front_matter(text)
         try:
-            spans = matter + list(_parsed(text, starts, skipped))
+            spans = matter + list(_parse(text, starts, skipped))
         except (RecursionError, ValueError, IndexError, KeyError, TypeError):
-            spans = _scanned(text)
-    return list(_placed(text, starts, spans))
+            spans = _scan(text)
+    return list(_place(text, starts, spans))
 
 
 def headings(text: str) -> list[Heading]:
@@ -103,7 +105,8 @@ def without_heading(text: str, title: str) -> str:
     heading = _find(text, title)
     if heading is None:
         return text
-    before, after = text[: heading.start], text[heading.end :]
+    before = text[: heading.start]
+    after = text[heading.end :]
     if after:
         return before + after
     kept = before.rstrip()
@@ -112,12 +115,16 @@ def without_heading(text: str, title: str) -> str:
 
 def first_title(text: str) -> str:
     """The title of the first heading, or nothing."""
-    return next((heading.title for heading in headings(text)), "")
+    found = headings(text)
+    return found[0].title if found else ""
 
 
 def _find(text: str, title: str) -> Heading | None:
     wanted = _key(title)
-    return next((heading for heading in headings(text) if _key(heading.title) == wanted), None)
+    for heading in headings(text):
+        if _key(heading.title) == wanted:
+            return heading
+    return None
 
 
 def _key(title: str) -> str:
@@ -149,7 +156,7 @@ def _front_matter(text: str) -> tuple[int, list[_Span]]:
     return count, [_Span("front_matter", 0, count, 0)]
 
 
-def _scanned(text: str) -> list[_Span]:
+def _scan(text: str) -> list[_Span]:
     return [_Span(kind, first, last, level) for kind, first, last, level in lines.scan(text)]
 
 
@@ -162,7 +169,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _parsed(text: str, starts: list[int], skipped: int) -> Iterator[_Span]:
+def _parse(text: str, starts: list[int], skipped: int) -> Iterator[_Span]:
     rest = text[starts[skipped] :] if skipped < len(starts) else ""
     for span in _spans(_parser().parse(rest)):
         yield _Span(span.kind, span.first + skipped, span.last + skipped, span.level)
@@ -171,7 +178,9 @@ def _parsed(text: str, starts: list[int], skipped: int) -> Iterator[_Span]:
 def _spans(tokens: list[Token]) -> Iterator[_Span]:
     """One span for each token that opens a block of ours; what is nested in a quote belongs to
     the quote."""
-    depth, quoted, in_item = 0, 0, False
+    depth = 0
+    quoted = 0
+    in_item = False
     for token in tokens:
         if token.type.startswith("blockquote"):
             if token.nesting == 1 and not quoted:
@@ -181,15 +190,19 @@ def _spans(tokens: list[Token]) -> Iterator[_Span]:
             continue
         elif token.type == "list_item_open":
             yield _span("item", token, depth)
-            depth, in_item = depth + 1, True
+            depth += 1
+            in_item = True
         elif token.type == "list_item_close":
-            depth, in_item = depth - 1, False
+            depth -= 1
+            in_item = False
         elif token.type == "paragraph_open":
             if not in_item:
                 yield _span("paragraph", token, depth)
-        elif span := _leaf(token, depth):
-            yield span
-            in_item = False
+        else:
+            span = _leaf(token, depth)
+            if span:
+                yield span
+                in_item = False
 
 
 def _leaf(token: Token, depth: int) -> _Span | None:
@@ -208,16 +221,26 @@ def _span(kind: str, token: Token, level: int) -> _Span:
     return _Span(kind, first, last, level)
 
 
-def _placed(text: str, starts: list[int], spans: Iterable[_Span]) -> Iterator[Block]:
+def _place(text: str, starts: list[int], spans: Iterable[_Span]) -> Iterator[Block]:
     """Spans as blocks: each ends where the next begins, and lines no span claims (link
     definitions) are paragraphs."""
     done = 0
-    apart = list({span.first: span for span in reversed(list(spans))}.values())[::-1]
+    apart = _first_on_each_line(spans)
     for index, span in enumerate(apart):
         yield from _block(text, starts, _Span("paragraph", done, span.first, 0))
-        done = min(span.last, apart[index + 1].first) if index + 1 < len(apart) else span.last
+        done = span.last
+        if index + 1 < len(apart):
+            done = min(done, apart[index + 1].first)
         yield from _block(text, starts, _Span(span.kind, span.first, done, span.level))
     yield from _block(text, starts, _Span("paragraph", done, len(starts), 0))
+
+
+def _first_on_each_line(spans: Iterable[_Span]) -> list[_Span]:
+    """Of spans that begin on the same line (`- - a list in a list`) the outermost."""
+    by_line: dict[int, _Span] = {}
+    for span in spans:
+        by_line.setdefault(span.first, span)
+    return list(by_line.values())
 
 
 def _block(text: str, starts: list[int], span: _Span) -> Iterator[Block]:

@@ -1,5 +1,4 @@
-"""The marks that authors leave in instruction files: where they are, which two belong together,
-what is wrong with one.
+"""The marks that authors leave in instruction files: where they are, and which two are a pair.
 
 Pure. A mark is an HTML comment outside of code: `<!-- PHASE:3a -->` ... `<!-- /PHASE:3a -->`, `<!--
 ANCHOR: why -->` with or without `<!-- /ANCHOR -->`, `<!-- TIER_1_START -->` ... `<!-- TIER_1_END
@@ -84,12 +83,10 @@ def marks(text: str) -> list[Mark]:
     """Every mark of a text in order; what stands in code is an example, not a mark."""
     if "<!--" not in text:
         return []
-    starts, code = lines.starts(text), _code_spans(text)
-    found = list[Mark]()
-    for match in _MARK.finditer(text):
-        if not _is_inside(match.start(), code):
-            found.append(_mark(text, match, starts))
-    return found
+    starts = lines.starts(text)
+    code = _code_spans(text)
+    outside = [match for match in _MARK.finditer(text) if not _is_inside(match.start(), code)]
+    return [_mark(text, match, starts) for match in outside]
 
 
 def _is_inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -115,12 +112,13 @@ def _mark(text: str, match: re.Match[str], starts: Sequence[int]) -> Mark:
             alone=alone,
         )
     kind: Kind = "PHASE" if match["kind"].upper() == "PHASE" else "ANCHOR"
-    name, rest = "", match["rest"].strip()
-    if kind == "PHASE" and (named := _NAME.match(rest)):
-        name, rest = named[0], rest[named.end() :].strip()
+    rest = match["rest"].strip()
+    named = _NAME.match(rest) if kind == "PHASE" else None
+    if named:
+        rest = rest[named.end() :].strip()
     return Mark(
         kind=kind,
-        name=name,
+        name=named[0] if named else "",
         opens=not match["end"],
         start=match.start(),
         end=match.end(),
@@ -132,7 +130,7 @@ def _mark(text: str, match: re.Match[str], starts: Sequence[int]) -> Mark:
 
 def _code_spans(text: str) -> list[tuple[int, int]]:
     """Fenced code and code in a line, as offsets in order."""
-    spans = list[tuple[int, int]]()
+    spans: list[tuple[int, int]] = []
     for at, row, in_code in rows(text):
         if in_code:
             spans.append((at, at + len(row)))
@@ -159,7 +157,9 @@ def rows(text: str) -> Iterator[tuple[int, str, bool]]:
 
 def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
     """Which lines are in fenced code, and whether the last fence is still open."""
-    found, fence, depth = list[bool](), "", 0
+    found: list[bool] = []
+    fence = ""
+    depth = 0
     for row in rows:
         match = _FENCE.match(row)
         found.append(depth > 0 or match is not None)
@@ -167,8 +167,11 @@ def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
             continue
         if not depth:
             inline = match["fence"][0] == "`" and "`" in match["info"]
-            found[-1] = not inline
-            fence, depth = ("", 0) if inline else (match["fence"], 1)
+            if inline:
+                found[-1] = False
+            else:
+                fence = match["fence"]
+                depth = 1
         elif not match["info"].strip():
             depth -= 1
         elif nested:
@@ -176,14 +179,12 @@ def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
     return found, depth > 0
 
 
-# --- taken out ------------------------------------------------------------------------------------
+# --- without marks --------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
     """The text without our marks: they are for the loader, not for the model."""
-    return (
-        without(text, [(mark.start, mark.end) for mark in marks(text)]) if "<!--" in text else text
-    )
+    return without(text, [(mark.start, mark.end) for mark in marks(text)])
 
 
 def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
@@ -191,15 +192,21 @@ def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
     behind."""
     if not cuts:
         return text
-    kept, at = list[str](), 0
+    kept: list[str] = []
+    at = 0
     for start, end in cuts:
         if start < at:
             continue
         before = text[at:start]
-        gap = _GAP.match(text, end) if before.endswith("\n") or not (before or kept) else None
+        at = end
+        begins_line = before.endswith("\n") or not (before or kept)
+        gap = _GAP.match(text, end) if begins_line else None
+        if gap:
+            at = gap.end()
         kept.append(before)
-        at = gap.end() if gap else end
-    return "".join([*kept, text[at:]]).rstrip() + ("\n" if text.endswith("\n") else "")
+    kept.append(text[at:])
+    ending = "\n" if text.endswith("\n") else ""
+    return "".join(kept).rstrip() + ending
 
 
 # --- pairs ----------------------------------------------------------------------------------------
@@ -209,14 +216,17 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
     """What the marks of one kind set apart, in order; a mark that is never closed reaches as far
     as it can."""
     mine = [mark for mark in marks(text) if mark.kind == kind]
-    closings = (
-        _closings(mine) if kind == "PHASE" else [_next_closes(mine, at) for at in range(len(mine))]
-    )
-    found, blocks = list[Span](), list[markdown.Block]()
+    if kind == "PHASE":
+        closings = _closings(mine)
+    else:
+        closings = [_next_closes(mine, at) for at in range(len(mine))]
+    found: list[Span] = []
+    blocks: list[markdown.Block] = []
     for at, mark in enumerate(mine):
         if not mark.opens:
             continue
         closing = closings[at]
+        following = mine[at + 1].start if at + 1 < len(mine) else len(text)
         if closing is not None:
             found.append(
                 Span(
@@ -228,30 +238,35 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
                 )
             )
         elif kind == "ANCHOR":
-            blocks = blocks or [
-                block for block in markdown.blocks(text) if not _is_mark(text, block)
-            ]
-            stop = mine[at + 1].start if at + 1 < len(mine) else len(text)
-            found.append(_single(text, mark, blocks, stop))
+            blocks = blocks or _blocks_without_marks(text)
+            found.append(_single(text, mark, blocks, following))
         else:
-            end = mine[at + 1].start if at + 1 < len(mine) else len(text)
             found.append(
-                Span(mark=mark, start=mark.end, end=end, whole=(mark.start, end), is_closed=False)
+                Span(
+                    mark=mark,
+                    start=mark.end,
+                    end=following,
+                    whole=(mark.start, following),
+                    is_closed=False,
+                )
             )
     return found
 
 
 def _next_closes(mine: Sequence[Mark], at: int) -> Mark | None:
     """The very next mark, where it closes this one."""
-    following = mine[at + 1] if at + 1 < len(mine) else None
-    return (
-        following if following and not following.opens and following.name == mine[at].name else None
-    )
+    if at + 1 == len(mine):
+        return None
+    following = mine[at + 1]
+    if following.opens or following.name != mine[at].name:
+        return None
+    return following
 
 
 def _closings(mine: Sequence[Mark]) -> list[Mark | None]:
     """What closes each phase, just as `problems` has it."""
-    pairs, by_start = _pairs(mine), {mark.start: mark for mark in mine}
+    pairs = _pairs(mine)
+    by_start = {mark.start: mark for mark in mine}
     return [by_start.get(pairs.get(mark.start, -1)) for mark in mine]
 
 
@@ -263,36 +278,41 @@ def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) 
     """
     at = bisect_right(blocks, mark.start, key=lambda block: block.start)
     if not mark.alone:
-        own = blocks[at - 1] if at else None
-        return (
-            Span(
-                mark=mark, start=own.start, end=own.end, whole=(own.start, own.end), is_closed=True
-            )
-            if own
-            else _nothing(mark)
+        if not at:
+            return _empty_span(mark)
+        own = blocks[at - 1]
+        return Span(
+            mark=mark, start=own.start, end=own.end, whole=(own.start, own.end), is_closed=True
         )
     if at == len(blocks):
-        return _nothing(mark)
-    first, end = blocks[at], blocks[at].end
+        return _empty_span(mark)
+    first = blocks[at]
+    end = first.end
     leads = first.kind == "item" or text[first.start : first.end].rstrip().endswith(":")
     for index in range(at + 1, len(blocks)):
         block = blocks[index]
         if block.start >= stop:
             break
-        is_below = block.kind != "heading" or block.level > first.level
-        if not (is_below if first.kind == "heading" else leads and block.kind == "item"):
+        if first.kind == "heading":
+            belongs = block.kind != "heading" or block.level > first.level
+        else:
+            belongs = leads and block.kind == "item"
+        if not belongs:
             break
         end = block.end
     return Span(mark=mark, start=first.start, end=end, whole=(mark.start, end), is_closed=True)
 
 
-def _is_mark(text: str, block: markdown.Block) -> bool:
-    return (
-        block.kind == "html" and _MARK.fullmatch(text[block.start : block.end].strip()) is not None
-    )
+def _blocks_without_marks(text: str) -> list[markdown.Block]:
+    found: list[markdown.Block] = []
+    for block in markdown.blocks(text):
+        is_html = block.kind == "html"
+        if not is_html or not _MARK.fullmatch(text[block.start : block.end].strip()):
+            found.append(block)
+    return found
 
 
-def _nothing(mark: Mark) -> Span:
+def _empty_span(mark: Mark) -> Span:
     return Span(
         mark=mark, start=mark.end, end=mark.end, whole=(mark.start, mark.end), is_closed=True
     )
@@ -306,94 +326,92 @@ def problems(text: str) -> Iterator[MarkProblem]:
     closing mark can be wrong."""
     found = marks(text)
     for kind in ("PHASE", "TIER"):
-        yield from _pairing([mark for mark in found if mark.kind == kind])
-    is_open = False
+        yield from _pairing_problems([mark for mark in found if mark.kind == kind])
+    yield from _anchor_problems([mark for mark in found if mark.kind == "ANCHOR"])
     for mark in found:
-        if mark.kind == "ANCHOR":
-            if not mark.opens and not is_open:
-                yield MarkProblem(
-                    mark.line, "unopened-marker", "/ANCHOR closes nothing", mark.start
-                )
-            is_open = mark.opens
-    yield from (
-        MarkProblem(mark.line, "unnamed-phase", "PHASE without a name: write PHASE:1", mark.start)
-        for mark in found
-        if mark.kind == "PHASE" and mark.opens and not mark.name
-    )
-    yield from _broken(text, {mark.start for mark in found})
+        if mark.kind == "PHASE" and mark.opens and not mark.name:
+            yield _problem(mark, "unnamed-phase", "PHASE without a name: write PHASE:1")
+    yield from _misspelt_marks(text, {mark.start for mark in found})
 
 
-def _pairing(mine: Sequence[Mark]) -> Iterator[MarkProblem]:
+def _problem(mark: Mark, code: str, message: str) -> MarkProblem:
+    return MarkProblem(line=mark.line, code=code, message=message, start=mark.start)
+
+
+def _anchor_problems(anchors: Sequence[Mark]) -> Iterator[MarkProblem]:
+    is_open = False
+    for mark in anchors:
+        if not mark.opens and not is_open:
+            yield _problem(mark, "unopened-marker", "/ANCHOR closes nothing")
+        is_open = mark.opens
+
+
+def _pairing_problems(mine: Sequence[Mark]) -> Iterator[MarkProblem]:
     closed = _pairs(mine)
-    within, seen, closing = list[tuple[Mark, int]](), dict[str, int](), set(closed.values())
+    closing = set(closed.values())
+    open_pairs: list[tuple[Mark, int]] = []  # those around this mark, and where they are closed
+    first_lines: dict[str, int] = {}  # by name
     for mark in mine:
-        name = _shown(mark)
+        label = _label(mark)
         if not mark.opens:
             if mark.start not in closing:
-                yield MarkProblem(
-                    mark.line, "unopened-marker", f"{name} closes nothing", mark.start
-                )
+                yield _problem(mark, "unopened-marker", f"{label} closes nothing")
             continue
-        while within and within[-1][1] < mark.start:
-            within.pop()
-        if within:
-            yield MarkProblem(
-                mark.line,
-                "nested-marker",
-                f"{name} opens inside {_shown(within[-1][0])}",
-                mark.start,
-            )
-        if mark.kind == "PHASE" and mark.name and mark.name.lower() in seen:
-            first = seen[mark.name.lower()]
-            yield MarkProblem(
-                mark.line,
-                "repeated-marker",
-                f"{name} is there twice, first on line {first}",
-                mark.start,
-            )
-        seen.setdefault(mark.name.lower(), mark.line)
+        while open_pairs and open_pairs[-1][1] < mark.start:
+            open_pairs.pop()
+        if open_pairs:
+            outer, _ = open_pairs[-1]
+            yield _problem(mark, "nested-marker", f"{label} opens inside {_label(outer)}")
+        name = mark.name.lower()
+        if mark.kind == "PHASE" and name and name in first_lines:
+            twice = f"{label} is there twice, first on line {first_lines[name]}"
+            yield _problem(mark, "repeated-marker", twice)
+        first_lines.setdefault(name, mark.line)
         if mark.start in closed:
-            within.append((mark, closed[mark.start]))
+            open_pairs.append((mark, closed[mark.start]))
         else:
-            yield MarkProblem(mark.line, "unclosed-marker", f"{name} is never closed", mark.start)
+            yield _problem(mark, "unclosed-marker", f"{label} is never closed")
 
 
 def _pairs(mine: Sequence[Mark]) -> dict[int, int]:
     """Where each mark that is closed starts, and where the one that closes it does: the last of
     its name that is open, or for one without a name the last of any."""
-    pairs, waiting, by_name = dict[int, int](), list[Mark](), dict[str, list[Mark]]()
+    pairs: dict[int, int] = {}
+    waiting: list[Mark] = []
+    by_name: dict[str, list[Mark]] = {}
     for mark in mine:
+        name = mark.name.lower()
         if mark.opens:
             waiting.append(mark)
-            by_name.setdefault(mark.name.lower(), []).append(mark)
+            by_name.setdefault(name, []).append(mark)
             continue
-        mine_open = (
-            waiting
-            if mark.kind == "PHASE" and not mark.name
-            else by_name.get(mark.name.lower(), [])
-        )
-        while mine_open and mine_open[-1].start in pairs:
-            mine_open.pop()
-        if mine_open:
-            pairs[mine_open.pop().start] = mark.start
+        closes_any = mark.kind == "PHASE" and not name
+        candidates = waiting if closes_any else by_name.get(name, [])
+        while candidates and candidates[-1].start in pairs:
+            candidates.pop()
+        if candidates:
+            pairs[candidates.pop().start] = mark.start
     return pairs
 
 
-def _broken(text: str, known: set[int]) -> Iterator[MarkProblem]:
+def _misspelt_marks(text: str, known: set[int]) -> Iterator[MarkProblem]:
     """Comments that were meant as marks and are none."""
     candidates = [match for match in _MEANT.finditer(text) if match.start() not in known]
     if not candidates:
         return
-    starts, code = lines.starts(text), _code_spans(text)
+    starts = lines.starts(text)
+    code = _code_spans(text)
     for match in candidates:
-        if not _is_inside(match.start(), code):
+        at = match.start()
+        if not _is_inside(at, code):
             message = f"{match[0].strip()} is no mark: write {_RIGHT[match['kind']]}, on one line"
-            yield MarkProblem(
-                bisect_right(starts, match.start()), "broken-marker", message, match.start()
-            )
+            line = bisect_right(starts, at)
+            yield MarkProblem(line=line, code="broken-marker", message=message, start=at)
 
 
-def _shown(mark: Mark) -> str:
+def _label(mark: Mark) -> str:
+    """A mark as its author wrote it, near enough."""
     if mark.kind == "TIER":
         return f"TIER_{mark.name}_{'START' if mark.opens else 'END'}"
-    return f"{'' if mark.opens else '/'}{mark.kind}{':' + mark.name if mark.name else ''}"
+    slash = "" if mark.opens else "/"
+    return f"{slash}{mark.kind}:{mark.name}" if mark.name else f"{slash}{mark.kind}"

@@ -1,5 +1,4 @@
-"""Pieces of a text of any size: all of them, or those of the most promising windows when there are
-too many.
+"""Pieces of a text of any size: all of them, or those of its most promising windows.
 
 Past a megabyte or two, splitting and scoring everything would cost more than any model call that
 follows. The opening and the closing windows always stay; between them those that hold the query's
@@ -15,10 +14,12 @@ from foreword.text.pieces import Piece, split
 from foreword.text.relevance import LONGEST_QUERY
 from foreword.text.words import STOP_WORDS, names, words
 
-LARGEST_WHOLE = 1_500_000
+LARGEST_WHOLE = 1_500_000  # characters that are split and scored, whatever the text's size
 
+# Characters that stay or go together: 30 of them make the largest whole. Smaller ones would tear
+# chapters apart, larger ones would leave too few to choose among.
 _WINDOW = 50_000
-_MOST_TERMS = 16
+_MOST_TERMS = 16  # of the query that windows are chosen by: each is looked for in the whole text
 
 
 def pieces(text: str, largest: int, query: str = "", *, finely: bool = False) -> list[Piece]:
@@ -29,7 +30,7 @@ def pieces(text: str, largest: int, query: str = "", *, finely: bool = False) ->
     found: list[Piece] = []
     for start, end in _best(text, _windows(text), query):
         here = split(text[start:end], largest, finely=finely)
-        found.extend(replace(piece, start=start + piece.start) for piece in here)
+        found += [replace(piece, start=start + piece.start) for piece in here]
     return found
 
 
@@ -46,11 +47,10 @@ def _best(text: str, windows: list[tuple[int, int]], query: str) -> list[tuple[i
     """The first, the last, and the best or else evenly spaced ones between, in order."""
     room = LARGEST_WHOLE // _WINDOW - 2
     inner = range(1, len(windows) - 1)
-    scores = (
-        _scores([text[start:end].lower() for start, end in windows], query[:LONGEST_QUERY])
-        if query.strip()
-        else {}
-    )
+    scores: dict[int, float] = {}
+    if query.strip():
+        lowered = [text[start:end].lower() for start, end in windows]
+        scores = _scores(lowered, query[:LONGEST_QUERY])
     step = max(1, len(inner) // room)
     chosen = sorted(inner, key=lambda at: (-scores.get(at, 0.0), at % step, at))[:room]
     return [windows[at] for at in sorted({0, len(windows) - 1, *chosen})]
@@ -58,15 +58,13 @@ def _best(text: str, windows: list[tuple[int, int]], query: str) -> list[tuple[i
 
 def _scores(lowered: list[str], query: str) -> dict[int, float]:
     """How well each window answers, by the query's names and words, rare ones most."""
-    wanted = [
-        *(name.lower() for name in names(query)),
-        *(word for word in words(query) if word not in STOP_WORDS),
-    ]
+    wanted = [name.lower() for name in names(query)]
+    wanted += [word for word in words(query) if word not in STOP_WORDS]
     scores = dict.fromkeys(range(len(lowered)), 0.0)
     for term in list(dict.fromkeys(wanted))[:_MOST_TERMS]:
-        counts = {at: window.count(term) for at, window in enumerate(lowered)}
-        holders = sum(map(bool, counts.values()))
-        for at, count in counts.items():
+        counts = [window.count(term) for window in lowered]
+        holders = len(counts) - counts.count(0)
+        for at, count in enumerate(counts):
             if count:
                 scores[at] += log(1 + len(lowered) / holders) * (1 + log(count))
     return scores

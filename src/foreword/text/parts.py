@@ -1,5 +1,4 @@
-"""What the marks of an instruction file set apart: phases, anchors, what belongs to a tier, a
-persona's header.
+"""What an instruction file sets apart: phases, anchors, what belongs to a tier, a persona's header.
 
 Pure. Finding and pairing marks is `marks`' business. A workflow without marks has its phases under
 headings.
@@ -16,6 +15,7 @@ from foreword.text import lines, markdown
 from foreword.text.marks import Span, plain, rows, spans_of, without
 
 PERSONA_HEADER = ("Role", "Evaluate For")
+_HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
 
 _AFTER = re.compile(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(
@@ -32,8 +32,10 @@ _DEPENDS = re.compile(
 _NOTHING = ("none", "nothing")
 _BETWEEN = re.compile(r"[\s,;&]+|\b(?:phases?|and)\b", re.IGNORECASE)
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})")
+# How far into a phase its title and what it waits for are looked for: behind that, a heading is one
+# of its steps, and `after:` a word of its text.
 _HEAD_LINES = 20
-_HEAD_CHARS = 2_000  # how far into a phase its title and what it waits for are looked for
+_HEAD_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,35 +60,44 @@ def phases(text: str) -> list[Part]:
 
 
 def _headed_phases(text: str) -> Iterator[Part]:
-    starts = lines.starts(text)
-    headings = [
-        (at, bisect_right(starts, at), len(match["level"]), _unhashed(match["title"]))
-        for at, row, in_code in rows(text)
-        if not in_code and (match := _ATX.fullmatch(row.rstrip()))
-    ]
+    headings = list(_headings_outside_code(text))
     for place, (at, number, level, title) in enumerate(headings):
         named = _HEADING.fullmatch(title.strip("*_ "))
         if named is None:
             continue
-        later = (headings[index] for index in range(place + 1, len(headings)))
-        end = next((start for start, _, other, _ in later if other <= level), len(text))
-        body = _unruled(text[at:end])
+        end = len(text)
+        for later in range(place + 1, len(headings)):
+            start, _, other_level, _ = headings[later]
+            if other_level <= level:
+                end = start
+                break
+        body = _without_last_rules(text[at:end])
         yield Part(
             name=named["name"].lower(),
             title=named["title"].strip(),
             text=body,
             line=number,
-            after=_depends(body),
+            after=_phases_before(body),
         )
 
 
-def _unhashed(title: str) -> str:
+def _headings_outside_code(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """The `#` headings as (offset, line, level, title)."""
+    starts = lines.starts(text)
+    for at, row, in_code in rows(text):
+        match = None if in_code else _ATX.fullmatch(row.rstrip())
+        if match:
+            title = _without_closing_hashes(match["title"])
+            yield at, bisect_right(starts, at), len(match["level"]), title
+
+
+def _without_closing_hashes(title: str) -> str:
     """A heading's title without the `#` that may close it."""
     bare = title.rstrip("#")
     return bare.rstrip() if not bare or bare[-1] in " \t" else title
 
 
-def _unruled(body: str) -> str:
+def _without_last_rules(body: str) -> str:
     """A phase without the rules that part it from the next one."""
     kept = body.splitlines(keepends=True)
     while kept and (not kept[-1].strip() or _RULE.fullmatch(kept[-1].strip())):
@@ -96,8 +107,7 @@ def _unruled(body: str) -> str:
 
 def _phase_part(text: str, span: Span) -> Part:
     body = lines.strip_blank_lines(text[span.start : span.end]).rstrip()
-    titles = (_ATX.fullmatch(row.strip()) for row in body[:_HEAD_CHARS].splitlines()[:_HEAD_LINES])
-    title = next((_unhashed(found["title"]) for found in titles if found), "")
+    title = _first_heading(body)
     named = _HEADING.fullmatch(title.strip("*_ "))
     after = _AFTER.search(span.mark.rest)
     return Part(
@@ -105,37 +115,50 @@ def _phase_part(text: str, span: Span) -> Part:
         title=(named["title"] if named else title).strip(),
         text=body,
         line=span.mark.line,
-        after=_names(after["names"]) if after else _depends(body),
+        after=_phase_names(after["names"]) if after else _phases_before(body),
     )
 
 
-def _depends(body: str) -> tuple[str, ...] | None:
+def _first_heading(body: str) -> str:
+    """The title of the first heading near the beginning, or nothing."""
+    for row in body[:_HEAD_CHARS].splitlines()[:_HEAD_LINES]:
+        found = _ATX.fullmatch(row.strip())
+        if found:
+            return _without_closing_hashes(found["title"])
+    return ""
+
+
+def _phases_before(body: str) -> tuple[str, ...] | None:
     """The phases of a line such as `> **Depends on:** Phase 1, 3a` or `> **After:** none`."""
     for match in _DEPENDS.finditer(body[:_HEAD_CHARS]):
         words = [word for word in _BETWEEN.split(match["names"].strip().rstrip(".*_")) if word]
         if all(word.lower() in _NOTHING or _PHASE_NAME.fullmatch(word) for word in words):
-            return _names(match["names"])
+            return _phase_names(match["names"])
     return None
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.lower() for name in _PHASE_NAME.findall(text)))
+def _phase_names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([name.lower() for name in _PHASE_NAME.findall(text)]))
 
 
 def anchors(text: str) -> list[Part]:
     """What must survive everything: between paired marks, or the block that a single mark stands
     at."""
     starts = lines.starts(text)
-    return [
-        Part(
-            name="",
-            title=span.mark.rest,
-            text=lines.strip_blank_lines(text[span.start : span.end]).rstrip(),
-            line=bisect_right(starts, span.start),
+    found: list[Part] = []
+    for span in spans_of(text, "ANCHOR"):
+        body = text[span.start : span.end]
+        if not body.strip():
+            continue
+        found.append(
+            Part(
+                name="",
+                title=span.mark.rest,
+                text=lines.strip_blank_lines(body).rstrip(),
+                line=bisect_right(starts, span.start),
+            )
         )
-        for span in spans_of(text, "ANCHOR")
-        if text[span.start : span.end].strip()
-    ]
+    return found
 
 
 def without_anchors(text: str) -> str:
@@ -145,35 +168,36 @@ def without_anchors(text: str) -> str:
 
 def in_tier(text: str, tier: int) -> str:
     """What the author marked for a tier, or nothing where nothing is marked."""
-    found = [span for span in spans_of(text, "TIER") if span.mark.name == str(tier)]
-    return "\n\n".join(
-        lines.strip_blank_lines(text[span.start : span.end]).strip() for span in found
-    )
+    spans = [span for span in spans_of(text, "TIER") if span.mark.name == str(tier)]
+    bodies = [lines.strip_blank_lines(text[span.start : span.end]).strip() for span in spans]
+    return "\n\n".join(bodies)
 
 
 def persona_header(text: str) -> str:
     """A persona's `Role` and `Evaluate For`, under its own title; without them its marked core,
     else its opening."""
     found = markdown.headings(text)
-    title = next((h for h in found if h.level == 1), None)
-    parts = [text[title.start : title.body].strip()] if title else []
-    wanted = [
-        h for h in found if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title
-    ]
-    if wanted:
-        return plain("\n\n".join([*parts, *(text[h.start : h.end].strip() for h in wanted)]))
-    core = in_tier(text, 1)
-    return plain("\n\n".join([*parts, core])) if core else plain(_opening(text))
-
-
-_HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
+    main = [heading for heading in found if heading.level == 1][:1]
+    parts = [text[heading.start : heading.body].strip() for heading in main]
+    has_header = False
+    for heading in found:
+        if heading not in main and heading.title.strip("*_: ").casefold() in _HEADER_KEYS:
+            parts.append(text[heading.start : heading.end].strip())
+            has_header = True
+    if not has_header:
+        core = in_tier(text, 1)
+        if not core:
+            return plain(_opening(text))
+        parts.append(core)
+    return plain("\n\n".join(parts))
 
 
 def _opening(text: str) -> str:
     """The title and the first paragraph."""
-    found = markdown.blocks(plain(text))
-    first = next(
-        (at for at, block in enumerate(found) if block.kind in ("paragraph", "item", "quote")),
-        len(found),
-    )
-    return plain(text)[: found[min(first, len(found) - 1)].end] if found else ""
+    without_marks = plain(text)
+    end = 0
+    for block in markdown.blocks(without_marks):
+        end = block.end
+        if block.kind in ("paragraph", "item", "quote"):
+            break
+    return without_marks[:end]

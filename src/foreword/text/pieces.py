@@ -15,17 +15,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foreword.text import markdown
-from foreword.text.sentences import LONGEST_UNIT, sentences, standing_lines
+from foreword.text.sentences import LONGEST_UNIT, sentences, unwrapped_lines
 
 __all__ = ["LONGEST_LEAD", "Begins", "Piece", "is_lead", "is_markup", "sentences", "split"]
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
 _ENTRY = re.compile(r"(?<=[\r\n])(?=\S)")
-_JOINERS = "\u200d\ufe0e\ufe0f"
+_ZERO_WIDTH_JOINER = "\u200d"
+_JOINERS = _ZERO_WIDTH_JOINER + "\ufe0e\ufe0f"
+_LONGEST_CLUSTER = 8  # characters that make one, as a family of four does; after that it is torn
 _TAGS = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
-LONGEST_LEAD = 160
+LONGEST_LEAD = 160  # characters: a longer line that ends in a colon says something for itself
 
 Begins = Literal["block", "sentence", "middle"]
 Splitter = Callable[[str], list[str]]
@@ -51,24 +53,24 @@ def split(text: str, largest: int, *, finely: bool = False) -> list[Piece]:
     """Pieces that join to the text, of about `largest` characters or one sentence; `finely`
     parts all sentences."""
     found = markdown.blocks(text) or [markdown.Block("paragraph", 0, len(text))]
-    edges = [0, *(block.start for block in found[1:]), len(text)]
+    starts = [0, *[block.start for block in found[1:]]]
+    ends = [*starts[1:], len(text)]
     pieces: list[Piece] = []
-    for block, start, end in zip(found, edges, edges[1:], strict=False):
-        opens = len(pieces)
+    for block, start, end in zip(found, starts, ends, strict=True):
+        at = start
         for kind, part, torn in _parts(text[start:end], block.kind, max(1, largest), finely):
-            begins: Begins = "middle" if torn else "block" if len(pieces) == opens else "sentence"
-            pieces.append(
-                Piece(text=part, kind=kind, level=block.level, start=start, begins=begins)
-            )
-            start += len(part)
+            begins: Begins = "block" if at == start else "sentence"
+            if torn:
+                begins = "middle"
+            pieces.append(Piece(text=part, kind=kind, level=block.level, start=at, begins=begins))
+            at += len(part)
     return pieces
 
 
 def is_lead(piece: Piece) -> bool:
     """Whether a piece only leads in to what follows it."""
-    return (
-        piece.text.rstrip(" \t\r\n*_").endswith((":", "\uff1a")) and len(piece.text) <= LONGEST_LEAD
-    )
+    ends_in_colon = piece.text.rstrip(" \t\r\n*_").endswith((":", "\uff1a"))
+    return ends_in_colon and len(piece.text) <= LONGEST_LEAD
 
 
 def is_markup(piece: Piece) -> bool:
@@ -80,14 +82,17 @@ def _parts(body: str, kind: str, largest: int, finely: bool) -> Iterator[tuple[s
     """The pieces of one block as (kind, text, whether it begins in the middle of something)."""
     if finely and kind == "paragraph":
         for sentence in sentences(body):
-            yield from ((kind, *part) for part in _within(sentence, largest, (standing_lines,)))
+            for part, torn in _within(sentence, largest, (unwrapped_lines,)):
+                yield kind, part, torn
     elif len(body) <= largest:
         if body:
             yield kind, body, False
     elif kind == "code" and _FENCE.match(body):
         yield from _fenced(body, largest)
     else:
-        for index, (part, torn) in enumerate(_within(body, largest, _WAYS.get(kind, (_lines,)))):
+        ways = _WAYS.get(kind, (_lines,))
+        for index, (part, torn) in enumerate(_within(body, largest, ways)):
+            # Only the first part of a heading too long for one still has its `#`.
             yield ("paragraph" if index and kind == "heading" else kind), part, torn
 
 
@@ -95,16 +100,18 @@ def _fenced(body: str, largest: int) -> Iterator[tuple[str, str, bool]]:
     """A code block too long to stay whole: its fences as pieces of their own, so that a part can
     wear them."""
     rows = _lines(body)
-    closed = len(rows) > 1 and _FENCE.match(rows[-1])
-    inner = "".join(rows[1:-1] if closed else rows[1:])
-    ends = (rows[0], rows[-1] if closed else "")
-    if max(map(len, ends)) > LONGEST_UNIT:
-        yield from (("code", *part) for part in _within(body, largest, (_lines,)))
-        return
-    yield "fence", ends[0], False
-    yield from (("code", *part) for part in _within(inner, largest, (_lines,)))
-    if closed:
-        yield "fence", ends[1], False
+    is_closed = len(rows) > 1 and _FENCE.match(rows[-1]) is not None
+    opening = rows[0]
+    closing = rows[-1] if is_closed else ""
+    has_fences = max(len(opening), len(closing)) <= LONGEST_UNIT  # longer than that, it is no fence
+    inner = body
+    if has_fences:
+        inner = "".join(rows[1:-1] if is_closed else rows[1:])
+        yield "fence", opening, False
+    for part, torn in _within(inner, largest, (_lines,)):
+        yield "code", part, torn
+    if has_fences and is_closed:
+        yield "fence", closing, False
 
 
 def _within(text: str, largest: int, ways: tuple[Splitter, ...]) -> Iterator[tuple[str, bool]]:
@@ -114,21 +121,23 @@ def _within(text: str, largest: int, ways: tuple[Splitter, ...]) -> Iterator[tup
         if text:
             yield text, False
     elif not ways:
-        yield from ((part, at > 0) for at, part in enumerate(_chunks(text, largest)))
+        for index, chunk in enumerate(_chunks(text, largest)):
+            yield chunk, index > 0
     else:
-        for part in _packed(ways[0](text), max(1, largest // 3)):
+        for part in _join_small(ways[0](text), max(1, largest // 3)):
             yield from _within(part, largest, ways[1:])
 
 
-def _packed(parts: Iterable[str], enough: int) -> Iterator[str]:
-    held = ""
+def _join_small(parts: Iterable[str], enough: int) -> Iterator[str]:
+    """The parts, neighbours joined as long as they are not longer than `enough` together."""
+    joined = ""
     for part in parts:
-        if held and len(held) + len(part) > enough:
-            yield held
-            held = ""
-        held += part
-    if held:
-        yield held
+        if joined and len(joined) + len(part) > enough:
+            yield joined
+            joined = ""
+        joined += part
+    if joined:
+        yield joined
 
 
 def _lines(text: str) -> list[str]:
@@ -141,7 +150,9 @@ def _entries(text: str) -> list[str]:
 
 
 _WAYS: dict[str, tuple[Splitter, ...]] = {
-    **dict.fromkeys(("paragraph", "item", "quote"), (sentences, standing_lines)),
+    "paragraph": (sentences, unwrapped_lines),
+    "item": (sentences, unwrapped_lines),
+    "quote": (sentences, unwrapped_lines),
     "front_matter": (_entries,),
 }
 
@@ -159,14 +170,18 @@ def _break_before(text: str, start: int, end: int) -> int:
     """The last good place to break in the second half of a chunk: after white space, else
     between whole characters."""
     window = text[(start + end) // 2 : end]
-    kept = re.search(r"\s\S*\Z", window) if not window.isalnum() else None
-    if kept:
-        return end - len(window) + kept.start() + 1
-    for place in range(end, max(start + 1, end - 8), -1):
-        if (
-            not unicodedata.combining(text[place])
-            and text[place] not in _JOINERS
-            and text[place - 1] != "\u200d"
-        ):
+    last_word = re.search(r"\s\S*\Z", window) if not window.isalnum() else None
+    if last_word:
+        return end - len(window) + last_word.start() + 1
+    for place in range(end, max(start + 1, end - _LONGEST_CLUSTER), -1):
+        if not _belongs_to_the_one_before(text, place):
             return place
     return end
+
+
+def _belongs_to_the_one_before(text: str, place: int) -> bool:
+    """Whether a character is an accent, or part of an emoji made of several."""
+    char = text[place]
+    if unicodedata.combining(char) or char in _JOINERS:
+        return True
+    return text[place - 1] == _ZERO_WIDTH_JOINER

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["mentions", "rank", "words"]
 
+# Words of the query that are looked for, the most frequent first: a question has ten, a task pasted
+# as one may have hundreds, and the rare ones among those are chance.
 MOST_TERMS = 64
-LONGEST_QUERY = 4_000
-NEIGHBOUR_SHARE = 0.3
+LEAST_WORDS = 8  # of them are plain words, however many things the query names
+LONGEST_QUERY = 4_000  # characters that are read: what is asked stands at the beginning
+NEIGHBOUR_SHARE = 0.3  # of a match's score: the sentence beside an answer often belongs to it
 
-_NAMES_WEIGHT = 3.0
-_NAMED_BOOST = 2.0
-_FEW = 24
+_NAMES_WEIGHT = 3.0  # of a match in a passage's names, beside one in its words
+_NAMED_BOOST = 2.0  # of a match of what the query names, once more on top
+_FEW = 24  # passages: among fewer, BM25 can't tell rare words from frequent ones
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 _TABLE = (
     "CREATE VIRTUAL TABLE passage USING fts5(body, names, content='', tokenize='porter unicode61"
@@ -61,20 +64,16 @@ def rank(passages: Sequence[str], query: str) -> list[float]:
 def _terms(query: str) -> tuple[list[str], list[str]]:
     """What the query names, and its other words, most frequent first, each once, no more than
     the cap."""
-    named = list(
-        dict.fromkeys(
-            name.strip().lower() for name in map(bigrams, names(query)) if is_literal(name)
-        )
-    )
-    counts = Counter(
-        word for word in words(query) if word not in STOP_WORDS and len(word) <= LONGEST_NAME
-    )
-    split_names = dict.fromkeys(part.lower() for name in names(query) for part in parts(name))
-    plain = dict.fromkeys([*(word for word, _ in counts.most_common()), *split_names])
-    return (
-        named[:MOST_TERMS],
-        [word for word in plain if word not in named][: max(8, MOST_TERMS - len(named))],
-    )
+    found = names(query)
+    spelled = [bigrams(name) for name in found]
+    named = list(dict.fromkeys([name.strip().lower() for name in spelled if is_literal(name)]))
+    content = [word for word in words(query) if word not in STOP_WORDS]
+    counts = Counter([word for word in content if len(word) <= LONGEST_NAME])
+    plain = dict.fromkeys([word for word, _ in counts.most_common()])  # each once, in order
+    for name in found:
+        plain.update(dict.fromkeys([part.lower() for part in parts(name)]))
+    others = [word for word in plain if word not in named]
+    return named[:MOST_TERMS], others[: max(LEAST_WORDS, MOST_TERMS - len(named))]
 
 
 def _index(passages: Sequence[str], openings: set[str]) -> apsw.Connection:
@@ -82,10 +81,10 @@ def _index(passages: Sequence[str], openings: set[str]) -> apsw.Connection:
 
     connection = apsw.Connection(":memory:")
     connection.execute(_TABLE)
-    rows = (
-        (number, *_columns(passage, openings))
-        for number, passage in enumerate(map(_usable, passages))
-    )
+    rows: list[tuple[int, str, str]] = []
+    for number, passage in enumerate(passages):
+        body, named = _columns(_usable(passage), openings)
+        rows.append((number, body, named))
     with connection:
         connection.executemany("INSERT INTO passage (rowid, body, names) VALUES (?, ?, ?)", rows)
         connection.executemany(
@@ -98,8 +97,13 @@ def _columns(passage: str, openings: set[str]) -> tuple[str, str]:
     lowered = passage.lower()
     # Finding names is the dear part, and only a passage where some term could match has any use for
     # them.
-    found = names(passage) if any(opening in lowered for opening in openings) else []
-    return bigrams(passage), " ".join([*found, *(part for name in found for part in parts(name))])
+    if not any(opening in lowered for opening in openings):
+        return bigrams(passage), ""
+    found = names(passage)
+    inside: list[str] = []
+    for name in found:
+        inside += parts(name)
+    return bigrams(passage), " ".join([*found, *inside])
 
 
 def _padding(passages: Sequence[str]) -> Iterable[tuple[int, str]]:
@@ -115,11 +119,9 @@ def _search(index: apsw.Connection, wanted: list[str], count: int) -> Iterable[t
         return []
     # Quoted, everything inside is text to FTS5: no operator, column or wildcard of the query's own
     # is ever obeyed.
-    match = " OR ".join('"' + term.replace('"', '""') + '"' for term in wanted)
-    return [
-        (int(row), max(float(score), 1e-9))
-        for row, score in index.execute(_SEARCH, (_NAMES_WEIGHT, match, count))
-    ]
+    match = " OR ".join(['"' + term.replace('"', '""') + '"' for term in wanted])
+    rows = index.execute(_SEARCH, (_NAMES_WEIGHT, match, count))
+    return [(int(row), max(float(score), 1e-9)) for row, score in rows]
 
 
 def _with_neighbours(scores: list[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Where sentences end, and which lines stand alone.
+"""Where sentences end, and which lines are sentences of their own.
 
 Rules of thumb for text that people and programs write, in one pass and without a dictionary: a dot
 in an abbreviation, a number, a file name, code or brackets ends nothing; a line break ends
@@ -13,9 +13,13 @@ from bisect import bisect_right
 from itertools import pairwise
 
 _STOP = re.compile(
-    r"""(?<![.!?])[.!?]++["'\u201d\u2019)\]*_`]*+\s++   # a Western stop, closing quotes or markup, white space
-    |[\u3002\uff01\uff1f\uff1b\uff61]+["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*  # a CJK stop needs no white space
-    |(?:\r\n?|\n)[ \t]*(?=\*\*|\|)    # a line that opens with a bold label or a table cell stands alone
+    r"""
+    # a Western stop, closing quotes or markup, white space
+    (?<![.!?])[.!?]++["'\u201d\u2019)\]*_`]*+\s++
+    # a CJK stop needs no white space
+    |[\u3002\uff01\uff1f\uff1b\uff61]+["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*
+    # a line that opens with a bold label or a table cell stands alone
+    |(?:\r\n?|\n)[ \t]*(?=\*\*|\|)
     """,
     re.VERBOSE,
 )
@@ -34,31 +38,34 @@ _BEFORE_NUMBER = re.compile(
 )
 _NUMBERED = re.compile(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = re.compile(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
-_SHORT = 400
+_SHORT = 400  # characters: a run of lines without a full stop that stays together, as one sentence
 
+# Characters. No reader would call more of them a sentence: a longer one falls into its lines, and a
+# line into chunks.
 LONGEST_UNIT = 1200
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text with the white space after them; `e.g.`, `1.2`, `a.b` and `(see p.
     2)` do not end one."""
-    found, start = [], 0
+    found: list[str] = []
+    start = 0
     closed = [match.span() for match in _CLOSED.finditer(text)]
     for stop in _STOP.finditer(text):
-        if (
-            stop.end() < len(text)
-            and _ends_sentence(text, start, stop)
-            and not _is_inside(closed, stop)
-        ):
+        if stop.end() == len(text) or not _ends_sentence(text, start, stop):
+            continue
+        if not _is_inside(closed, stop):
             found.append(text[start : stop.end()])
             start = stop.end()
-    return [*found, text[start:]] if start < len(text) else found
+    if start < len(text):
+        found.append(text[start:])
+    return found
 
 
-def standing_lines(text: str) -> list[str]:
+def unwrapped_lines(text: str) -> list[str]:
     """The lines of a long run without a full stop, those together that were only wrapped at the
     right margin."""
-    edges = [0, *(match.end() for match in _BREAK.finditer(text))]
+    edges = [0, *[match.end() for match in _BREAK.finditer(text)]]
     if len(text) <= _SHORT or len(edges) == 1:
         return [text]
     rows = [text[start:end] for start, end in pairwise([*edges, len(text)]) if start < end]
@@ -69,11 +76,14 @@ def standing_lines(text: str) -> list[str]:
             runs[-1].append(following)
         else:
             runs.append([following])
-    return [
-        part
-        for run in runs
-        for part in (["".join(run)] if sum(map(len, run)) <= LONGEST_UNIT else run)
-    ]
+    found: list[str] = []
+    for run in runs:
+        joined = "".join(run)
+        if len(joined) <= LONGEST_UNIT:
+            found.append(joined)
+        else:
+            found += run
+    return found
 
 
 def _is_wrapped(row: str, following: str, width: int) -> bool:
@@ -81,9 +91,9 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
     fit the width."""
     opening = following.lstrip(" \t>")
     first_word = opening.split(maxsplit=1)[0] if opening[:1].isalpha() else ""
-    return opening[:1].islower() or (
-        bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width
-    )
+    if opening[:1].islower():
+        return True
+    return bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -92,9 +102,9 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     if text[stop.end()].islower():
         return False
     before = text[max(start, stop.start() - 12) : stop.start() + 1]
-    if _ABBREVIATED.search(before) or (
-        text[stop.end()].isdigit() and _BEFORE_NUMBER.search(before)
-    ):
+    if _ABBREVIATED.search(before):
+        return False
+    if text[stop.end()].isdigit() and _BEFORE_NUMBER.search(before):
         return False
     return not _NUMBERED.match(text[start : stop.start() + 1][:40])
 
@@ -103,7 +113,10 @@ def _is_inside(closed: list[tuple[int, int]], stop: re.Match[str]) -> bool:
     """Whether a stop is inside code or brackets; the one that ends what is in them ends the
     sentence too."""
     at = bisect_right(closed, (stop.start(), 0)) - 1
-    if at < 0 or closed[at][1] <= stop.start():
+    if at < 0:
         return False
-    in_code = stop.string[closed[at][0]] == "`"
-    return in_code or closed[at][1] > stop.start() + len(stop[0].rstrip())
+    start, end = closed[at]
+    if end <= stop.start():
+        return False
+    in_code = stop.string[start] == "`"
+    return in_code or end > stop.start() + len(stop[0].rstrip())

@@ -10,16 +10,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 _LITTLE_WORDS = """
-    a about above after again all also am an and any are as at be because been before being below between both but
-    by can could did do does doing done down during each else etc few for from further get gets give given had has
-    have having he her here hers him his how i if in into is it its just let like made make makes many may me might
-    more most much must my need needs no nor not now of off on once one only or other our ours out over own per please
-    s same say shall she should show so some such t take tell than that the their theirs them then there these they
-    this those through to too under until up upon us use used using very was we were what when where whether which
-    while who whom why will with within without would you your yours
+    a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing done down during each else etc few for from
+    further get gets give given had has have having he her here hers him his how i if in into is it
+    its just let like made make makes many may me might more most much must my need needs no nor not
+    now of off on once one only or other our ours out over own per please s same say shall she
+    should show so some such t take tell than that the their theirs them then there these they this
+    those through to too under until up upon us use used using very was we were what when where
+    whether which while who whom why will with within without would you your yours
 """
 STOP_WORDS = frozenset(_LITTLE_WORDS.split())
-LONGEST_NAME = 100
+LONGEST_NAME = (
+    100  # characters: what is longer nobody types or quotes; a hash or a blob, not a name
+)
 
 _CJK = re.compile(
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
@@ -28,12 +31,23 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 # Each kind of name begins only where a run of its characters does and gives nothing back: a run is
 # read once, however long it is.
 _NAME = re.compile(
-    r"""`([^`\r\n]{1,80})`                                           # what the author set in code type
-    |(?<![\w~@./-])((?:[\w~@.-]*+/)+[\w.@-]*\w)                     # src/app/main.py
-    |(?<!\w)(\w++(?>(?:\.\w++)+)(?:\(\))?)                             # module.function, file.ext, 1.2.3
-    |(?<!\w)(_*+[^\W_]++_\w++|_++[^\W_]\w*+)                       # snake_case
-    |(?<![A-Za-z0-9_])([A-Z]*+[a-z]++[A-Z]\w*+)                     # camelCase, CamelCase
-    |(?<!\w)((?=[^\WA-Za-z]*+[A-Za-z])(?=[^\W\d]*+\d)\w++(?>(?:-\w++)*)|[A-Z]{2,}+(?!\w)(?>(?:-\w++)*)) # e2e, FW-12
+    r"""
+    # what the author set in code type
+    `([^`\r\n]{1,80})`
+    # src/app/main.py
+    |(?<![\w~@./-])((?:[\w~@.-]*+/)+[\w.@-]*\w)
+    # module.function, file.ext, 1.2.3
+    |(?<!\w)(\w++(?>(?:\.\w++)+)(?:\(\))?)
+    # snake_case
+    |(?<!\w)(_*+[^\W_]++_\w++|_++[^\W_]\w*+)
+    # camelCase, CamelCase
+    |(?<![A-Za-z0-9_])([A-Z]*+[a-z]++[A-Z]\w*+)
+    # e2e, FW-12
+    |(?<!\w)(
+        (?=[^\WA-Za-z]*+[A-Za-z])(?=[^\W\d]*+\d)\w++(?>(?:-\w++)*)
+        |[A-Z]{2,}+(?!\w)(?>(?:-\w++)*)
+    )
+    # an issue
     |(\#\d++)""",
     re.VERBOSE,
 )
@@ -80,16 +94,18 @@ def mentions(text: str, wanted: Iterable[str]) -> list[str]:
     """Which of the wanted words and phrases occur in the text as whole words, in any case,
     singular or with an `s`."""
     lowered = text.lower()
-    return [word for word in wanted if word.strip() and _mentioned(lowered, word.lower().split())]
+    return [phrase for phrase in wanted if _is_mentioned(phrase.lower().split(), lowered)]
 
 
 def _names(text: str) -> Iterator[str]:
-    found = (match[match.lastindex or 0] for match in _NAME.finditer(text))
-    return (name for name in found if len(name) <= LONGEST_NAME)
+    for match in _NAME.finditer(text):
+        name = match[match.lastindex or 0]
+        if len(name) <= LONGEST_NAME:
+            yield name
 
 
-def _mentioned(lowered: str, phrase: list[str]) -> bool:
-    if phrase[0] not in lowered:
+def _is_mentioned(phrase: list[str], lowered: str) -> bool:
+    if not phrase or phrase[0] not in lowered:
         return False
     pattern = r"[\s-]+".join(map(re.escape, phrase))
     return re.search(rf"(?<!\w){pattern}s?(?!\w)", lowered) is not None
