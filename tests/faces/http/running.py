@@ -110,7 +110,7 @@ def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address,
     thread.start()
     try:
         wait_until(lambda: process.started or not thread.is_alive())
-        yield address, process.serving
+        yield address, process.app_state
     finally:
         process.should_exit = True
         thread.join(PATIENCE_SECONDS)

@@ -147,11 +147,11 @@ def test_a_new_session_with_a_key_in_it_stays_although_who_made_it_is_refused(
     under way."""
 
     def refuse() -> None:
-        with serving.session("kiln", create=True):
+        with app_state.session("kiln", create=True):
             assert append(address, "k", {"messages": []}).status == 201
             raise UsageError("refused")
 
-    with running(settings_for(tmp_path, db=url)) as (address, serving):
+    with running(settings_for(tmp_path, db=url)) as (address, app_state):
         with pytest.raises(UsageError, match="refused"):
             refuse()
         assert append(address, "k", {"messages": []}).json["count"] == 0

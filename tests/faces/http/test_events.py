@@ -115,24 +115,24 @@ def test_there_is_no_stream_of_what_is_not_there(address: Address) -> None:
 
 def test_streams_end_when_the_server_stops_and_count_as_long_as_they_last(tmp_path: Path) -> None:
     with ExitStack() as streams:
-        with running(settings_for(tmp_path)) as (address, serving):
+        with running(settings_for(tmp_path)) as (address, app_state):
             change_plan(address, "kiln")
             answers = [
                 streams.enter_context(address.opened("GET", session_path("kiln", "events")))
                 for _ in range(20)
             ]
-            wait_until(lambda: serving.live.listeners == 20)
+            wait_until(lambda: app_state.poller.listeners == 20)
             assert b"foreword_live_listeners 20" in address.ask("GET", "/metrics").body
             answers.pop().close()
         assert [list(events(answer)) for answer in answers] == [[]] * 19
 
 
 def test_who_leaves_is_forgotten(tmp_path: Path) -> None:
-    with running(settings_for(tmp_path)) as (address, serving):
+    with running(settings_for(tmp_path)) as (address, app_state):
         change_plan(address, "kiln")
         with address.opened("GET", session_path("kiln", "events")):
-            wait_until(lambda: serving.live.listeners == 1)
-        wait_until(lambda: serving.live.listeners == 0)
+            wait_until(lambda: app_state.poller.listeners == 1)
+        wait_until(lambda: app_state.poller.listeners == 0)
 
 
 @pytest.mark.attack
@@ -145,13 +145,13 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
     monkeypatch.setattr(change_poller, "EVERY_SECONDS", 3_600.0)
     monkeypatch.setattr(streams, "MOST_LISTENERS", 80)
     one, everything = session_path("kiln", "events"), "/v1/events"
-    with running(settings_for(tmp_path)) as (address, serving), ExitStack() as open_streams:
+    with running(settings_for(tmp_path)) as (address, app_state), ExitStack() as open_streams:
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         answers = [
             open_streams.enter_context(address.opened("GET", path))
             for path in [one] * 40 + [everything] * 40
         ]
-        wait_until(lambda: serving.live.listeners == 80)
+        wait_until(lambda: app_state.poller.listeners == 80)
         listening = [events(answer) for answer in answers]
         for number in (1, 2):  # who was woken waits again
             address.ask(
@@ -162,15 +162,15 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
         refused = address.ask("GET", one)
         assert (refused.status, refused.json["code"]) == (503, "no_more_listeners")
         open_streams.close()  # all hang up without a word
-        wait_until(lambda: serving.live.listeners == 0)
+        wait_until(lambda: app_state.poller.listeners == 0)
         for path in (one, everything):
             with address.opened("GET", path) as answer:
-                wait_until(lambda: serving.live.listeners == 1)
+                wait_until(lambda: app_state.poller.listeners == 1)
                 address.ask(
                     "POST", session_path("kiln", "messages"), {"message": numbered_message(3)}
                 )
                 assert next(events(answer)).event == "messages"
-            wait_until(lambda: serving.live.listeners == 0)
+            wait_until(lambda: app_state.poller.listeners == 0)
 
 
 # --- without a server -----------------------------------------------------------------------------

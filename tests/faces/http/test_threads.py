@@ -84,13 +84,13 @@ def asking(address: Address, path: str, times: int) -> Iterator[list[socket.sock
 @pytest.mark.parametrize("lane", ["reading", "computing"])
 def test_a_dozen_requests_that_hang_take_nobodys_place(tmp_path: Path, lane: Lane) -> None:
     hanging, path = 12, tmp_path / "fifo"
-    with running(settings_for(tmp_path), reading(path, lane)) as (address, serving), fifo(path):
+    with running(settings_for(tmp_path), reading(path, lane)) as (address, app_state), fifo(path):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with (
             address.opened("GET", session_path("kiln", "events")) as listening,
             asking(address, f"/v1/read-{lane}", hanging),
         ):
-            wait_until(lambda: serving.threads_at_work >= hanging)
+            wait_until(lambda: app_state.threads_at_work >= hanging)
             assert address.ask("GET", "/healthz").status == 200
             assert address.ask("GET", "/v1/sessions").status == 200
             assert (
@@ -115,12 +115,12 @@ def test_when_too_many_hang_the_next_is_refused_at_once_and_others_go_on(
     monkeypatch.setattr(threads, "MOST_WAITING", 4)
     most, path = LANES["computing"] + 4, tmp_path / "fifo"
     with (
-        running(settings_for(tmp_path), reading(path, "computing")) as (address, serving),
+        running(settings_for(tmp_path), reading(path, "computing")) as (address, app_state),
         fifo(path),
     ):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with asking(address, "/v1/read-computing", most):
-            wait_until(lambda: serving.threads_at_work == most)
+            wait_until(lambda: app_state.threads_at_work == most)
             made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
             refused = wait_until(
                 lambda: (reply := address.ask("POST", "/v1/assemble", made)).status == 503 and reply
@@ -142,9 +142,9 @@ def test_a_store_that_hangs_is_not_waited_for_by_those_who_ask_for_the_health(
 
     monkeypatch.setattr(health, "LONGEST_SECONDS", 0.2)
     released = Event()
-    with running(settings_for(tmp_path)) as (address, serving):
+    with running(settings_for(tmp_path)) as (address, app_state):
         # an open that does not come back
-        monkeypatch.setattr(serving, "store", lambda: released.wait(20))
+        monkeypatch.setattr(app_state, "store", lambda: released.wait(20))
         replies = [address.ask("GET", "/healthz") for _ in range(3)]
         assert {(reply.status, reply.json["code"]) for reply in replies} == {(503, "store")}
         monkeypatch.undo()
@@ -177,7 +177,7 @@ def test_appends_and_reads_do_not_wait_for_ten_large_contexts(tmp_path: Path) ->
     until, begun = Event(), list[str]()
     with (
         computing("/v1/large", until, begun, "GET") as large,
-        running(settings_for(tmp_path), large) as (address, serving),
+        running(settings_for(tmp_path), large) as (address, app_state),
     ):
         with asking(address, "/v1/large", 10):
             wait_until(lambda: begun)
@@ -191,7 +191,7 @@ def test_appends_and_reads_do_not_wait_for_ten_large_contexts(tmp_path: Path) ->
                 assert address.ask("GET", session_path("kiln")).json["messages"] == number
             assert len(begun) <= LANES["computing"]
         until.set()
-        wait_until(lambda: not serving.threads_at_work)
+        wait_until(lambda: not app_state.threads_at_work)
 
 
 def test_contexts_have_fewer_threads_than_the_machine_has_processors_and_at_least_one() -> None:
@@ -206,7 +206,7 @@ def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(
     with (
         computing("/v1/first", until, begun, "GET") as first,
         computing("/v1/second", until, begun) as second,
-        running(settings_for(tmp_path, timeout_seconds=1.0), first, second) as (address, serving),
+        running(settings_for(tmp_path, timeout_seconds=1.0), first, second) as (address, app_state),
     ):
         with asking(address, "/v1/first", LANES["computing"]):
             wait_until(lambda: len(begun) == LANES["computing"])
@@ -214,7 +214,7 @@ def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(
             assert (late.status, late.json["code"]) == (504, "too_slow")
             assert "not begun" in late.json["hint"]
         until.set()
-        wait_until(lambda: not serving.threads_at_work)
+        wait_until(lambda: not app_state.threads_at_work)
         assert "/v1/second" not in begun
 
 
@@ -243,11 +243,12 @@ from foreword.faces.http.endpoint import Endpoint
 
 root = sys.argv[1]
 
-def read(ask):
+def read(request):
     "Read something that hangs."
     open(f"{root}/fifo").read()
 
-api.ENDPOINTS = (*api.ENDPOINTS, Endpoint("GET", "/v1/hang", read, api.Root))
+hang = Endpoint(method="GET", path="/v1/hang", run=read, answer=api.Root)
+api.ENDPOINTS = (*api.ENDPOINTS, hang)
 server.FINISH_SECONDS = 1
 cli.main(["serve", "--root", root])
 """

@@ -60,7 +60,7 @@ def test_whose_form_waits_too_long_for_a_locked_store_learns_that_it_may_still_b
     tmp_path: Path,
 ) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
-    with running(settings_for(tmp_path, timeout_seconds=2.0)) as (address, serving):
+    with running(settings_for(tmp_path, timeout_seconds=2.0)) as (address, app_state):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with locked(tmp_path / "state.db"):
             late = address.ask(
@@ -68,13 +68,13 @@ def test_whose_form_waits_too_long_for_a_locked_store_learns_that_it_may_still_b
             )
         assert late.status == 504
         assert b"may still be done" in late.body
-        wait_until(lambda: not serving.threads_at_work)
+        wait_until(lambda: not app_state.threads_at_work)
         # as it said
         assert address.ask("GET", session_path("kiln", "variables", "v")).json["value"] == "1"
 
 
 def test_while_writers_wait_for_a_locked_store_it_can_be_read(tmp_path: Path) -> None:
-    with running(settings_for(tmp_path)) as (address, serving):
+    with running(settings_for(tmp_path)) as (address, app_state):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         path, statuses = session_path("kiln", "variables", "v"), list[int]()
         change = {"value": 1, "reason": "try"}
@@ -85,7 +85,7 @@ def test_while_writers_wait_for_a_locked_store_it_can_be_read(tmp_path: Path) ->
         with locked(tmp_path / "state.db"):
             for writer in writers:
                 writer.start()
-            wait_until(lambda: serving.writers >= MOST_THREADS)
+            wait_until(lambda: app_state.writers >= MOST_THREADS)
             assert address.ask("GET", "/healthz").status == 200
             assert address.ask("GET", session_path("kiln", "plan")).json["version"] == 0
             assert statuses == []

@@ -3,6 +3,7 @@ from all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -29,7 +30,7 @@ from foreword.faces.http import (
     sessions,
     variables,
 )
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, routes_of
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, routes_of
 from foreword.faces.http.problems import ProblemResponse
 
 NOUNS = (
@@ -67,9 +68,9 @@ class Root(BaseModel):
     paths: list[str] = Field(description="What there is to ask for.")
 
 
-def show_root(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_root(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Say where this API is described, and which paths it has."""
-    paths = sorted({one.path for one in ENDPOINTS})
+    paths = sorted({endpoint.path for endpoint in ENDPOINTS})
     return {
         "name": "Foreword",
         "version": __version__,
@@ -78,16 +79,19 @@ def show_root(ask: Ask[Nothing, None]) -> dict[str, Any]:
     }
 
 
-def show_description(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_description(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Describe this API (OpenAPI 3.1)."""
     return description()
 
 
-ENDPOINTS: tuple[Endpoint, ...] = (
-    *(endpoint for noun in NOUNS for endpoint in noun.ENDPOINTS),
-    Endpoint(method="GET", path="/v1", run=show_root, answer=Root),
-    Endpoint(method="GET", path="/openapi.json", run=show_description, answer=OpenApi),
-)
+def _endpoints() -> Iterator[Endpoint]:
+    for noun in NOUNS:
+        yield from noun.ENDPOINTS
+    yield Endpoint(method="GET", path="/v1", run=show_root, answer=Root)
+    yield Endpoint(method="GET", path="/openapi.json", run=show_description, answer=OpenApi)
+
+
+ENDPOINTS = tuple(_endpoints())
 
 
 @cache
@@ -105,6 +109,7 @@ def routes() -> list[BaseRoute]:
 
 async def _nowhere(request: Request) -> Response:
     path = request.url.path[:LONGEST_COMPARED]
-    guess = did_you_mean(path, [one.path for one in ENDPOINTS])
-    hint = (f"did you mean {guess}? " if guess else "") + "/openapi.json has every path"
+    guess = did_you_mean(path, [endpoint.path for endpoint in ENDPOINTS])
+    suggestion = f"did you mean {guess}? " if guess else ""
+    hint = f"{suggestion}/openapi.json has every path"
     raise ProblemResponse(404, "no_such_path", f"there is nothing at {path}", hint)

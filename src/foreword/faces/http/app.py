@@ -24,41 +24,39 @@ def create_app(settings: Settings) -> Starlette:
     """The whole server as an ASGI app; one that others can reach is not made without a token."""
     if not settings.token_digest and not is_loopback(settings.host):
         raise UsageError(f"{settings.host} is not this machine alone, so a token is needed")
-    serving = AppState(settings)
+    app_state = AppState(settings)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        serving.close()
+        app_state.close()
 
     routes = [*api.routes(), *pages.routes()]
-    answers = {ForewordError: _wrong, ProblemResponse: _refused, HTTPException: _no_route}
-    guard = Middleware(RequestGuard, serving=serving)
+    answers = {
+        ForewordError: _error_answer,
+        ProblemResponse: _refusal_answer,
+        HTTPException: _no_route_answer,
+    }
+    guard = Middleware(RequestGuard, app_state=app_state)
     app = Starlette(
         routes=routes, middleware=[guard], exception_handlers=answers, lifespan=lifespan
     )
     app.router.redirect_slashes = False
-    app.state.serving = serving
+    app.state.app_state = app_state
     return app
 
 
-def serving_of(request: Request) -> AppState:
-    """What this request is served from."""
-    serving: AppState = request.app.state.serving
-    return serving
-
-
-async def _wrong(request: Request, error: Exception) -> Response:
+async def _error_answer(request: Request, error: Exception) -> Response:
     assert isinstance(error, ForewordError)
     return problem_of(error)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _refusal_answer(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemResponse)
     return refusal(error)
 
 
-async def _no_route(request: Request, error: Exception) -> Response:
+async def _no_route_answer(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     title = MEANINGS.get(error.status_code, error.detail)

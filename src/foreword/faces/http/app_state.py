@@ -32,7 +32,9 @@ from foreword.store.database import Database
 from foreword.store.urls import open_database
 
 Result = TypeVar("Result")
-MOST_THREADS = 8  # that read, and as many that write
+# That read, and as many that write. More wait for the interpreter and for one another's locks in
+# the store; fewer, and a few slow readers keep the rest waiting.
+MOST_THREADS = 8
 Lane = Literal["reading", "writing", "computing", "looking", "health"]
 LANES: dict[Lane, int] = {  # the threads of each; none waits for those of another
     "reading": MOST_THREADS,
@@ -42,7 +44,9 @@ LANES: dict[Lane, int] = {  # the threads of each; none waits for those of anoth
     "looking": 1,  # for those who listen
     "health": 1,
 }
-MOST_SESSIONS = 12  # that wait, open, for the next request; each holds a connection to the database
+# That wait, open, for the next request: one that is opened anew reads its history again. Each
+# holds a connection to the database, of which a PostgreSQL gives 100 to all its clients.
+MOST_SESSIONS = 12
 
 
 class Closing(Protocol):
@@ -89,11 +93,9 @@ class AppState:
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
         self._threads = {lane: Threads(most) for lane, most in LANES.items()}
-        self.metrics, self.live, self.desks = (
-            Metrics(),
-            ChangePoller(self._look),
-            Directors(settings),
-        )
+        self.metrics = Metrics()
+        self.poller = ChangePoller(self._look)
+        self.directors = Directors(settings)
 
     async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
         """Run something in a thread of its lane, so that the others go on.
@@ -115,12 +117,13 @@ class AppState:
     @contextmanager
     def store(self) -> Iterator[Database]:
         """An open store."""
-        opening = self._stores.lent("", lambda: open_database(self.settings.db, self.settings.root))
-        with self._doubting(), opening as db:
+        settings = self.settings
+        opening = self._stores.lend("", lambda: open_database(settings.db, settings.root))
+        with self._reopen_on_failure(), opening as db:
             yield db
 
     @contextmanager
-    def _doubting(self) -> Iterator[None]:
+    def _reopen_on_failure(self) -> Iterator[None]:
         """Where the store failed, what is open and waits may have lost its connection, too: it
         is opened anew."""
         try:
@@ -142,10 +145,10 @@ class AppState:
     ) -> Iterator[Session]:
         """An open session; one in which something went wrong is closed and opened anew the next
         time."""
-        opening = self._sessions.lent(
+        opening = self._sessions.lend(
             (workflow, conversation), lambda: self._open(workflow, conversation, create)
         )
-        with self._doubting(), opening as found:
+        with self._reopen_on_failure(), opening as found:
             try:
                 yield found
             except ForewordError:
@@ -180,9 +183,9 @@ class AppState:
         with self.store() as db:
             return changes.vectors(db, names)
 
-    def changed(self) -> None:
+    def notice_change(self) -> None:
         """Something may have been changed by this process: those who listen are told at once."""
-        self.live.poke()
+        self.poller.poke()
 
     @property
     def writers(self) -> int:
@@ -201,12 +204,12 @@ class AppState:
 
     def stop(self) -> None:
         """The server begins to stop: live streams end, and so does what directors are doing."""
-        self.live.stop()
-        self.desks.stop_all()
+        self.poller.stop()
+        self.directors.stop_all()
 
     def close(self) -> None:
         """Close everything; the server has stopped."""
-        self.desks.close()
+        self.directors.close()
         self._sessions.close()
         self._stores.close()
         for threads in self._threads.values():
@@ -220,13 +223,15 @@ class Pool(Generic[Thing]):
     def __init__(self, most: int) -> None:
         self.most = most
         self._waiting: OrderedDict[tuple[object, int], Thing] = OrderedDict()  # the last used last
-        self._lock, self._count, self._closed = Lock(), 0, False
+        self._lock = Lock()
+        self._count = 0  # of returns: tells apart things that wait under one key
+        self._closed = False
 
     @contextmanager
-    def lent(self, key: object, make: Callable[[], Thing]) -> Iterator[Thing]:
+    def lend(self, key: object, make: Callable[[], Thing]) -> Iterator[Thing]:
         """One that waits under that key, or a new one; where something goes wrong it is closed,
         not kept."""
-        thing = self._taken(key) or make()
+        thing = self._take(key) or make()
         try:
             yield thing
         except BaseException as error:
@@ -241,26 +246,32 @@ class Pool(Generic[Thing]):
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def _taken(self, key: object) -> Thing | None:
+    def _take(self, key: object) -> Thing | None:
+        """The one that was used last under a key, if one waits."""
         with self._lock:
-            found = next((name for name in reversed(self._waiting) if name[0] == key), None)
-            return self._waiting.pop(found) if found else None
+            for name in reversed(self._waiting):
+                if name[0] == key:
+                    return self._waiting.pop(name)
+        return None
 
     def _keep(self, key: object, thing: Thing) -> None:
         with self._lock:
             self._count += 1
             self._waiting[key, self._count] = thing
             most = 0 if self._closed else self.most
-            gone = [self._waiting.popitem(last=False)[1] for _ in range(len(self._waiting) - most)]
-        for each in gone:
+            surplus = list[Thing]()
+            while len(self._waiting) > most:
+                _, oldest = self._waiting.popitem(last=False)
+                surplus.append(oldest)
+        for each in surplus:
             each.close()
 
     def clear(self) -> None:
         """Close what waits."""
         with self._lock:
-            gone = list(self._waiting.values())
+            waiting = list(self._waiting.values())
             self._waiting.clear()
-        for each in gone:
+        for each in waiting:
             each.close()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from time import monotonic
 
@@ -20,11 +20,14 @@ from foreword.faces.http.problems import ProblemResponse
 from foreword.operations import changes
 from foreword.operations.changes import ChangeEvent, Vector
 
-EVERY_SECONDS, SOON_SECONDS = 0.25, 0.02  # by itself, and after a change that was made here
-AFTER_TROUBLE_SECONDS = 1.0
+# Between two looks: a change by another process is seen within it, and a page that is watched
+# feels live. At half the store is asked twice as often for nothing; at double it is noticed.
+EVERY_SECONDS = 0.25
+SOON_SECONDS = 0.02  # after a change that was made here: several that come together are one look
+AFTER_TROUBLE_SECONDS = 1.0  # so that a store that is away is not asked all the time
 LONGEST_LOOK_SECONDS = 10.0  # a look at 100,000 workflows takes one; what takes longer hangs
 BUSY_SHARE = 10  # a look that takes long is not taken more often than a tenth of the time
-HEARTBEAT_SECONDS = 15.0
+HEARTBEAT_SECONDS = 15.0  # well under the minute after which proxies drop a silent connection
 ANY = ""  # who listens to all workflows
 
 Look = Callable[[list[str] | None], Awaitable[dict[str, Vector]]]
@@ -75,16 +78,15 @@ class ChangePoller:
         """
         self._listeners[workflow] += 1
         try:
-            self._tell(begin)
+            self._notice(begin)
             if self._loop is None or self._loop.done():
                 self._loop = asyncio.create_task(self._run())
-            telling = (
-                self._of_all(begin, seen)
-                if workflow == ANY
-                else self._of_one(workflow, begin, seen)
-            )
+            if workflow == ANY:
+                stream = self._events_of_all(begin, seen)
+            else:
+                stream = self._events_of_one(workflow, begin, seen)
             del begin  # a stream lasts for hours, and this may be large
-            async for event in telling:
+            async for event in stream:
                 yield event
         finally:
             self._listeners[workflow] -= 1
@@ -92,42 +94,40 @@ class ChangePoller:
             if workflow not in self._listeners:
                 self._news.pop(workflow, None)
 
-    async def _of_one(
+    async def _events_of_one(
         self, workflow: str, begin: Vectors, seen: Vector | None
     ) -> AsyncIterator[ChangeEvent | None]:
         seen = begin.get(workflow, Vector()) if seen is None else seen
         while not self.stopped:
             now = self._known.get(workflow, seen)
             if now == seen:
-                if not await self._changed(workflow):
+                if not await self._wait_for_change(workflow):
                     yield None
                 continue
             for event in changes.events_between(workflow, seen, now):
                 yield event
             seen = now
 
-    async def _of_all(
+    async def _events_of_all(
         self, seen: Vectors, last: Vector | None
     ) -> AsyncIterator[ChangeEvent | None]:
-        if last not in (None, changes.sum_of(seen.values())):
-            yield ChangeEvent(
-                "workflow",
-                {"workflow": None, "kind": "workflow"},
-                changes.sum_of(self._known.values()),
-            )
+        if last is not None and last != changes.sum_of(seen.values()):
+            at = changes.sum_of(self._known.values())
+            yield ChangeEvent("workflow", {"workflow": None, "kind": "workflow"}, at)
         while not self.stopped:
             now = self._known
             if now is seen:
-                if not await self._changed(ANY):
+                if not await self._wait_for_change(ANY):
                     yield None
                 continue
             # Most have seen all but the last change: what that was is worked out once for all of
             # them.
-            for event in self._last if seen is self._before else _happened(seen, now):
+            events = self._last if seen is self._before else _events_of_all_between(seen, now)
+            for event in events:
                 yield event
             seen = now
 
-    async def _changed(self, workflow: str) -> bool:
+    async def _wait_for_change(self, workflow: str) -> bool:
         """Wait until it has changed; false where that takes as long as a heartbeat.
 
         Only those are woken who listen to it: to wake 300 for every message would cost more than to
@@ -145,19 +145,16 @@ class ChangePoller:
             began = monotonic()
             try:
                 async with asyncio.timeout(LONGEST_LOOK_SECONDS):
-                    self._tell(
-                        await self._look(None if self._listeners[ANY] else list(self._listeners))
-                    )
+                    names = None if self._listeners[ANY] else list(self._listeners)
+                    self._notice(await self._look(names))
                 pause = max(EVERY_SECONDS, BUSY_SHARE * (monotonic() - began))
-            except (
-                ForewordError,
-                ProblemResponse,
-                TimeoutError,
-            ):  # the store is away: the streams stay, and go on with it
-                pause = AFTER_TROUBLE_SECONDS
+            except (ForewordError, ProblemResponse, TimeoutError):
+                pause = AFTER_TROUBLE_SECONDS  # the store is away: the streams stay, and go on
             await self._rest(pause)
-        self._tell({})
-        self._known, self._before, self._last = {}, {}, []
+        self._notice({})
+        self._known = {}
+        self._before = {}
+        self._last = []
 
     async def _rest(self, seconds: float) -> None:
         """Wait for so long, or until poked; even then for a while, so that writers are not
@@ -168,31 +165,44 @@ class ChangePoller:
             await asyncio.wait_for(self._poked.wait(), seconds - soon)
         self._poked.clear()
 
-    def _tell(self, now: Vectors) -> None:
-        newest = {
-            name: changes.newest_of(self._known.get(name, vector), vector)
-            for name, vector in now.items()
-        }
-        news = {name: vector for name, vector in newest.items() if self._known.get(name) != vector}
-        if not news and not self.stopped:
-            return
+    def _notice(self, now: Vectors) -> None:
+        """Remember what is newer than what was known, and wake those who listen to it; all of
+        them once everything is to stop."""
+        news = dict[str, Vector]()
+        for name, vector in now.items():
+            known = self._known.get(name)
+            newest = vector if known is None else changes.newest_of(known, vector)
+            if newest != known:
+                news[name] = newest
         if news:
-            self._before, self._known = self._known, {**self._known, **news}
-            self._last = _happened(self._before, self._known) if self._listeners[ANY] else []
-        for name in list(self._news) if self.stopped else [ANY, *news]:
-            if woken := self._news.pop(name, None):
-                woken.set()
+            self._before = self._known
+            self._known = {**self._known, **news}
+            self._last = []
+            if self._listeners[ANY]:
+                self._last = _events_of_all_between(self._before, self._known)
+        if self.stopped:
+            self._wake(list(self._news))
+        elif news:
+            self._wake([ANY, *news])
+
+    def _wake(self, names: Iterable[str]) -> None:
+        for name in names:
+            event = self._news.pop(name, None)
+            if event is not None:
+                event.set()
 
 
-def _happened(seen: Vectors, now: Vectors) -> list[ChangeEvent]:
-    """What happened to all workflows from one moment to another."""
+def _events_of_all_between(seen: Vectors, now: Vectors) -> list[ChangeEvent]:
+    """What happened to all workflows from one moment to another; those that are new come first."""
     at = changes.sum_of(now.values())
-    new = [name for name in now if name not in seen]
-    told = [ChangeEvent("workflow", {"workflow": name, "kind": "workflow"}, at) for name in new]
+    events = list[ChangeEvent]()
+    for name in now:
+        if name not in seen:
+            events.append(ChangeEvent("workflow", {"workflow": name, "kind": "workflow"}, at))
     for name, vector in now.items():
-        if (before := seen.get(name, Vector())) != vector:
-            told += [
-                ChangeEvent(event.kind, event.data, at)
-                for event in changes.events_between(name, before, vector)
-            ]
-    return told
+        before = seen.get(name, Vector())
+        if before == vector:
+            continue
+        for event in changes.events_between(name, before, vector):
+            events.append(ChangeEvent(event.kind, event.data, at))
+    return events

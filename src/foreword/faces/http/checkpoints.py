@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import LONGEST
-from foreword.faces.http.endpoint import Ask, Endpoint
+from foreword.faces.http.endpoint import ApiRequest, Endpoint
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.operations import operations
 
@@ -88,32 +88,41 @@ class CheckpointPlace(BaseModel):
     written: str
 
 
-def list_checkpoints(ask: Ask[OfTask, None]) -> dict[str, Any]:
+def list_checkpoints(request: ApiRequest[OfTask, None]) -> dict[str, Any]:
     """List the checkpoints of a task or of all."""
-    with ask.serving.store() as db:
-        return operations.list_checkpoints(db, ask.serving.root(ask.query.root), ask.query.task)
+    with request.app_state.store() as db:
+        root = request.app_state.root(request.query.root)
+        return operations.list_checkpoints(db, root, request.query.task)
 
 
-def show_checkpoint(ask: Ask[OfPhase, None]) -> dict[str, Any]:
+def show_checkpoint(request: ApiRequest[OfPhase, None]) -> dict[str, Any]:
     """Show a checkpoint as it was written."""
-    with ask.serving.store() as db:
-        root = ask.serving.root(ask.query.root)
-        return operations.show_checkpoint(db, root, ask.path["task"], ask.query.phase)
+    with request.app_state.store() as db:
+        root = request.app_state.root(request.query.root)
+        return operations.show_checkpoint(
+            db, root, task=request.path["task"], phase=request.query.phase
+        )
 
 
-def resume(ask: Ask[OfPhase, None]) -> dict[str, Any]:
+def resume(request: ApiRequest[OfPhase, None]) -> dict[str, Any]:
     """Give what a model needs to go on with a task, and what has changed since."""
-    with ask.serving.store() as db:
-        root = ask.serving.root(ask.query.root)
-        return operations.resume_checkpoint(db, root, ask.path["task"], ask.query.phase)
+    with request.app_state.store() as db:
+        root = request.app_state.root(request.query.root)
+        return operations.resume_checkpoint(
+            db, root, task=request.path["task"], phase=request.query.phase
+        )
 
 
-def write_checkpoint(ask: Ask[Where, Stand]) -> dict[str, Any]:
+def write_checkpoint(request: ApiRequest[Where, Stand]) -> dict[str, Any]:
     """Keep where a task stands, in place of what was kept for that phase."""
-    with ask.serving.store() as db:
-        root = ask.serving.root(ask.query.root)
+    with request.app_state.store() as db:
+        root = request.app_state.root(request.query.root)
         return operations.write_checkpoint(
-            db, root, ask.path["task"], ask.path["phase"], ask.body.data
+            db,
+            root,
+            task=request.path["task"],
+            phase=request.path["phase"],
+            data=request.body.data,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing
 from foreword.faces.http.request_parsing import RequestInput, Tokens, example
 from foreword.operations import operations
 from foreword.operations.fitted_values import ANSWER_TOKENS
@@ -21,7 +21,7 @@ MATERIAL = {
         "items": [{"kind": "decision", "title": "Use UTC", "text": "All times are kept in UTC."}]
     },
 }
-LONGEST = 1_000  # characters of a name
+LONGEST = 1_000  # characters of a name or a question: errors repeat them, and none is as long
 
 
 class ContextBody(RequestInput):
@@ -58,8 +58,8 @@ class ContextBody(RequestInput):
     counter: str | None = Field(None, max_length=LONGEST, description="How tokens are counted.")
     strict: bool = Field(False, description="A tier 0 over its limit is an error.")
 
-    def asked(self) -> dict[str, Any]:
-        """The request as `assemble` takes it."""
+    def options(self) -> dict[str, Any]:
+        """What it asks for, as `assemble` takes it."""
         return self.model_dump(exclude={"recipe", "root", "about"}, exclude_none=True)
 
 
@@ -143,39 +143,42 @@ class Original(BaseModel):
     warnings: list[str]
 
 
-def assemble(ask: Ask[Nothing, ContextBody]) -> dict[str, Any]:
+def assemble(request: ApiRequest[Nothing, ContextBody]) -> dict[str, Any]:
     """Assemble a context by a recipe, within a budget."""
-    asked = ask.body
-    with ask.serving.store() as db:
-        return operations.assemble_context(
-            db, ask.serving.root(asked.root), asked.recipe, **asked.asked()
+    body = request.body
+    with request.app_state.store() as db:
+        root = request.app_state.root(body.root)
+        return operations.assemble_context(db, root, body.recipe, **body.options())
+
+
+def why(request: ApiRequest[Nothing, Question]) -> dict[str, Any]:
+    """Say whether something is in a context, in which form, and why."""
+    body = request.body
+    root = request.app_state.root(body.root)
+    return operations.why(root, recipe=body.recipe, about=body.about, **body.options())
+
+
+def recall(request: ApiRequest[OriginalPart, None]) -> dict[str, Any]:
+    """Give back the original of something that was cut, page by page."""
+    query = request.query
+    with request.app_state.store() as db:
+        return operations.recall(
+            db, request.path["handle"], offset=query.offset, budget=query.budget
         )
 
 
-def why(ask: Ask[Nothing, Question]) -> dict[str, Any]:
-    """Say whether something is in a context, in which form, and why."""
-    asked = ask.body
-    return operations.why(ask.serving.root(asked.root), asked.recipe, asked.about, **asked.asked())
-
-
-def recall(ask: Ask[OriginalPart, None]) -> dict[str, Any]:
-    """Give back the original of something that was cut, page by page."""
-    with ask.serving.store() as db:
-        return operations.recall(db, ask.path["handle"], ask.query.offset, ask.query.budget)
-
-
-def lookup(ask: Ask[Nothing, LookupBody]) -> dict[str, Any]:
+def lookup(request: ApiRequest[Nothing, LookupBody]) -> dict[str, Any]:
     """Look up a document of the project by its name, or by what it is about."""
-    asked = ask.body
-    with ask.serving.store() as db:
+    body = request.body
+    with request.app_state.store() as db:
         return operations.lookup(
             db,
-            ask.serving.root(asked.root),
-            asked.wanted,
-            asked.kind,
-            asked.budget,
-            asked.counter,
-            asked.recipe,
+            request.app_state.root(body.root),
+            wanted=body.wanted,
+            kind=body.kind,
+            budget=body.budget,
+            counter=body.counter,
+            recipe=body.recipe,
         )
 
 

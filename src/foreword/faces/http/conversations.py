@@ -9,8 +9,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 
+from foreword.engine.package import Package
 from foreword.faces.http.contexts import OmissionAnswer
-from foreword.faces.http.endpoint import Ask, Endpoint, Page
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Page
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import DESCRIBED, RequestInput, Tokens, example
 from foreword.faces.http.sessions import ONE, ConversationQuery
@@ -19,8 +20,8 @@ from foreword.message import KINDS, Message
 from foreword.operations import conversations, fitted_values, operations
 from foreword.operations.conversations import StoredMessage
 from foreword.session.secret_messages import without_secrets
-from foreword.session.session import Session
 
+# messages in one request: they are written in one go, and others wait meanwhile
 MOST_AT_ONCE = 10_000
 KEY = "idempotency-key"
 Form = Literal["text", "anthropic", "openai"]
@@ -191,48 +192,51 @@ class Usage(BaseModel):
     log: list[dict[str, Any]]
 
 
-def append(ask: Ask[ConversationQuery, MessagesBody]) -> dict[str, Any]:
+def append(request: ApiRequest[ConversationQuery, MessagesBody]) -> dict[str, Any]:
     """Add a message or several, under an `Idempotency-Key` once; a workflow that is not there
     yet is made."""
-    said, key = ask.body, _key(ask.headers)
-    if (said.message is None) == (said.messages is None):
-        raise ProblemResponse(
-            400, "bad_request", "body: give either `message` or `messages`", DESCRIBED
-        )
-    if said.messages is not None and (said.kind is not None or said.pinned):
-        raise ProblemResponse(
-            400, "bad_request", "body: `kind` and `pinned` are for a single `message`"
-        )
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation, create=True) as session:
-        if said.message is not None:
-            return operations.append_message(session, said.message, said.kind, said.pinned, key)
-        made = session.append_all(said.messages or [], key=key)
-        size = {
-            "seq": made.seq,
-            "count": made.count,
-            "tokens": made.tokens,
-            "size_tokens": made.size_tokens,
-        }
-        return {**size, "compressed": False, "warnings": []}
+    body = request.body
+    key = _idempotency_key(request.headers)
+    if (body.message is None) == (body.messages is None):
+        title = "body: give either `message` or `messages`"
+        raise ProblemResponse(400, "bad_request", title, hint=DESCRIBED)
+    if body.messages is not None and (body.kind is not None or body.pinned):
+        title = "body: `kind` and `pinned` are for a single `message`"
+        raise ProblemResponse(400, "bad_request", title)
+    workflow, conversation = request.path["workflow"], request.query.conversation
+    with request.app_state.session(workflow, conversation, create=True) as session:
+        if body.message is not None:
+            return operations.append_message(
+                session, body.message, kind=body.kind, pinned=body.pinned, key=key
+            )
+        made = session.append_all(body.messages or [], key=key)
+    return {
+        "seq": made.seq,
+        "count": made.count,
+        "tokens": made.tokens,
+        "size_tokens": made.size_tokens,
+        "compressed": False,
+        "warnings": [],
+    }
 
 
-def _key(headers: Headers) -> str | None:
+def _idempotency_key(headers: Headers) -> str | None:
     """The key of the request; as a quoted string, too, which is how the standard has it."""
-    given = headers.getlist(KEY)
-    if len(given) > 1:
-        raise ProblemResponse(
-            400, "bad_request", f"{KEY} is there {len(given)} times", "send it once"
-        )
-    if not given:
+    values = headers.getlist(KEY)
+    if len(values) > 1:
+        title = f"{KEY} is there {len(values)} times"
+        raise ProblemResponse(400, "bad_request", title, hint="send it once")
+    if not values:
         return None
-    key = given[0].strip()
-    return key[1:-1] if len(key) > 1 and key[0] == key[-1] == '"' else key
+    key = values[0].strip()
+    is_quoted = len(key) > 1 and key.startswith('"') and key.endswith('"')
+    return key[1:-1] if is_quoted else key
 
 
-def list_messages(ask: Ask[MessagePage, None]) -> dict[str, Any]:
+def list_messages(request: ApiRequest[MessagePage, None]) -> dict[str, Any]:
     """List the messages of the history, the newest first."""
-    query = ask.query
-    with ask.serving.session(ask.path["workflow"], query.conversation) as session:
+    query = request.query
+    with request.app_state.session(request.path["workflow"], query.conversation) as session:
         page = conversations.message_page(session, query.before, query.limit)
         secrets = session.secrets()
     items = list[dict[str, Any]]()
@@ -255,59 +259,61 @@ def _line(stored: StoredMessage, message: Message) -> dict[str, Any]:
     }
 
 
-def next_call(ask: Ask[Next, None]) -> dict[str, Any]:
+def next_call(request: ApiRequest[Next, None]) -> dict[str, Any]:
     """Show the exact context of the next call; nothing is changed."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        return _context(session, ask.query.budget, ask.query.form, ask.query.report, save=False)
+    query = request.query
+    with request.app_state.session(request.path["workflow"], query.conversation) as session:
+        package = session.context(budget=query.budget, save=False)
+    return _call_answer(package, form=query.form, with_report=query.report)
 
 
-def make_call(ask: Ask[ConversationQuery, CallAnswer]) -> dict[str, Any]:
+def make_call(request: ApiRequest[ConversationQuery, CallAnswer]) -> dict[str, Any]:
     """Make the context of the next call, and keep its report and what it left out."""
-    asked = ask.body
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        session.browser = asked.browser
+    body = request.body
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
+        session.browser = body.browser
         try:
-            return _context(session, asked.budget, asked.form, asked.report, save=asked.save)
+            package = session.context(budget=body.budget, save=body.save)
         finally:
             session.browser = None
+    return _call_answer(package, form=body.form, with_report=body.report)
 
 
-def _context(
-    session: Session, budget: int | None, form: Form, report: bool, *, save: bool
-) -> dict[str, Any]:
-    package = session.context(budget=budget, save=save)
+def _call_answer(package: Package, *, form: Form, with_report: bool) -> dict[str, Any]:
     answer = fitted_values.package_answer(package)
     if form != "text":
         del answer["text"]
         answer["messages"] = package.to_anthropic() if form == "anthropic" else package.to_openai()
-    return {**answer, **({"report": package.report.to_dict()} if report else {})}
+    if with_report:
+        answer["report"] = package.report.to_dict()
+    return answer
 
 
-def compress(ask: Ask[ConversationQuery, Smaller]) -> dict[str, Any]:
+def compress(request: ApiRequest[ConversationQuery, Smaller]) -> dict[str, Any]:
     """Put a summary in place of the older messages, or say what that would come to."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        made = session.compress(to=ask.body.to, preview=ask.body.preview)
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
+        made = session.compress(to=request.body.to, preview=request.body.preview)
     return {**asdict(made), "reached": made.reached}
 
 
-def undo(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
+def undo(request: ApiRequest[ConversationQuery, None]) -> dict[str, Any]:
     """Take back the last compression."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
         return asdict(conversations.hide_secrets(session.undo(), session.secrets()))
 
 
-def compressions(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
+def compressions(request: ApiRequest[ConversationQuery, None]) -> dict[str, Any]:
     """List every compression, undone ones too."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
         secrets = session.secrets()
         made = session.compressions()
     return {"items": [asdict(conversations.hide_secrets(each, secrets)) for each in made]}
 
 
-def usage(ask: Ask[UsageQuery, None]) -> dict[str, Any]:
+def usage(request: ApiRequest[UsageQuery, None]) -> dict[str, Any]:
     """Say what the calls so far have cost, and how much of each a prompt cache could reuse."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        return session.usage(ask.query.last)
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
+        return session.usage(request.query.last)
 
 
 ENDPOINTS = (

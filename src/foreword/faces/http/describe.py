@@ -48,27 +48,25 @@ class ProblemDetails(BaseModel):
 def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     """The whole description."""
     table = list(endpoints)
-    models = {model for one in table for model in (one.answer, one.body, one.query) if model} | {
-        ProblemDetails
-    }
-    ordered = sorted(models, key=lambda model: (model.__name__, model.__module__))
+    models = _models(table)
     refs, schemas = models_json_schema(
-        [(model, "validation") for model in ordered], ref_template="#/components/schemas/{model}"
+        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )
-    known = {model: refs[model, "validation"] for model in ordered}
+    ref_of = {model: refs[model, "validation"] for model in models}
+    definitions = schemas["$defs"]
     paths = dict[str, dict[str, Any]]()
-    for one in table:
-        paths.setdefault(one.path, {})[one.method.lower()] = _operation(
-            one, known, schemas["$defs"]
-        )
-    queries = {_ref_name(known[one.query]) for one in table}
-    kept = {name: schema for name, schema in schemas["$defs"].items() if name not in queries}
+    for endpoint in table:
+        methods = paths.setdefault(endpoint.path, {})
+        methods[endpoint.method.lower()] = _operation(endpoint, ref_of, definitions)
+    # the parameters of a query are written out with each operation, so nothing refers to them
+    queries = {_ref_name(ref_of[endpoint.query]) for endpoint in table}
+    components = {name: schema for name, schema in definitions.items() if name not in queries}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Foreword", "version": __version__, "summary": ABOUT},
         "paths": paths,
         "components": {
-            "schemas": kept,
+            "schemas": components,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "Off loopback only."}
             },
@@ -77,28 +75,41 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     }
 
 
+def _models(endpoints: Iterable[Endpoint]) -> list[type[BaseModel]]:
+    """Every shape that goes in or out, in an order that does not change between two runs."""
+    models: set[type[BaseModel]] = {ProblemDetails}
+    for endpoint in endpoints:
+        models.add(endpoint.query)
+        if endpoint.answer:
+            models.add(endpoint.answer)
+        if endpoint.body:
+            models.add(endpoint.body)
+    return sorted(models, key=lambda model: (model.__name__, model.__module__))
+
+
 def _operation(
-    one: Endpoint, known: Mapping[type[BaseModel], Any], schemas: Mapping[str, Any]
+    endpoint: Endpoint, ref_of: Mapping[type[BaseModel], Any], definitions: Mapping[str, Any]
 ) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "operationId": (
-            f"{one.method.lower()}_{one.run.__module__.rsplit('.', 1)[-1]}_{one.run.__name__}"
-        ),
-        "tags": [one.run.__module__.rsplit(".", 1)[-1]],
-        "summary": one.about,
-        "parameters": list(_parameters(one, schemas[_ref_name(known[one.query])])),
-        "responses": dict(_responses(one, known)),
+    noun = endpoint.run.__module__.rsplit(".", 1)[-1]
+    query = definitions[_ref_name(ref_of[endpoint.query])]
+    operation: dict[str, Any] = {
+        "operationId": f"{endpoint.method.lower()}_{noun}_{endpoint.run.__name__}",
+        "tags": [noun],
+        "summary": endpoint.about,
+        "parameters": list(_parameters(endpoint, query)),
+        "responses": dict(_responses(endpoint, ref_of)),
     }
-    if one.body:
-        made["requestBody"] = {"required": True, "content": {JSON: {"schema": known[one.body]}}}
-    return made
+    if endpoint.body:
+        content = {JSON: {"schema": ref_of[endpoint.body]}}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
 
 
-def _parameters(one: Endpoint, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for name in _NAME.findall(one.path):
+def _parameters(endpoint: Endpoint, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for name in _NAME.findall(endpoint.path):
         schema, about = PATH[name]
         yield {"name": name, "in": "path", "required": True, "description": about, "schema": schema}
-    for name, about in one.takes.items():
+    for name, about in endpoint.takes.items():
         yield {
             "name": name,
             "in": "header",
@@ -108,67 +119,63 @@ def _parameters(one: Endpoint, query: Mapping[str, Any]) -> Iterator[dict[str, A
         }
     needed = query.get("required", ())
     for name, field in query.get("properties", {}).items():
-        schema = _without_null(
-            {key: value for key, value in field.items() if key not in ("description", "title")}
-        )
-        described = {"description": field["description"]} if "description" in field else {}
-        yield {
-            "name": name,
-            "in": "query",
-            "required": name in needed,
-            **described,
-            "schema": schema,
-        }
+        parameter = {"name": name, "in": "query", "required": name in needed}
+        if "description" in field:
+            parameter["description"] = field["description"]
+        schema = {key: field[key] for key in field if key not in ("description", "title")}
+        parameter["schema"] = _without_null(schema)
+        yield parameter
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """A parameter is there or not; it can't be null."""
+    made = dict(schema)
+    if "default" in made and made["default"] is None:
+        del made["default"]
     kinds = [kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"]
-    rest = {
-        key: value
-        for key, value in schema.items()
-        if key not in ("anyOf", "default") or value is not None
-    }
-    return (
-        {**{key: value for key, value in rest.items() if key != "anyOf"}, **kinds[0]}
-        if len(kinds) == 1
-        else rest
-    )
+    if len(kinds) == 1:
+        del made["anyOf"]
+        made |= kinds[0]
+    return made
 
 
 def _responses(
-    one: Endpoint, known: Mapping[type[BaseModel], Any]
+    endpoint: Endpoint, ref_of: Mapping[type[BaseModel], Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    schema = _content(one, known)
     headers = {
         name: {"description": about, "schema": {"type": "string"}}
-        for name, about in one.gives.items()
+        for name, about in endpoint.gives.items()
     }
-    about = (one.answer.__doc__ if one.answer else None) or one.about
-    yield (
-        str(one.status),
-        {"description": about, "headers": headers, "content": {one.media: {"schema": schema}}},
-    )
-    if "if-none-match" in one.takes:
+    answer = {
+        "description": (endpoint.answer and endpoint.answer.__doc__) or endpoint.about,
+        "headers": headers,
+        "content": {endpoint.media: {"schema": _answer_schema(endpoint, ref_of)}},
+    }
+    yield str(endpoint.status), answer
+    if "if-none-match" in endpoint.takes:
         yield "304", {"description": "It is still that version.", "headers": headers}
-    named = {404} if _NAME.search(one.path) else set()
-    for status in sorted({*ANY_REQUEST, *one.problems, *named, *(WITH_BODY if one.body else ())}):
-        yield (
-            str(status),
-            {
-                "description": MEANINGS[status],
-                "content": {MEDIA: {"schema": known[ProblemDetails]}},
-            },
-        )
+    problem = {MEDIA: {"schema": ref_of[ProblemDetails]}}
+    for status in _problem_statuses(endpoint):
+        yield str(status), {"description": MEANINGS[status], "content": problem}
 
 
-def _content(one: Endpoint, known: Mapping[type[BaseModel], Any]) -> dict[str, Any]:
+def _problem_statuses(endpoint: Endpoint) -> list[int]:
+    statuses = {*ANY_REQUEST, *endpoint.problems}
+    if _NAME.search(endpoint.path):
+        statuses.add(404)
+    if endpoint.body:
+        statuses.update(WITH_BODY)
+    return sorted(statuses)
+
+
+def _answer_schema(endpoint: Endpoint, ref_of: Mapping[type[BaseModel], Any]) -> dict[str, Any]:
     """The schema of an answer; of a stream, that of each event."""
-    if one.answer is None:
+    if endpoint.answer is None:
         return {"type": "string"}
-    if one.media == JSON:
-        return dict(known[one.answer])
-    data = {"type": "string", "contentMediaType": JSON, "contentSchema": known[one.answer]}
+    ref = ref_of[endpoint.answer]
+    if endpoint.media == JSON:
+        return dict(ref)
+    data = {"type": "string", "contentMediaType": JSON, "contentSchema": ref}
     return {
         "type": "object",
         "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data},

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from foreword.director.tools import TOOLS
 from foreword.faces.http.app_state import AppState
 from foreword.faces.http.director_job import DirectorJob
-from foreword.faces.http.endpoint import JSON, Ask, Endpoint, HttpAnswer, Nothing
+from foreword.faces.http.endpoint import JSON, ApiRequest, Endpoint, HttpAnswer, Nothing
 from foreword.faces.http.event_stream import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
@@ -21,8 +21,8 @@ from foreword.faces.http.sessions import ONE
 from foreword.operations import workflows
 from foreword.store.database import to_json
 
-LONGEST_TEXT = 200_000
-MOST_LISTENERS = 200  # to one piece of work
+LONGEST_TEXT = 200_000  # characters of what is said: more than anybody types, less than a window
+MOST_LISTENERS = 200  # to one job: pages that show it, and each holds a connection
 KINDS = ("text", "call", "step", "result", "warning", "failed", "done")
 
 
@@ -136,134 +136,144 @@ class DirectorEvent(BaseModel):
     stopped: bool | None = None
 
 
-def list_tools(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def list_tools(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """List the tools of a director, with what each takes."""
-    lines = [
-        {"name": one.name, "about": one.about, "parameters": one.schema, "reads": one.reads}
-        for one in TOOLS.values()
-    ]
+    lines = list[dict[str, Any]]()
+    for tool in TOOLS.values():
+        line = {
+            "name": tool.name,
+            "about": tool.about,
+            "parameters": tool.schema,
+            "reads": tool.reads,
+        }
+        lines.append(line)
     return {"items": lines}
 
 
-def show_director(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_director(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Say what a workflow's director is doing, and which tabs it has open."""
-    desks, workflow = ask.serving.desks, _existing(ask)
-    work = desks.work(workflow)
-    told = work and {
-        "id": work.id,
-        "kind": work.kind,
-        "tool": work.tool,
-        "over": work.is_over,
-        "stopped": work.stopped,
-        "problem": work.problem,
-    }
-    with ask.serving.state(workflow) as state:
-        blocked = desks.blocked(state)
+    directors = request.app_state.directors
+    workflow = _existing(request)
+    job = directors.job(workflow)
+    with request.app_state.state(workflow) as state:
+        blocked = directors.blocked(state)
     return {
-        "model": bool(ask.serving.settings.model),
-        "work": told,
-        "tabs": desks.tabs(workflow),
+        "model": bool(request.app_state.settings.model),
+        "work": _work_state(job) if job else None,
+        "tabs": directors.tabs(workflow),
         "blocked": blocked,
     }
 
 
-def say(ask: Ask[Nothing, SayBody]) -> HttpAnswer:
+def _work_state(job: DirectorJob) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "tool": job.tool,
+        "over": job.is_over,
+        "stopped": job.stopped,
+        "problem": job.problem,
+    }
+
+
+def say(request: ApiRequest[Nothing, SayBody]) -> HttpAnswer:
     """Say something to the director: it plans, acts and answers, and its events tell how."""
-    work = ask.serving.desks.say(_existing(ask), ask.body.text)
-    return HttpAnswer({"work": work.id})
+    job = request.app_state.directors.say(_existing(request), request.body.text)
+    return HttpAnswer({"work": job.id})
 
 
-def go_on(ask: Ask[Nothing, None]) -> HttpAnswer:
+def go_on(request: ApiRequest[Nothing, None]) -> HttpAnswer:
     """Have the director go on with a turn that ended before its answer."""
-    return HttpAnswer({"work": ask.serving.desks.go_on(_existing(ask)).id})
+    job = request.app_state.directors.go_on(_existing(request))
+    return HttpAnswer({"work": job.id})
 
 
-def stop(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def stop(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Stop what the director is doing."""
-    return {"stopped": ask.serving.desks.stop(_existing(ask))}
+    return {"stopped": request.app_state.directors.stop(_existing(request))}
 
 
-def call(ask: Ask[Nothing, Arguments]) -> Any:
+def call(request: ApiRequest[Nothing, Arguments]) -> Any:
     """Call a tool by hand and wait for what it answers; what it changed is told in the
     conversation."""
-    raise NotImplementedError  # answered by `_called`, so that no thread waits
+    raise NotImplementedError  # answered by `_wait_for_call`, so that no thread waits
 
 
-async def _called(request: Request, ask: Ask[Nothing, Arguments]) -> Response:
-    work = await ask.serving.call(_begin_call, ask, lane="writing")
-    async for _ in work.following():
+async def _wait_for_call(
+    http_request: Request, request: ApiRequest[Nothing, Arguments]
+) -> Response:
+    job = await request.app_state.call(_begin_call, request, lane="writing")
+    async for _ in job.follow():
         pass
-    if work.outcome is None:
-        raise ProblemResponse(
-            503 if work.cancel.is_set() else 502,
-            "tool_failed",
-            work.problem or "it was stopped",
-            work.hint,
-        )
-    told = {"text": work.outcome.text, "failed": work.outcome.failed}
-    return Response(
-        to_json(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
+    if job.outcome is None:
+        status = 503 if job.cancel.is_set() else 502
+        title = job.problem or "it was stopped"
+        raise ProblemResponse(status, "tool_failed", title, hint=job.hint)
+    answer = to_json({"text": job.outcome.text, "failed": job.outcome.failed}, "the answer")
+    return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
+
+
+def _begin_call(request: ApiRequest[Nothing, Arguments]) -> DirectorJob:
+    return request.app_state.directors.call(
+        _existing(request), tool=request.path["tool"], arguments=request.body.arguments
     )
 
 
-def _begin_call(ask: Ask[Nothing, Arguments]) -> DirectorJob:
-    return ask.serving.desks.call(_existing(ask), ask.path["tool"], ask.body.arguments)
-
-
-def listen(ask: Ask[Nothing, None]) -> Any:
+def listen(request: ApiRequest[Nothing, None]) -> Any:
     """Listen to what the director does, from the beginning of its turn to the end of it: text,
     call, result, done."""
     raise NotImplementedError  # answered by its stream
 
 
-async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
-    work = await ask.serving.call(_last_work, ask)
-    if work.listeners >= MOST_LISTENERS:
+async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
+    job = await request.app_state.call(_last_job, request)
+    if job.listeners >= MOST_LISTENERS:
         raise ProblemResponse(
             503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
         )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    if request.method == "HEAD":
+    if http_request.method == "HEAD":
         return Response(headers=headers, media_type=MEDIA)
-    request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as the work
-    seen = _seen(ask.headers.get("last-event-id", ""), work)
-    return StreamingResponse(_written(work, seen), headers=headers, media_type=MEDIA)
+    http_request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as the job
+    seen = _events_seen(request.headers.get("last-event-id", ""), job)
+    return StreamingResponse(_stream_bytes(job, seen), headers=headers, media_type=MEDIA)
 
 
-def _last_work(ask: Ask[Nothing, None]) -> DirectorJob:
-    work = ask.serving.desks.work(_existing(ask))
-    if work is None:
+def _last_job(request: ApiRequest[Nothing, None]) -> DirectorJob:
+    job = request.app_state.directors.job(_existing(request))
+    if job is None:
         raise ProblemResponse(
             404, "nothing_yet", "the director has done nothing here since the server was started"
         )
-    return work
+    return job
 
 
-def _seen(last: str, work: DirectorJob) -> int:
-    """How many events of this very work a listener has seen."""
-    name, _, number = last.strip().partition(".")
-    return int(number) if name == work.id and number.isdecimal() and len(number) < 10 else 0
+def _events_seen(last_id: str, job: DirectorJob) -> int:
+    """How many events of this very job a listener has seen."""
+    name, _, number = last_id.strip().partition(".")
+    is_number = number.isdecimal() and len(number) < 10
+    return int(number) if name == job.id and is_number else 0
 
 
-async def _written(work: DirectorJob, seen: int) -> AsyncIterator[bytes]:
+async def _stream_bytes(job: DirectorJob, seen: int) -> AsyncIterator[bytes]:
     yield BEGIN
-    async for told in work.following(seen):
-        if told is None:
+    async for numbered in job.follow(seen):
+        if numbered is None:
             yield STILL_HERE
         else:
-            number, event = told
+            number, event = numbered
             data = to_json(event, "the event")
-            yield f"id: {work.id}.{number}\nevent: {event['type']}\ndata: {data}\n\n".encode()
+            yield f"id: {job.id}.{number}\nevent: {event['type']}\ndata: {data}\n\n".encode()
 
 
-def _existing(ask: Ask[Any, Any]) -> str:
+def _existing(request: ApiRequest[Any, Any]) -> str:
     """The workflow in the path, which must be there: nothing is made by talking to nobody."""
-    return workflow_name(ask.serving, ask.path["workflow"])
+    return workflow_name(request.app_state, request.path["workflow"])
 
 
-def workflow_name(serving: AppState, workflow: str) -> str:
+def workflow_name(app_state: AppState, workflow: str) -> str:
     """The name of a workflow as it is kept; an error where there is none."""
-    with serving.store() as db:
+    with app_state.store() as db:
         return workflows.stored_name(db, workflow)
 
 
@@ -297,7 +307,7 @@ ENDPOINTS = (
         answer=ToolCallAnswer,
         body=Arguments,
         problems=(409, 502),
-        stream=_called,
+        stream=_wait_for_call,
     ),
     Endpoint(
         method="GET",

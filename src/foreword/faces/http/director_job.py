@@ -16,9 +16,10 @@ from uuid import uuid4
 
 from foreword.director.tool_calls import Outcome
 
-HEARTBEAT_SECONDS = 15.0
+HEARTBEAT_SECONDS = 15.0  # well under the minute after which proxies drop a silent connection
 DONE = "done"
 
+# the loop that a listener waits in, and what wakes it
 _Listener = tuple[asyncio.AbstractEventLoop, asyncio.Event]
 
 
@@ -52,20 +53,21 @@ class DirectorJob:
 
     def tell(self, event: dict[str, Any]) -> None:
         """Say what happens; that it is done is said here, once everything is."""
-        if event["type"] == DONE:
-            return
-        self._tell(event)
+        if event["type"] != DONE:
+            self._add(event)
 
     def fail(self, problem: str, hint: str = "") -> None:
         """It broke."""
-        self.problem, self.hint = problem, hint
-        self._tell({"type": "failed", "text": problem, "hint": hint})
+        self.problem = problem
+        self.hint = hint
+        self._add({"type": "failed", "text": problem, "hint": hint})
 
     def end(self) -> None:
         """It is over."""
-        self.stopped = self.stopped or (self.cancel.is_set() and self.kind == "call")
+        if self.kind == "call" and self.cancel.is_set():
+            self.stopped = True
         self.ended.set()
-        self._tell(
+        self._add(
             {
                 "type": DONE,
                 "stopped": self.stopped,
@@ -74,31 +76,31 @@ class DirectorJob:
             }
         )
 
-    def _tell(self, event: dict[str, Any]) -> None:
+    def _add(self, event: dict[str, Any]) -> None:
         with self._lock:
             self.events.append(event)
-            listening = list(self._listeners)
-        for loop, woken in listening:
+            listeners = list(self._listeners)
+        for loop, news in listeners:
             with suppress(RuntimeError):  # its loop has ended
-                loop.call_soon_threadsafe(woken.set)
+                loop.call_soon_threadsafe(news.set)
 
-    async def following(self, seen: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]] | None]:
+    async def follow(self, seen: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]] | None]:
         """Everything after the first so many events, each with its number; nothing, now and
         then, while it waits."""
-        woken = asyncio.Event()
-        me = (asyncio.get_running_loop(), woken)
+        news = asyncio.Event()
+        me = (asyncio.get_running_loop(), news)
         with self._lock:
             self._listeners.append(me)
         try:
             while True:
-                woken.clear()
+                news.clear()
                 while seen < len(self.events):
                     seen += 1
                     yield seen, self.events[seen - 1]
                 if self.events and self.events[-1]["type"] == DONE:
                     return
                 try:
-                    await asyncio.wait_for(woken.wait(), HEARTBEAT_SECONDS)
+                    await asyncio.wait_for(news.wait(), HEARTBEAT_SECONDS)
                 except TimeoutError:
                     yield None
         finally:

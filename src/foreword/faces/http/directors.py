@@ -1,9 +1,9 @@
 """The directors of a server: one for each workflow in use, each at one thing at a time, in a thread
 of its own.
 
-What a director is doing is its `DirectorJob`: a turn with its model, or a tool that somebody calls by
-hand. What the last one told is kept, so that whoever comes late hears all of it. Model, browser and
-origins are the server's settings; nothing about them is taken from a request.
+What a director is doing is its `DirectorJob`: a turn with its model, or a tool that somebody calls
+by hand. The events of the last one are kept, so that whoever comes late hears all of it. Model,
+browser and origins are the server's settings; nothing about them is taken from a request.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from traceback import format_exception
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     from foreword.browser import Browser
     from foreword.faces.http.app_state import Settings
 
-MOST_DIRECTORS = 8  # each may have a browser
-FINISH_SECONDS = 10.0
-MOST_BLOCKED = 10  # origins that are told of: a page decides how many it asks
+MOST_DIRECTORS = 8  # each may have a browser, which takes hundreds of megabytes
+FINISH_SECONDS = 10.0  # for a job to end when the server stops: a click is over by then
+MOST_BLOCKED = 10  # origins that are named: a page decides how many it asks
 MODEL_VARIABLE = "FOREWORD_DIRECTOR_MODEL"
 NO_MODEL = "this server has no model for its directors"
 NAME_ONE = (
@@ -56,22 +57,24 @@ class _DirectorSlot:
 
     workflow: str
     director: Director | None = None
-    work: DirectorJob | None = None
+    job: DirectorJob | None = None
     thread: Thread | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether it is at something now."""
-        return self.work is not None and not self.work.is_over
+        return self.job is not None and not self.job.is_over
 
     def close(self) -> None:
         """End its browser, and close its store."""
-        director, self.director = self.director, None
-        if director is not None:
-            try:
-                director.close()
-            except ForewordError as error:
-                log.error("%s", mask(error.message))
+        director = self.director
+        self.director = None
+        if director is None:
+            return
+        try:
+            director.close()
+        except ForewordError as error:
+            log.error("%s", mask(error.message))
 
 
 class Directors:
@@ -80,7 +83,7 @@ class Directors:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._lock = Lock()
-        self._seats: OrderedDict[str, _DirectorSlot] = OrderedDict()  # the last used last
+        self._slots: OrderedDict[str, _DirectorSlot] = OrderedDict()  # the last used last
         self._stopped = False
 
     # --- what they are told -----------------------------------------------------------------------
@@ -90,9 +93,7 @@ class Directors:
         self._need_model()
         if not text.strip():
             raise UsageError("there is nothing to say")
-        return self._begin(
-            workflow, DirectorJob(kind="turn"), lambda director, work: _say(director, work, text)
-        )
+        return self._begin(workflow, DirectorJob(kind="turn"), partial(_say, text=text))
 
     def go_on(self, workflow: str) -> DirectorJob:
         """Begin a turn where the last one ended before its answer."""
@@ -103,117 +104,113 @@ class Directors:
         """Begin to call a tool by hand."""
         if tool not in TOOLS:
             raise UnknownName("tool", tool[:80], TOOLS)
-        given = dict(arguments)
-        return self._begin(
-            workflow,
-            DirectorJob(kind="call", tool=tool),
-            lambda director, work: _call(director, work, given),
-        )
+        job = DirectorJob(kind="call", tool=tool)
+        return self._begin(workflow, job, partial(_call, arguments=dict(arguments)))
 
     def stop(self, workflow: str) -> bool:
         """Stop what a director is doing; says whether there was anything."""
-        seat = self._seats.get(workflow)
-        if seat is None or seat.work is None or not seat.is_busy:
+        job = self.job(workflow)
+        if job is None or job.is_over:
             return False
-        seat.work.cancel.set()
+        job.cancel.set()
         return True
 
     # --- how they stand ---------------------------------------------------------------------------
 
-    def work(self, workflow: str) -> DirectorJob | None:
+    def job(self, workflow: str) -> DirectorJob | None:
         """What a director is doing, or has done last."""
-        seat = self._seats.get(workflow)
-        return seat.work if seat else None
+        slot = self._slots.get(workflow)
+        return slot.job if slot else None
 
     def tabs(self, workflow: str) -> list[dict[str, Any]] | None:
         """The tabs of a director's browser; none while there is no browser."""
-        seat = self._seats.get(workflow)
-        return seat.director.tool_context.tabs() if seat and seat.director else None
+        director = self._director(workflow)
+        return director.tool_context.tabs() if director else None
 
     def blocked(self, state: WorkflowState) -> list[dict[str, Any]]:
         """What pages of a workflow could not load: now, the most wanted first, and in browsers
         before."""
-        seat = self._seats.get(state.workflow.name)
-        now = (
-            seat.director.tool_context.blocked_origins()[:MOST_BLOCKED]
-            if seat and seat.director
-            else []
-        )
-        known = {one.origin for one in now}
-        before = [
-            one for one in assets.origins_to_offer(state, self._rules()) if one.origin not in known
-        ]
+        director = self._director(state.workflow.name)
+        found = director.tool_context.blocked_origins()[:MOST_BLOCKED] if director else []
+        known = {blocked.origin for blocked in found}
+        for blocked in assets.origins_to_offer(state, self._rules()):
+            if blocked.origin not in known:
+                found.append(blocked)
         return [
             {
-                "origin": one.origin,
-                "kinds": list(one.kinds),
-                "requests": one.requests,
-                "option": one.option,
+                "origin": blocked.origin,
+                "kinds": list(blocked.kinds),
+                "requests": blocked.requests,
+                "option": blocked.option,
             }
-            for one in (*now, *before)
+            for blocked in found
         ]
+
+    def _director(self, workflow: str) -> Director | None:
+        slot = self._slots.get(workflow)
+        return slot.director if slot else None
 
     # --- threads ----------------------------------------------------------------------------------
 
-    def _begin(self, workflow: str, work: DirectorJob, act: Act) -> DirectorJob:
+    def _begin(self, workflow: str, job: DirectorJob, act: Act) -> DirectorJob:
         with self._lock:
             if self._stopped:
                 raise ProblemResponse(503, "stopping", "the server is stopping")
-            seat = self._seats.get(workflow)
-            if seat is not None and seat.is_busy:
+            slot = self._slots.get(workflow)
+            if slot is not None and slot.is_busy:
                 raise ProblemResponse(
                     409,
                     "busy",
                     "the director is at work here already",
-                    "wait until it is done, or stop it",
+                    hint="wait until it is done, or stop it",
                 )
-            gone = [] if seat else self._without_room()
-            seat = self._seats.setdefault(workflow, _DirectorSlot(workflow))
-            self._seats.move_to_end(workflow)
-            seat.work = work
-            seat.thread = Thread(
+            evicted = None
+            if slot is None:
+                evicted = self._make_room()
+                slot = self._slots[workflow] = _DirectorSlot(workflow)
+            self._slots.move_to_end(workflow)
+            slot.job = job
+            slot.thread = Thread(
                 target=self._run,
-                args=(seat, work, act, gone),
+                args=(slot, job, act, evicted),
                 name="foreword-director",
                 daemon=True,
             )
-            seat.thread.start()
-        return work
+            slot.thread.start()
+        return job
 
-    def _without_room(self) -> list[_DirectorSlot]:
-        """Who has to go so that one more can come: the one that has been idle longest."""
-        if len(self._seats) < MOST_DIRECTORS:
-            return []
-        idle = next((seat for seat in self._seats.values() if not seat.is_busy), None)
-        if idle is None:
-            raise ProblemResponse(
-                503,
-                "no_more_directors",
-                f"{MOST_DIRECTORS} directors are at work, and no more can be",
-            )
-        return [self._seats.pop(idle.workflow)]
+    def _make_room(self) -> _DirectorSlot | None:
+        """Take out the one that has been idle longest, if one has to go so that one more can
+        come; who takes it closes it."""
+        if len(self._slots) < MOST_DIRECTORS:
+            return None
+        for workflow, slot in self._slots.items():
+            if not slot.is_busy:
+                return self._slots.pop(workflow)
+        title = f"{MOST_DIRECTORS} directors are at work, and no more can be"
+        raise ProblemResponse(503, "no_more_directors", title)
 
     def _run(
-        self, seat: _DirectorSlot, work: DirectorJob, act: Act, gone: list[_DirectorSlot]
+        self, slot: _DirectorSlot, job: DirectorJob, act: Act, evicted: _DirectorSlot | None
     ) -> None:
         """Do it, and tell how it ended, whatever happens."""
         try:
-            for each in gone:
-                each.close()
-            if seat.director is None:
-                seat.director = self._opened(seat.workflow)
-            act(seat.director, work)
+            if evicted is not None:
+                evicted.close()
+            if slot.director is None:
+                slot.director = self._open(slot.workflow)
+            act(slot.director, job)
         except ForewordError as error:
-            work.fail(mask(error.message), mask(error.hint))
+            job.fail(mask(error.message), hint=mask(error.hint))
             if isinstance(error, StoreError):
-                seat.close()  # its connection may be gone: it is opened anew the next time
+                slot.close()  # its connection may be gone: it is opened anew the next time
         except Exception as error:  # noqa: BLE001 - who waits for it is told, whatever it is
             log.error("%s", mask("".join(format_exception(error))))
-            work.fail(BROKEN)
+            job.fail(BROKEN)
         finally:
-            work.end()
+            job.end()
 
-    def _opened(self, workflow: str) -> Director:
+    def _open(self, workflow: str) -> Director:
         """The director of a workflow that is there; its prompt becomes the session's with the
         first turn."""
         settings = self.settings
@@ -230,7 +227,8 @@ class Directors:
     def _browser(self, restore: Path | None) -> Browser:
         from foreword.browser import Browser
 
-        settings, rules = self.settings, self._rules()
+        settings = self.settings
+        rules = self._rules()
         if settings.attach:
             return Browser.attach(settings.attach, rules)
         folder = settings.root / FOLDER / browser_files.BROWSERS
@@ -253,37 +251,41 @@ class Directors:
         """The server begins to stop: whatever is under way is stopped, too."""
         with self._lock:
             self._stopped = True
-            for seat in self._seats.values():
-                if seat.work is not None:
-                    seat.work.cancel.set()
+            for slot in self._slots.values():
+                if slot.job is not None:
+                    slot.job.cancel.set()
 
     def close(self) -> None:
         """Close every director and its browser; the server has stopped."""
         self.stop_all()
-        for seat in self._seats.values():
-            if seat.thread is not None:
-                seat.thread.join(FINISH_SECONDS)
-            seat.close()
-        self._seats.clear()
+        for slot in self._slots.values():
+            if slot.thread is not None:
+                slot.thread.join(FINISH_SECONDS)
+            slot.close()
+        self._slots.clear()
 
 
-def _say(director: Director, work: DirectorJob, text: str) -> None:
+def _say(director: Director, job: DirectorJob, *, text: str) -> None:
     with director.alone():
         if director.session.system_prompt != DIRECTOR:
             director.session.system_prompt = DIRECTOR
-        turn = director.say(text, on_event=work.tell, cancel=work.cancel)
-    work.stopped, work.unfinished = turn.stopped, turn.unfinished
+        turn = director.say(text, on_event=job.tell, cancel=job.cancel)
+    job.stopped = turn.stopped
+    job.unfinished = turn.unfinished
 
 
-def _go_on(director: Director, work: DirectorJob) -> None:
-    turn = director.go_on(on_event=work.tell, cancel=work.cancel)
-    work.stopped, work.unfinished = turn.stopped, turn.unfinished
+def _go_on(director: Director, job: DirectorJob) -> None:
+    turn = director.go_on(on_event=job.tell, cancel=job.cancel)
+    job.stopped = turn.stopped
+    job.unfinished = turn.unfinished
 
 
-def _call(director: Director, work: DirectorJob, given: dict[str, Any]) -> None:
+def _call(director: Director, job: DirectorJob, *, arguments: dict[str, Any]) -> None:
     context = director.tool_context
-    context.tell, context.cancel = work.tell, work.cancel
-    told = {"id": work.id, "name": work.tool}
-    work.tell({"type": "call", **told, "arguments": arguments_without_secrets(context, given)})
-    work.outcome = director.call(work.tool, given)
-    work.tell({"type": "result", **told, "failed": work.outcome.failed, "text": work.outcome.text})
+    context.tell = job.tell
+    context.cancel = job.cancel
+    call = {"id": job.id, "name": job.tool}
+    job.tell({"type": "call", **call, "arguments": arguments_without_secrets(context, arguments)})
+    outcome = director.call(job.tool, arguments)
+    job.outcome = outcome
+    job.tell({"type": "result", **call, "failed": outcome.failed, "text": outcome.text})

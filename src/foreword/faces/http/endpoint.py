@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
@@ -30,6 +29,7 @@ Query = TypeVar("Query")
 Body = TypeVar("Body")
 JSON = "application/json"
 PREFIX = "/v1"
+# rows in one answer: it is read as a whole, so a list of any length comes in pages
 MOST_LISTED = 200
 
 
@@ -52,10 +52,10 @@ class Page(RequestInput):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask(Generic[Query, Body]):
+class ApiRequest(Generic[Query, Body]):
     """A request as a function of the API sees it."""
 
-    serving: AppState
+    app_state: AppState
     path: Mapping[str, str]
     query: Query
     body: Body
@@ -89,7 +89,7 @@ class Endpoint:
 
     method: str
     path: str
-    run: Callable[[Ask[Any, Any]], Any]
+    run: Callable[[ApiRequest[Any, Any]], Any]
     answer: type[BaseModel] | None  # none: the media type tells
     query: type[BaseModel] = Nothing
     body: type[BaseModel] | None = None
@@ -98,7 +98,7 @@ class Endpoint:
     takes: Mapping[str, str] = field(default_factory=dict)  # headers that are read, and what for
     gives: Mapping[str, str] = field(default_factory=dict)  # headers that are set
     media: str = JSON
-    stream: Callable[[Request, Ask[Any, Any]], Awaitable[Response]] | None = None
+    stream: Callable[[Request, ApiRequest[Any, Any]], Awaitable[Response]] | None = None
     lane: Lane | None = None  # whose threads do it; else by its method
 
     @property
@@ -106,30 +106,33 @@ class Endpoint:
         """What it does, from the function's docstring."""
         return " ".join((self.run.__doc__ or "").split())
 
-    async def respond(self, request: Request, serving: AppState) -> Response:
+    async def respond(self, http_request: Request, app_state: AppState) -> Response:
         """The answer to a request."""
-        body = await request_parsing.json_bytes(request) if self.body else b""
+        body = await request_parsing.json_bytes(http_request) if self.body else b""
         if self.stream:
-            return await self.stream(request, self._asked(request, serving, body))
+            return await self.stream(http_request, self._parse(http_request, app_state, body))
         lane = self.lane or ("reading" if self.method == "GET" else "writing")
-        return await serving.call(self._answered, request, serving, body, lane=lane)
+        return await app_state.call(self._answer, http_request, app_state, body, lane=lane)
 
-    def _asked(self, request: Request, serving: AppState, body: bytes) -> Ask[Any, Any]:
-        given = (
-            request_parsing.validate(self.body, request_parsing.parse_json(body), "body")
-            if self.body
-            else None
+    def _parse(
+        self, http_request: Request, app_state: AppState, body: bytes
+    ) -> ApiRequest[Any, Any]:
+        parsed_body = None
+        if self.body:
+            value = request_parsing.parse_json(body)
+            parsed_body = request_parsing.validate(self.body, value, "body")
+        return ApiRequest(
+            app_state=app_state,
+            path=request_parsing.path_of(http_request.path_params),
+            query=request_parsing.query(http_request, self.query),
+            body=parsed_body,
+            headers=http_request.headers,
         )
-        names, query = (
-            request_parsing.path_of(request.path_params),
-            request_parsing.query(request, self.query),
-        )
-        return Ask(serving=serving, path=names, query=query, body=given, headers=request.headers)
 
-    def _answered(self, request: Request, serving: AppState, body: bytes) -> Response:
+    def _answer(self, http_request: Request, app_state: AppState, body: bytes) -> Response:
         """In a thread, the reading and the writing of JSON too: both may be large."""
-        request.scope[BEGUN] = True
-        made = self.run(self._asked(request, serving, body))
+        http_request.scope[BEGUN] = True
+        made = self.run(self._parse(http_request, app_state, body))
         if isinstance(made, Response):
             return made
         answer = made if isinstance(made, HttpAnswer) else HttpAnswer(made)
@@ -141,22 +144,28 @@ class Endpoint:
 
 def routes_of(endpoints: Iterable[Endpoint]) -> list[Route]:
     """A route for each path, which knows all its methods."""
-    by_path = groupby(sorted(endpoints, key=attrgetter("path")), key=attrgetter("path"))
-    return [_route(path, {one.method: one for one in group}) for path, group in by_path]
+    by_path = dict[str, dict[str, Endpoint]]()
+    for endpoint in sorted(endpoints, key=attrgetter("path")):
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+    return [_route(path, methods) for path, methods in by_path.items()]
 
 
 def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
-    allowed = ", ".join(sorted([*methods, *(["HEAD"] if "GET" in methods else [])]))
+    known = set(methods)
+    if "GET" in known:
+        known.add("HEAD")
+    allowed = ", ".join(sorted(known))
 
-    async def respond(request: Request) -> Response:
-        request.scope["foreword.route"] = path
-        found = methods.get("GET" if request.method == "HEAD" else request.method)
-        if found is None:
-            what = f"{path} takes {allowed}, not {request.method[:20]}"
+    async def respond(http_request: Request) -> Response:
+        http_request.scope["foreword.route"] = path
+        method = "GET" if http_request.method == "HEAD" else http_request.method
+        endpoint = methods.get(method)
+        if endpoint is None:
+            what = f"{path} takes {allowed}, not {http_request.method[:20]}"
             raise ProblemResponse(
                 405, "wrong_method", what, request_parsing.DESCRIBED, headers={"allow": allowed}
             )
-        return await found.respond(request, request.app.state.serving)
+        return await endpoint.respond(http_request, http_request.app.state.app_state)
 
     route = Route(path, respond, name=path)
     route.methods = None  # all of them: the answer to a wrong one is ours

@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 
 from foreword.faces.http.app_state import AppState
 from foreword.faces.http.change_poller import ANY
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.sessions import ONE
 from foreword.operations import workflows
@@ -25,8 +25,9 @@ from foreword.operations.changes import KINDS, ChangeEvent, Vector, parse_vector
 from foreword.store.database import to_json
 
 MEDIA = "text/event-stream"
+# Of one process: under the connections that `server` takes, so that requests still come through.
 MOST_LISTENERS = 1_500
-RETRY_MILLISECONDS = 1_000
+RETRY_MILLISECONDS = 1_000  # after which a browser whose stream broke connects again
 BEGIN = f"retry: {RETRY_MILLISECONDS}\n: listening\n\n".encode()
 STILL_HERE = b": still here\n\n"
 
@@ -40,32 +41,37 @@ class EventData(BaseModel):
     kind: str = Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
 
 
-async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
-    serving, workflow = ask.serving, ask.path.get("workflow", ANY)
+async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
+    app_state = request.app_state
+    workflow = request.path.get("workflow", ANY)
     if workflow != ANY:
-        await serving.call(_check, serving, workflow)
-    if serving.live.stopped or serving.live.listeners >= MOST_LISTENERS:
+        await app_state.call(_check_exists, app_state, workflow)
+    if app_state.poller.stopped or app_state.poller.listeners >= MOST_LISTENERS:
         raise ProblemResponse(
             503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
         )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    if request.method == "HEAD":
+    if http_request.method == "HEAD":
         return Response(headers=headers, media_type=MEDIA)
-    request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as somebody listens
-    last = ask.headers.get("last-event-id")
-    seen = None if last is None else parse_vector(last.strip()) or Vector()
-    telling = serving.live.events(workflow, await serving.live.begin(workflow), seen)
-    return StreamingResponse(_written(telling), headers=headers, media_type=MEDIA)
+    # a stream lasts as long as somebody listens
+    http_request.scope["foreword.limit"].reschedule(None)
+    seen = None
+    last = request.headers.get("last-event-id")
+    if last is not None:
+        seen = parse_vector(last.strip()) or Vector()
+    begin = await app_state.poller.begin(workflow)
+    events = app_state.poller.events(workflow, begin, seen)
+    return StreamingResponse(_stream_bytes(events), headers=headers, media_type=MEDIA)
 
 
-def _check(serving: AppState, workflow: str) -> None:
-    with serving.store() as db:
+def _check_exists(app_state: AppState, workflow: str) -> None:
+    with app_state.store() as db:
         workflows.stored_name(db, workflow)
 
 
-async def _written(telling: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[bytes]:
+async def _stream_bytes(events: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[bytes]:
     yield BEGIN
-    async for event in telling:
+    async for event in events:
         yield STILL_HERE if event is None else event_bytes(event)
         # many events at once: others have their turn, and it is noticed who has left
         await asyncio.sleep(0)
@@ -77,13 +83,13 @@ def event_bytes(event: ChangeEvent) -> bytes:
     return f"id: {event.at}\nevent: {event.kind}\ndata: {data}\n\n".encode()
 
 
-def listen(ask: Ask[Nothing, None]) -> Any:
+def listen(request: ApiRequest[Nothing, None]) -> Any:
     """Listen to what happens to a workflow: plan, messages, variables, workflow, compression,
     checkpoint, report."""
     raise NotImplementedError  # answered by its stream
 
 
-def listen_to_all(ask: Ask[Nothing, None]) -> Any:
+def listen_to_all(request: ApiRequest[Nothing, None]) -> Any:
     """Listen to what happens to all workflows."""
     raise NotImplementedError  # answered by its stream
 

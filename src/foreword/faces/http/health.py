@@ -14,7 +14,7 @@ from foreword import __version__
 from foreword.errors import StoreError
 from foreword.faces.http import metrics
 from foreword.faces.http.app_state import AppState
-from foreword.faces.http.endpoint import JSON, Ask, Endpoint, Nothing
+from foreword.faces.http.endpoint import JSON, ApiRequest, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.secrets.masking import mask
 from foreword.store.database import to_json
@@ -30,15 +30,15 @@ class Health(BaseModel):
     version: str
 
 
-def healthz(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def healthz(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Say whether the server and its store answer."""
-    raise NotImplementedError  # answered by `_looked`, which does not wait for a store that hangs
+    raise NotImplementedError  # answered by `_check_store`, which waits for no store that hangs
 
 
-async def _looked(request: Request, ask: Ask[Nothing, None]) -> Response:
+async def _check_store(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
-            await ask.serving.call(_look, ask.serving, lane="health")
+            await request.app_state.call(_query_store, request.app_state, lane="health")
     except StoreError as error:  # anybody may ask this, so nobody is told where the store is
         log.error("%s", mask(error.message))
         raise ProblemResponse(
@@ -46,39 +46,37 @@ async def _looked(request: Request, ask: Ask[Nothing, None]) -> Response:
         ) from None
     except (TimeoutError, ProblemResponse):
         raise ProblemResponse(503, "store", "the store does not answer in time") from None
-    told = {"status": "ok", "version": __version__}
-    return Response(
-        to_json(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
-    )
+    answer = to_json({"status": "ok", "version": __version__}, "the answer")
+    return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
 
 
-def _look(serving: AppState) -> None:
-    with serving.store() as db:
+def _query_store(app_state: AppState) -> None:
+    with app_state.store() as db:
         db.rows("SELECT 1")
 
 
-def show_metrics(ask: Ask[Nothing, None]) -> Response:
+def show_metrics(request: ApiRequest[Nothing, None]) -> Response:
     """Count requests by route and status, with how long they took, for Prometheus."""
-    serving = ask.serving
-    with serving.store() as db:
+    app_state = request.app_state
+    with app_state.store() as db:
         ((sessions,),) = db.rows("SELECT COUNT(*) FROM workflows")
     gauges = {
         "sessions": ("Sessions in the store.", float(sessions)),
-        "live_listeners": ("Open event streams.", float(serving.live.listeners)),
-        "writers": ("Changes under way, or waiting for the store.", float(serving.writers)),
+        "live_listeners": ("Open event streams.", float(app_state.poller.listeners)),
+        "writers": ("Changes under way, or waiting for the store.", float(app_state.writers)),
         "threads_at_work": (
             "Requests that have begun and not ended.",
-            float(serving.threads_at_work),
+            float(app_state.threads_at_work),
         ),
         "open_sessions": (
             "Sessions that wait, open, for the next request.",
-            float(serving.open_sessions),
+            float(app_state.open_sessions),
         ),
     }
-    return Response(serving.metrics.written(gauges), media_type=metrics.MEDIA)
+    return Response(app_state.metrics.to_text(gauges), media_type=metrics.MEDIA)
 
 
 ENDPOINTS = (
-    Endpoint(method="GET", path="/healthz", run=healthz, answer=Health, stream=_looked),
+    Endpoint(method="GET", path="/healthz", run=healthz, answer=Health, stream=_check_store),
     Endpoint(method="GET", path="/metrics", run=show_metrics, answer=None, media="text/plain"),
 )

@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field
 from foreword.coding_agents import hooks, long_results, server_file
 from foreword.coding_agents.hook_events import event_of
 from foreword.errors import UnknownName
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.operations import operations
 
-MOST_TOKENS = 1_000_000
+MOST_TOKENS = 1_000_000  # of a tool's result: beyond any window, so nothing is shortened
 
 
 class HookBody(RequestInput):
@@ -50,18 +50,18 @@ class HookAnswer(BaseModel):
     output: dict[str, Any] | None = Field(description="Null where the event passes.")
 
 
-def hook(ask: Ask[Nothing, HookBody]) -> dict[str, Any]:
+def hook(request: ApiRequest[Nothing, HookBody]) -> dict[str, Any]:
     """Answer an event of a coding agent: what a session begins with again, or a shorter result."""
-    settings, given = ask.serving.settings, ask.body
-    if given.root != str(settings.root) or settings.db is not None:
-        raise UnknownName("root", given.root[:200], ())
-    recipe = operations.recipe_inside(settings.root, given.recipe)
-    event, options = (
-        event_of(given.event),
-        hooks.Options(recipe=recipe, budget_tokens=given.budget_tokens),
-    )
-    is_ours = event.name in hooks.BY_SERVER
-    return {"output": hooks.answer(event, settings.root, options) if is_ours else None}
+    settings = request.app_state.settings
+    body = request.body
+    if body.root != str(settings.root) or settings.db is not None:
+        raise UnknownName("root", body.root[:200], ())
+    recipe = operations.recipe_inside(settings.root, body.recipe)
+    event = event_of(body.event)
+    if event.name not in hooks.BY_SERVER:
+        return {"output": None}
+    options = hooks.Options(recipe=recipe, budget_tokens=body.budget_tokens)
+    return {"output": hooks.answer(event, settings.root, options)}
 
 
 ENDPOINTS = (

@@ -7,7 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+# Seconds: from what the store answers at once to the longest a request may take by default.
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+LIMITS = (*map(str, BUCKETS), "+Inf")
 # whatever is no route of ours: paths are made by clients, and must not fill the memory
 OTHER = "other"
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -21,15 +23,15 @@ class Metrics:
         self._buckets: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
         self._seconds = Counter[str]()
 
-    def took(self, route: str, method: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+    def count(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
         self._requests[route, method if method in METHODS else OTHER, status] += 1
         self._buckets[route][bisect_left(BUCKETS, seconds)] += 1
         self._seconds[route] += seconds  # type: ignore[assignment]
 
-    def written(self, gauges: Mapping[str, tuple[str, float]]) -> str:
+    def to_text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
         """All of it, with what is true just now: name to what it means and its value."""
-        lines = [*self._counts(), *self._times()]
+        lines = [*self._request_lines(), *self._time_lines()]
         for name, (meaning, value) in gauges.items():
             lines += [
                 f"# HELP foreword_{name} {meaning}",
@@ -38,20 +40,20 @@ class Metrics:
             ]
         return "\n".join(lines) + "\n"
 
-    def _counts(self) -> Iterator[str]:
+    def _request_lines(self) -> Iterator[str]:
         yield "# HELP foreword_http_requests_total Requests that were answered."
         yield "# TYPE foreword_http_requests_total counter"
         for (route, method, status), count in sorted(self._requests.items()):
             labels = f'route="{route}",method="{method}",status="{status}"'
             yield f"foreword_http_requests_total{{{labels}}} {count}"
 
-    def _times(self) -> Iterator[str]:
+    def _time_lines(self) -> Iterator[str]:
         yield "# HELP foreword_http_request_seconds How long requests took."
         yield "# TYPE foreword_http_request_seconds histogram"
         for route, buckets in sorted(self._buckets.items()):
             count = 0
-            for limit, here in zip((*map(str, BUCKETS), "+Inf"), buckets, strict=True):
-                count += here
+            for limit, requests in zip(LIMITS, buckets, strict=True):
+                count += requests
                 yield (
                     f'foreword_http_request_seconds_bucket{{route="{route}",le="{limit}"}} {count}'
                 )

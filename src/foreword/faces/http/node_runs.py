@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, Page
 from foreword.faces.http.sessions import ONE
 from foreword.operations import nodes
 from foreword.operations.nodes import NodeEntry, Result, Run
@@ -69,10 +69,10 @@ class RunState(RunLine):
     results: list[LastResult]
 
 
-def list_nodes(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def list_nodes(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """List the nodes of a workflow from top to bottom: what each does, how it stands, what it
     gave last."""
-    with ask.serving.state(ask.path["workflow"]) as state:
+    with request.app_state.state(request.path["workflow"]) as state:
         entries = nodes.node_entries(state)
     return {"items": [_node(entry) for entry in entries]}
 
@@ -100,20 +100,20 @@ def _result(result: Result) -> dict[str, Any]:
     }
 
 
-def list_runs(ask: Ask[Page, None]) -> dict[str, Any]:
+def list_runs(request: ApiRequest[Page, None]) -> dict[str, Any]:
     """List the runs of a workflow's nodes, the newest first."""
-    begin = ask.query.cursor or 0
-    with ask.serving.state(ask.path["workflow"]) as state:
+    begin = request.query.cursor or 0
+    with request.app_state.state(request.path["workflow"]) as state:
         every = nodes.runs(state)
-    page = every[begin : begin + ask.query.limit]
+    page = every[begin : begin + request.query.limit]
     end = begin + len(page)
     return {"items": [_run(run) for run in page], "next": end if end < len(every) else None}
 
 
-def show_run(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_run(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Show one run, with everything its nodes gave, in order."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        run = nodes.existing_run(state, ask.path["run"])
+    with request.app_state.state(request.path["workflow"]) as state:
+        run = nodes.existing_run(state, request.path["run"])
         results = nodes.results_of(state, run)
     return {**_run(run), "results": [_result(result) for result in results]}
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from foreword.errors import PlanConflict
 from foreword.faces.http.contexts import Fit
-from foreword.faces.http.endpoint import Ask, Endpoint, HttpAnswer, Nothing, Page
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, HttpAnswer, Nothing, Page
 from foreword.faces.http.problems import ProblemResponse, problem_of
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
@@ -126,56 +126,54 @@ class Lines(BaseModel):
     lines: list[str]
 
 
-def show_plan(ask: Ask[Fit, None]) -> HttpAnswer:
+def show_plan(request: ApiRequest[Fit, None]) -> HttpAnswer:
     """Show the plan as it is now."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        found = operations.get_current_plan(state, ask.query.budget)
-    tag = f'"{found["version"]}"'
-    known = [
-        one.strip().removeprefix("W/") for one in ask.headers.get("if-none-match", "").split(",")
-    ]
-    return HttpAnswer(
-        found, 304 if tag in known else 200, {"etag": tag, "cache-control": "no-cache"}
-    )
+    with request.app_state.state(request.path["workflow"]) as state:
+        answer = operations.get_current_plan(state, request.query.budget)
+    etag = f'"{answer["version"]}"'
+    tags = request.headers.get("if-none-match", "").split(",")
+    known = [tag.strip().removeprefix("W/") for tag in tags]
+    status = 304 if etag in known else 200
+    return HttpAnswer(answer, status, headers={"etag": etag, "cache-control": "no-cache"})
 
 
-def update_plan(ask: Ask[Nothing, Update]) -> Any:
+def update_plan(request: ApiRequest[Nothing, Update]) -> Any:
     """Replace the plan by a new version, if it is still at the expected one; earlier versions
     are kept in any case."""
-    header, named = ask.headers.get("if-match"), ask.body.expected_version
-    wanted = _matched(header) if header is not None else named
-    if header is not None and named not in (None, wanted):
-        raise ProblemResponse(
-            400,
-            "bad_request",
-            "If-Match and expected_version name different versions",
-            "give one of them",
-        )
+    body = request.body
+    expected = body.expected_version
+    header = request.headers.get("if-match")
+    if header is not None:
+        expected = _version_in(header)
+        if body.expected_version not in (None, expected):
+            title = "If-Match and expected_version name different versions"
+            raise ProblemResponse(400, "bad_request", title, hint="give one of them")
     try:
-        with ask.serving.session(ask.path["workflow"], create=True) as session:
-            made = operations.update_plan(session, ask.body.plan, ask.body.reason, wanted)
+        with request.app_state.session(request.path["workflow"], create=True) as session:
+            made = operations.update_plan(
+                session, body.plan, reason=body.reason, expected_version=expected
+            )
     except PlanConflict as conflict:
         return problem_of(conflict, 409 if header is None else 412)
     return HttpAnswer(made, headers={"etag": f'"{made["version"]}"'})
 
 
-def _matched(header: str) -> int | None:
+def _version_in(if_match: str) -> int | None:
     """The version that `If-Match` names; nothing where any will do."""
-    if header.strip() == "*":
+    if if_match.strip() == "*":
         return None
-    found = _TAG.fullmatch(header.strip())
+    found = _TAG.fullmatch(if_match.strip())
     if found is None:
+        title = f"If-Match is no version of a plan: {if_match[:60]}"
         hint = 'a version in quotes, for example "12"; or * for any'
-        raise ProblemResponse(
-            400, "bad_request", f"If-Match is no version of a plan: {header[:60]}", hint
-        )
+        raise ProblemResponse(400, "bad_request", title, hint)
     return int(found[1])
 
 
-def list_versions(ask: Ask[Page, None]) -> dict[str, Any]:
+def list_versions(request: ApiRequest[Page, None]) -> dict[str, Any]:
     """List the versions of the plan, the newest first."""
-    query = ask.query
-    with ask.serving.state(ask.path["workflow"]) as state:
+    query = request.query
+    with request.app_state.state(request.path["workflow"]) as state:
         versions = plans.versions_before(state, query.before, query.limit)
     lines = [
         {"version": plan.version, "reason": plan.reason, "created": plan.created}
@@ -185,10 +183,10 @@ def list_versions(ask: Ask[Page, None]) -> dict[str, Any]:
     return {"items": lines, "next": None if is_last else versions[-1].version}
 
 
-def show_version(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_version(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Show one version of the plan."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        found = state.plan_version(ask.number("version"))
+    with request.app_state.state(request.path["workflow"]) as state:
+        found = state.plan_version(request.number("version"))
     return {
         "version": found.version,
         "reason": found.reason,
@@ -197,10 +195,10 @@ def show_version(ask: Ask[Nothing, None]) -> dict[str, Any]:
     }
 
 
-def diff(ask: Ask[Difference, None]) -> dict[str, Any]:
+def diff(request: ApiRequest[Difference, None]) -> dict[str, Any]:
     """Say what changed from one version of the plan to another."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        return {"lines": state.plan_diff(ask.query.old, ask.query.new)}
+    with request.app_state.state(request.path["workflow"]) as state:
+        return {"lines": state.plan_diff(request.query.old, request.query.new)}
 
 
 _GIVES = {"etag": "The version, in quotes."}

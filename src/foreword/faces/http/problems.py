@@ -56,7 +56,11 @@ MEANINGS = {
 }
 MEDIA = "application/problem+json"
 BEGUN = "foreword.begun"  # in the scope of a request that something was done for
-LONGEST, MOST_KNOWN = 2_000, 50  # characters of a text, names that might have been meant
+# Characters of a title or a hint, and names that might have been meant: a problem repeats what the
+# request said, so it is bounded whatever that was.
+LONGEST = 2_000
+MOST_KNOWN = 50
+# attributes of an error that a program acts on
 FACTS = (
     "problems",
     "expected",
@@ -88,8 +92,12 @@ class ProblemResponse(Exception):
         **facts: Any,
     ) -> None:
         super().__init__(title)
-        self.status, self.code, self.title, self.hint = status, code, title, hint
-        self.headers, self.facts = dict(headers or {}), facts
+        self.status = status
+        self.code = code
+        self.title = title
+        self.hint = hint
+        self.headers = dict(headers or {})
+        self.facts = facts
 
 
 def status_of(error: ForewordError) -> int:
@@ -107,11 +115,15 @@ def problem(
     **facts: Any,
 ) -> Response:
     """A problem as a response."""
-    told = {"title": _short(title), "status": status, "code": code, "hint": _short(hint)}
-    body = {"type": f"about:blank#{code}", **told}
-    return Response(
-        to_json({**body, **facts}, "the problem"), status, headers=headers, media_type=MEDIA
-    )
+    body = {
+        "type": f"about:blank#{code}",
+        "title": _short(title),
+        "status": status,
+        "code": code,
+        "hint": _short(hint),
+        **facts,
+    }
+    return Response(to_json(body, "the problem"), status, headers=headers, media_type=MEDIA)
 
 
 def _short(text: str) -> str:
@@ -123,11 +135,15 @@ def _short(text: str) -> str:
 
 def problem_of(error: ForewordError, status: int = 0) -> Response:
     """An error as a response, with the facts that a program acts on."""
-    facts = {name: getattr(error, name) for name in FACTS if getattr(error, name, None) is not None}
+    facts = dict[str, Any]()
+    for name in FACTS:
+        value = getattr(error, name, None)
+        if value is not None:
+            facts[name] = value
     if isinstance(facts.get("problems"), tuple):
-        facts["problems"] = [_short(one) for one in facts["problems"]]
+        facts["problems"] = [_short(line) for line in facts["problems"]]
     if "known" in facts:
-        facts["known"] = [_short(one) for one in facts["known"][:MOST_KNOWN]]
+        facts["known"] = [_short(name) for name in facts["known"][:MOST_KNOWN]]
     return problem(status or status_of(error), error.code, error.message, error.hint, **facts)
 
 

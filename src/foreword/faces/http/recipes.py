@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from foreword.errors import RecipeError, UnknownName
 from foreword.faces.http.checkpoints import Where
-from foreword.faces.http.endpoint import Ask, Endpoint
+from foreword.faces.http.endpoint import ApiRequest, Endpoint
 from foreword.lint import lint_project
 from foreword.lint.document_index import AUTHORED
 from foreword.recipe import load as loading
@@ -80,9 +80,9 @@ class LintAnswer(BaseModel):
     checked: list[str]
 
 
-def list_recipes(ask: Ask[Where, None]) -> dict[str, Any]:
+def list_recipes(request: ApiRequest[Where, None]) -> dict[str, Any]:
     """List the recipes that can be named, built in and the project's own."""
-    root = ask.serving.root(ask.query.root)
+    root = request.app_state.root(request.query.root)
     known, more = loading.recipes_to_list(root)
     problem = loading.folder_problem(root)
     return {
@@ -93,7 +93,8 @@ def list_recipes(ask: Ask[Where, None]) -> dict[str, Any]:
 
 
 def _line(name: str, path: Path, root: Path) -> dict[str, Any]:
-    about = problem = ""
+    about = ""
+    problem = ""
     try:
         about = loading.load(name, root).about
     except RecipeError as wrong:
@@ -101,42 +102,48 @@ def _line(name: str, path: Path, root: Path) -> dict[str, Any]:
     return {"name": name, "about": about, "own": path.parent != loading.BUILTIN, "problem": problem}
 
 
-def show_recipe(ask: Ask[Where, None]) -> dict[str, Any]:
+def show_recipe(request: ApiRequest[Where, None]) -> dict[str, Any]:
     """Show a recipe and those it extends; one that is wrong is an error that says where."""
-    root = ask.serving.root(ask.query.root)
-    layers = loading.checked_layers(_named(ask.path["name"], root), root)
-    texts = [{"path": _shown(layer.path, root), "text": layer.text} for layer in layers]
-    return {"name": ask.path["name"], "layers": texts}
+    root = request.app_state.root(request.query.root)
+    layers = loading.checked_layers(_known_name(request.path["name"], root), root)
+    texts = [{"path": _display_path(layer.path, root), "text": layer.text} for layer in layers]
+    return {"name": request.path["name"], "layers": texts}
 
 
-def lint(ask: Ask[Where, None]) -> dict[str, Any]:
+def lint(request: ApiRequest[Where, None]) -> dict[str, Any]:
     """Say what is wrong with a recipe, and with the documents that it is about."""
-    root = ask.serving.root(ask.query.root)
-    name = _named(ask.path["name"], root)
+    root = request.app_state.root(request.query.root)
+    name = _known_name(request.path["name"], root)
     try:
-        wrong = list(loading.problems(loading.layers(name, root)))
+        errors = list(loading.problems(loading.layers(name, root)))
     except RecipeError as error:
-        wrong = [error]
-    about_documents = not wrong and any(
-        kind in AUTHORED for kind in loading.load(name, root).documents
-    )
-    found = lint_project(root, name) if about_documents else None
+        errors = [error]
+    answer: dict[str, Any] = {
+        "recipe": [_recipe_problem(error, root) for error in errors],
+        "documents": [],
+        "checked": [],
+    }
+    if not errors and _has_authored_documents(name, root):
+        found = lint_project(root, name)
+        answer["documents"] = [asdict(problem) for problem in found.problems]
+        answer["checked"] = list(found.documents)
+    return answer
+
+
+def _recipe_problem(error: RecipeError, root: Path) -> dict[str, Any]:
     return {
-        "recipe": [
-            {
-                "path": _shown(one.path, root),
-                "line": one.line,
-                "column": one.column,
-                "message": one.problem,
-            }
-            for one in wrong
-        ],
-        "documents": [asdict(one) for one in found.problems] if found else [],
-        "checked": list(found.documents) if found else [],
+        "path": _display_path(error.path, root),
+        "line": error.line,
+        "column": error.column,
+        "message": error.problem,
     }
 
 
-def _named(name: str, root: Path) -> str:
+def _has_authored_documents(name: str, root: Path) -> bool:
+    return any(kind in AUTHORED for kind in loading.load(name, root).documents)
+
+
+def _known_name(name: str, root: Path) -> str:
     """A recipe by its name alone: a path would be a way to read other files."""
     known = loading.names(root)
     if name not in known:
@@ -144,7 +151,7 @@ def _named(name: str, root: Path) -> str:
     return name
 
 
-def _shown(path: str, root: Path) -> str:
+def _display_path(path: str, root: Path) -> str:
     """A path as far as it is inside the root; of a built-in recipe its name."""
     real = Path(path).resolve()
     return real.relative_to(root).as_posix() if real.is_relative_to(root) else real.name

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from foreword.context.report_diff import SectionDifference
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, Page
 from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.http.sessions import LONGEST_NAME
 from foreword.operations import reports
@@ -75,28 +75,28 @@ class ReportChanges(BaseModel):
     notes: list[str]
 
 
-def list_reports(ask: Ask[ReportPage, None]) -> dict[str, Any]:
+def list_reports(request: ApiRequest[ReportPage, None]) -> dict[str, Any]:
     """List the reports of contexts, the newest first."""
-    query = ask.query
-    with ask.serving.store() as db:
+    query = request.query
+    with request.app_state.store() as db:
         page = reports.report_page(
             db, workflow=query.workflow, before=query.before, limit=query.limit
         )
     return {"items": [asdict(entry) for entry in page.entries], "next": page.next}
 
 
-def show_report(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_report(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Show one whole report."""
-    with ask.serving.store() as db:
-        found = reports.existing_report(db, ask.number("number"), suggestions=SUGGESTIONS)
+    with request.app_state.store() as db:
+        found = reports.existing_report(db, request.number("number"), suggestions=SUGGESTIONS)
     return {"number": found.number, "created": found.created, "report": found.report}
 
 
-def diff(ask: Ask[ComparisonQuery, None]) -> dict[str, Any]:
+def diff(request: ApiRequest[ComparisonQuery, None]) -> dict[str, Any]:
     """Say which sections grew, shrank, appeared or went since an earlier report."""
-    with ask.serving.store() as db:
-        before = reports.existing_report(db, ask.query.before, suggestions=SUGGESTIONS)
-        after = reports.existing_report(db, ask.number("number"), suggestions=SUGGESTIONS)
+    with request.app_state.store() as db:
+        before = reports.existing_report(db, request.query.before, suggestions=SUGGESTIONS)
+        after = reports.existing_report(db, request.number("number"), suggestions=SUGGESTIONS)
     compared = reports.compare(before, after)
     return {
         "sections": [_section(difference) for difference in compared.sections],

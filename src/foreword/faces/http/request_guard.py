@@ -32,9 +32,10 @@ from foreword.secrets.masking import mask
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
-LOGIN, LARGEST_FORM_BYTES = "/login", 8 * 1024
+LOGIN = "/login"
+LARGEST_FORM_BYTES = 8 * 1024  # of its form, which anybody may send: a token has under a hundred
 STATIC = "/static/"
-# the form's looks
+# what anybody may have without a token: the form, its looks, and whether the server is up
 OPEN = frozenset((LOGIN, "/healthz", "/static/app.css", "/static/inter.woff2", "/static/icon.svg"))
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src"
@@ -52,7 +53,8 @@ ASK = (
     "`foreword serve` showed a link when it began: open it once; programs send its token as a"
     " bearer, in Authorization"
 )
-WANTED, WRONG = "this server wants a token", "that is not the token of this server"
+WANTED = "this server wants a token"
+WRONG = "that is not the token of this server"
 CHALLENGE = {"www-authenticate": "Bearer"}
 
 access = logging.getLogger("foreword.access")
@@ -62,12 +64,13 @@ log = logging.getLogger("foreword.serve")
 class RequestGuard:
     """The ASGI app around all others."""
 
-    def __init__(self, app: ASGIApp, serving: AppState) -> None:
-        self.app, self.serving, self.settings = app, serving, serving.settings
+    def __init__(self, app: ASGIApp, app_state: AppState) -> None:
+        self.app = app
+        self.app_state = app_state
+        self.settings = app_state.settings
         self._rate = Rate(self.settings.requests_per_minute)
-        self._names = LOOPBACK | {
-            name.lower() for name in (*self.settings.hosts, _bracketed(self.settings.host))
-        }
+        names = [*self.settings.hosts, _bracketed(self.settings.host)]
+        self._names = LOOPBACK | {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -75,22 +78,21 @@ class RequestGuard:
         if _is_api(scope):
             # so that a name may have a slash in it
             scope["path"] = scope["raw_path"].decode("latin-1")
-        sending = _Sending(send, cached=scope["path"].startswith(STATIC))
+        sender = _Sender(send, cached=scope["path"].startswith(STATIC))
         began = perf_counter()
         try:
-            await self._guarded(scope, receive, sending)
+            await self._respond(scope, receive, sender)
         finally:
-            self._account(scope, sending.status, perf_counter() - began)
+            self._account(scope, sender.status, perf_counter() - began)
         return None
 
-    async def _guarded(self, scope: Scope, receive: Receive, send: _Sending) -> None:
+    async def _respond(self, scope: Scope, receive: Receive, send: _Sender) -> None:
         response: Response | None = None
         try:
             self.check(scope)
             is_login = scope["path"] == LOGIN and bool(self.settings.token_digest)
-            receive = limit_body(
-                scope, receive, LARGEST_FORM_BYTES if is_login else self.settings.largest_body_bytes
-            )
+            largest = LARGEST_FORM_BYTES if is_login else self.settings.largest_body_bytes
+            receive = limit_body(scope, receive, largest)
             async with asyncio.timeout(self.settings.timeout_seconds) as limit:
                 scope["foreword.limit"] = limit
                 if is_login:
@@ -100,33 +102,29 @@ class RequestGuard:
         except ClientDisconnect:
             pass  # nobody waits for an answer
         except ProblemResponse as refused:
-            response = _told(scope, refused)
+            response = _refusal(scope, refused)
         except TimeoutError:
-            seconds = f"{self.settings.timeout_seconds:g}"
-            response = _told(
-                scope,
-                ProblemResponse(
-                    504, "too_slow", f"no answer within {seconds} seconds", _late_hint(scope)
-                ),
+            title = f"no answer within {self.settings.timeout_seconds:g} seconds"
+            response = _refusal(
+                scope, ProblemResponse(504, "too_slow", title, hint=_late_hint(scope))
             )
         except asyncio.CancelledError:
-            if not self.serving.live.stopped:
+            if not self.app_state.poller.stopped:
                 raise
-            response = _told(
-                scope, ProblemResponse(503, "stopping", "the server is stopping", _late_hint(scope))
+            title = "the server is stopping"
+            response = _refusal(
+                scope, ProblemResponse(503, "stopping", title, hint=_late_hint(scope))
             )
         except Exception as error:  # noqa: BLE001 - nothing may reach the client but a problem
             log.error("%s", mask("".join(format_exception(error))))
-            response = _told(
-                scope,
-                ProblemResponse(
-                    500, "internal", "something went wrong in the server", "its log has more"
-                ),
+            title = "something went wrong in the server"
+            response = _refusal(
+                scope, ProblemResponse(500, "internal", title, hint="its log has more")
             )
         if response is not None and not send.status:
             await response(scope, receive, send)
         if scope["method"] not in SAFE:
-            self.serving.changed()
+            self.app_state.notice_change()
 
     def check(self, scope: Scope) -> None:
         """An error where the request is not let through."""
@@ -155,7 +153,8 @@ class RequestGuard:
 
     def _check_rate(self, scope: Scope) -> None:
         address = scope["client"][0] if scope.get("client") else ""
-        if wait := self._rate.take(address):
+        wait = self._rate.take(address)
+        if wait:
             seconds = str(int(wait) + 1)
             raise ProblemResponse(
                 429,
@@ -171,35 +170,36 @@ class RequestGuard:
         Without referrers a browser calls the origin of our own forms `null`, but tells that they
         are ours.
         """
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        host = urlsplit(origin or "").netloc.lower()
-        ours = (
-            origin is None
-            or host == headers["host"].lower()
-            or (origin == "null" and site == "same-origin")
-        )
-        if not ours or site not in (None, "same-origin", "none"):
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site")
+        if origin is None:
+            is_ours = True
+        elif origin == "null":
+            is_ours = site == "same-origin"
+        else:
+            is_ours = urlsplit(origin).netloc.lower() == headers["host"].lower()
+        if not is_ours or site not in (None, "same-origin", "none"):
             raise ProblemResponse(403, "wrong_origin", "a page of another site may not ask this")
 
     def _check_token(self, scope: Scope, headers: Headers) -> None:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        given = (
-            bearer.strip() if scheme.lower() == "bearer" else _cookie(headers, _cookie_name(scope))
-        )
-        if not fits(given, self.settings.token_digest):
-            raise ProblemResponse(
-                401, "token_needed", WRONG if given else WANTED, ASK, headers=CHALLENGE
-            )
+        if scheme.lower() == "bearer":
+            token = bearer.strip()
+        else:
+            token = _cookie(headers, _cookie_name(scope))
+        self._check_fits(token)
+
+    def _check_fits(self, token: str) -> None:
+        if not fits(token, self.settings.token_digest):
+            title = WRONG if token else WANTED
+            raise ProblemResponse(401, "token_needed", title, ASK, headers=CHALLENGE)
 
     async def _login(self, request: Request) -> Response:
         """The token once, in the address or the form; from then on in a cookie that no script
         and no other site has."""
-        given = request.scope["query_string"] if request.method == "GET" else await request.body()
-        token = parse_qs(given.decode("latin-1")).get("token", [""])[-1].strip()
-        if not fits(token, self.settings.token_digest):
-            raise ProblemResponse(
-                401, "token_needed", WRONG if token else WANTED, ASK, headers=CHALLENGE
-            )
+        form = request.scope["query_string"] if request.method == "GET" else await request.body()
+        token = parse_qs(form.decode("latin-1")).get("token", [""])[-1].strip()
+        self._check_fits(token)
         response = RedirectResponse("/", 303, headers={"referrer-policy": "no-referrer"})
         response.set_cookie(
             _cookie_name(request.scope), token, path="/", httponly=True, samesite="strict"
@@ -208,7 +208,9 @@ class RequestGuard:
 
     def _account(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("foreword.route") or ("page" if "endpoint" in scope else OTHER)
-        self.serving.metrics.took(route, scope["method"], status, seconds)
+        self.app_state.metrics.count(
+            route=route, method=scope["method"], status=status, seconds=seconds
+        )
         if access.isEnabledFor(logging.INFO):
             # as it came: no line breaks, no query
             path = mask(scope["raw_path"].decode("latin-1", "replace"))
@@ -235,7 +237,7 @@ def _late_hint(scope: Scope) -> str:
     )
 
 
-def _told(scope: Scope, refused: ProblemResponse) -> Response:
+def _refusal(scope: Scope, refused: ProblemResponse) -> Response:
     """A refusal as a page where somebody in front of a browser waits for one, else as JSON."""
     if _is_api(scope) or "text/html" not in Headers(scope=scope).get("accept", ""):
         return refusal(refused)
@@ -255,16 +257,11 @@ def _check_framing(scope: Scope, headers: Headers) -> None:
     What else is wrong with the framing (lengths that differ, codings but `chunked`, lines that are
     folded) is refused by the parser in front of this.
     """
-    if "transfer-encoding" in headers and (
-        "content-length" in headers or scope["http_version"] == "1.0"
-    ):
-        close = {"connection": "close"}
-        raise ProblemResponse(
-            400,
-            "bad_framing",
-            "Transfer-Encoding with Content-Length, or in HTTP/1.0",
-            headers=close,
-        )
+    if "transfer-encoding" not in headers:
+        return
+    if "content-length" in headers or scope["http_version"] == "1.0":
+        title = "Transfer-Encoding with Content-Length, or in HTTP/1.0"
+        raise ProblemResponse(400, "bad_framing", title, headers={"connection": "close"})
 
 
 def _is_api(scope: Scope) -> bool:
@@ -272,13 +269,16 @@ def _is_api(scope: Scope) -> bool:
     return path == "/v1" or path.startswith("/v1/")
 
 
-class _Sending:
+class _Sender:
     """Sends, remembers the status, and puts our headers on every answer; only what never changes
     may be cached."""
 
     def __init__(self, send: Send, *, cached: bool) -> None:
-        self._send, self.status = send, 0
-        self._headers = HEADERS if cached else {**HEADERS, "cache-control": "no-store"}
+        self.status = 0  # none was sent yet
+        self._send = send
+        self._headers = dict(HEADERS)
+        if not cached:
+            self._headers["cache-control"] = "no-store"
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -300,7 +300,8 @@ def _bracketed(host: str) -> str:
 
 def _cookie_name(scope: Scope) -> str:
     """Cookies know no ports, so each server on a machine has a name of its own."""
-    return f"foreword_{scope['server'][1] if scope.get('server') else 0}"
+    port = scope["server"][1] if scope.get("server") else 0
+    return f"foreword_{port}"
 
 
 def _cookie(headers: Mapping[str, str], name: str) -> str:

@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from time import monotonic
 
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
 from foreword.faces.http.problems import ProblemResponse
 
+# Addresses that are remembered: many clients fit, and who asks from ever new ones fills no memory.
 MOST_ADDRESSES = 10_000
+LONGEST_NUMBER = 18  # digits of a length: longer ones are too large without being read
 
 
 class Rate:
@@ -27,7 +30,7 @@ class Rate:
         tokens, since = self._left.pop(address, (self.most, now))
         tokens = min(self.most, tokens + (now - since) * self.most / 60)
         wait = 0.0 if tokens >= 1 else (1 - tokens) * 60 / self.most
-        self._left[address] = (tokens - (not wait), now)
+        self._left[address] = (tokens if wait else tokens - 1, now)
         if len(self._left) > MOST_ADDRESSES:
             self._left.popitem(last=False)
         return wait
@@ -35,8 +38,8 @@ class Rate:
 
 def limit_body(scope: Scope, receive: Receive, largest: int) -> Receive:
     """The same body, up to so many bytes; more are refused, announced or not."""
-    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if announced.isdigit() and (len(announced) > 18 or int(announced) > largest):
+    length = Headers(scope=scope).get("content-length", "0")
+    if length.isdecimal() and (len(length) > LONGEST_NUMBER or int(length) > largest):
         raise _too_large(largest)
     taken = 0
 

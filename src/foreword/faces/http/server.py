@@ -26,16 +26,21 @@ from foreword.faces.http.app import create_app
 from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.framing import StrictBuffer
 
-HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
+# For the head of a request to come: a client that sends a byte now and then holds a connection no
+# longer. For the next request on a connection, and for those that are under way at a stop.
+HEAD_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = 15
+FINISH_SECONDS = 10
 UNREAD_SECONDS = 30.0  # for the next byte of an answer to be taken: longer than any network pauses
-# how often connections are looked at, and free memory is given back
-LOOK_SECONDS, TRIM_SECONDS = 1, 60
+LOOK_SECONDS = 1  # between two looks at connections whose answers are not taken
+TRIM_SECONDS = 60  # between two times that free memory is given back: it takes milliseconds
 TICKS_PER_SECOND = 10  # uvicorn's
+# of a request: long queries and cookies fit, and it is held in memory
 LARGEST_HEAD_BYTES = 64 * 1024
-MOST_CONNECTIONS = 2_000
+MOST_CONNECTIONS = 2_000  # most of them are streams that are silent; each holds a file
 BACKLOG = 256  # that are taken at once, before the first of them can be turned away
 OTHER_FILES = 512  # for the store, for what is read, and for those that are turned away
-MOST_FILES = 4_096
+MOST_FILES = 4_096  # that the process asks for: twice the connections, with room for the rest
 # where it listens on all: what opens here
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
@@ -44,7 +49,8 @@ class HttpConnection(H11Protocol):
     """A connection that is dropped when the head of a request is not there in time; the guard
     logs, not it."""
 
-    head_seconds, unread_seconds = HEAD_SECONDS, UNREAD_SECONDS
+    head_seconds = HEAD_SECONDS
+    unread_seconds = UNREAD_SECONDS
     _waiting: TimerHandle | None = None
     _unread = 0  # bytes, at the last look
     _taken_at = 0.0  # when the client has last taken some of them
@@ -56,10 +62,8 @@ class HttpConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if (
-            self.limit_concurrency is not None
-            and len(self.connections) > self.limit_concurrency - BACKLOG
-        ):
+        most = self.limit_concurrency
+        if most is not None and len(self.connections) > most - BACKLOG:
             # at once: one that asks nothing, too, holds a file that the store may need
             transport.abort()
             return
@@ -92,7 +96,8 @@ class HttpConnection(H11Protocol):
         What was written and not taken is held in memory, and a closed connection waits for it
         without end.
         """
-        now, left = self.loop.time(), self.transport.get_write_buffer_size()
+        now = self.loop.time()
+        left = self.transport.get_write_buffer_size()
         if left == 0 or left < self._unread:
             self._taken_at = now
         self._unread = left
@@ -122,12 +127,12 @@ class Process(BoundedServer):
     """The server of the API and the page; before it waits for those who are connected, live
     streams are told to end."""
 
-    def __init__(self, config: Config, serving: AppState) -> None:
+    def __init__(self, config: Config, app_state: AppState) -> None:
         super().__init__(config)
-        self.serving = serving
+        self.app_state = app_state
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.serving.stop()
+        self.app_state.stop()
         await super().shutdown(sockets)
 
 
@@ -157,23 +162,36 @@ def listen(host: str, port: int) -> socket.socket:
 def addresses(host: str, port: int) -> list[str]:
     """Links that open: the address itself; of one that stands for all, this machine's own and
     the one others see."""
-    names = [ANYWHERE[host], *_outward(host)] if host in ANYWHERE else [host]
-    return [f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}" for name in names]
+    if host not in ANYWHERE:
+        return [_link(host, port)]
+    links = [_link(ANYWHERE[host], port)]
+    outward = _outward_address(host)
+    if outward:
+        links.append(_link(outward, port))
+    return links
 
 
-def _outward(host: str) -> list[str]:
-    """The address that this machine would send from, if it has one; nothing is sent to find out."""
-    family, far = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
-    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
-        asking.connect((far, 9))
-        return [str(asking.getsockname()[0])]
-    return []
+def _link(name: str, port: int) -> str:
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _outward_address(host: str) -> str:
+    """The address that this machine would send from, blank where it has none; nothing is sent to
+    find out."""
+    if ":" in host:
+        family, far = socket.AF_INET6, "2001:db8::1"
+    else:
+        family, far = socket.AF_INET, "192.0.2.1"
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((far, 9))
+        return str(probe.getsockname()[0])
+    return ""
 
 
 def process_for(settings: Settings) -> Process:
     """The server of these settings, not yet running."""
     app = create_app(settings)
-    return Process(config_for(app), app.state.serving)
+    return Process(config_for(app), app.state.app_state)
 
 
 def config_for(app: ASGIApp, **more: Any) -> Config:
@@ -217,11 +235,11 @@ def run(
     Returns how many threads still hang: a process that has none may end as any other.
     """
     process = process_for(settings)
-    asyncio.run(_until_stopped(process, listening, ready))
-    return process.serving.threads_at_work
+    asyncio.run(_serve_until_stopped(process, listening, ready))
+    return process.app_state.threads_at_work
 
 
-async def _until_stopped(
+async def _serve_until_stopped(
     process: Process, listening: socket.socket, ready: Callable[[], None]
 ) -> None:
     """uvicorn would raise the signal again after a clean stop, so it is caught here."""

@@ -8,15 +8,16 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
-from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, HttpAnswer, Nothing
+from foreword.faces.http.endpoint import MOST_LISTED, ApiRequest, Endpoint, HttpAnswer, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.operations import conversations, workflows
 from foreword.operations.conversations import MAIN
 from foreword.operations.workflows import WorkflowEntry
+from foreword.session.limits import Limits
 from foreword.session.session import Session
 
-LONGEST_NAME = 200
+LONGEST_NAME = 200  # characters: what `session.workflow_state` takes for a name
 
 
 class Search(RequestInput):
@@ -124,10 +125,10 @@ class Done(BaseModel):
     done: bool
 
 
-def list_sessions(ask: Ask[Search, None]) -> dict[str, Any]:
+def list_sessions(request: ApiRequest[Search, None]) -> dict[str, Any]:
     """List the sessions, the newest first, with their sizes."""
-    query = ask.query
-    with ask.serving.store() as db:
+    query = request.query
+    with request.app_state.store() as db:
         every = workflows.sessions_by_age(db)
     rest = _after(every, query.cursor)
     found = [entry for entry in rest if workflows.name_contains(entry, query.search)]
@@ -150,10 +151,10 @@ def _after(entries: list[WorkflowEntry], cursor: str | None) -> list[WorkflowEnt
     raise ProblemResponse(400, "bad_request", "query.cursor: no page ended there")
 
 
-def create_session(ask: Ask[Nothing, NewSession]) -> HttpAnswer:
+def create_session(request: ApiRequest[Nothing, NewSession]) -> HttpAnswer:
     """Begin a session; where there is one of that name, nothing is changed."""
-    name = ask.body.name
-    with ask.serving.store() as db:
+    name = request.body.name
+    with request.app_state.store() as db:
         if conversations.is_begun(db, name):
             raise ProblemResponse(
                 409,
@@ -161,70 +162,75 @@ def create_session(ask: Ask[Nothing, NewSession]) -> HttpAnswer:
                 f"there is a session {name!r} already",
                 "go on with it, or choose another name",
             )
-    with ask.serving.session(name, create=True) as session:
-        if ask.body.system_prompt is not None:
-            session.system_prompt = ask.body.system_prompt
+    with request.app_state.session(name, create=True) as session:
+        if request.body.system_prompt is not None:
+            session.system_prompt = request.body.system_prompt
         return HttpAnswer(
             state_of(session), headers={"location": f"/v1/sessions/{quote(name, safe='')}"}
         )
 
 
-def show_session(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
+def show_session(request: ApiRequest[ConversationQuery, None]) -> dict[str, Any]:
     """Say how large a session is, which limits it has, and in which state it is."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
         return state_of(session)
 
 
 def state_of(session: Session) -> dict[str, Any]:
     """How a session stands."""
-    size, limits = session.size_tokens, session.limits
-    used = session.usage(0)
+    size = session.size_tokens
+    limits = session.limits
+    usage = session.usage(0)
     plan = session.plan
     return {
         "name": session.workflow.name,
         "conversation": session.conversation.name,
         "size_tokens": size,
-        "history_tokens": used["history_tokens"],
+        "history_tokens": usage["history_tokens"],
         "messages": conversations.message_count(session),
         "limits": {
-            name: getattr(limits, name)
-            for name in ("window", "warn_at", "compress_at", "compress_to")
+            "window": limits.window,
+            "warn_at": limits.warn_at,
+            "compress_at": limits.compress_at,
+            "compress_to": limits.compress_to,
         },
-        "state": "full"
-        if size >= limits.compress_at
-        else "warning"
-        if size >= limits.warn_at
-        else "quiet",
-        "compressions": used["compressions"],
+        "state": _size_state(size, limits),
+        "compressions": usage["compressions"],
         "plan_version": plan["plan_version"] if plan else 0,
         "variables": len(session.variables),
     }
 
 
-def set_prompt(ask: Ask[ConversationQuery, SystemPromptBody]) -> dict[str, Any]:
+def _size_state(size: int, limits: Limits) -> str:
+    if size >= limits.compress_at:
+        return "full"
+    return "warning" if size >= limits.warn_at else "quiet"
+
+
+def set_prompt(request: ApiRequest[ConversationQuery, SystemPromptBody]) -> dict[str, Any]:
     """Replace the system prompt."""
-    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        session.system_prompt = ask.body.text
+    with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
+        session.system_prompt = request.body.text
     return {"done": True}
 
 
-def show_snapshot(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def show_snapshot(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Show the workflow and its nodes, secrets hidden."""
-    with ask.serving.state(ask.path["workflow"]) as state:
+    with request.app_state.state(request.path["workflow"]) as state:
         return {"snapshot": state.secrets().value(state.snapshot())}
 
 
-def put_node(ask: Ask[Nothing, NodeBody]) -> dict[str, Any]:
+def put_node(request: ApiRequest[Nothing, NodeBody]) -> dict[str, Any]:
     """Add a node to the workflow, or replace the one with its id."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        session.put_node(ask.body.node)
+    with request.app_state.session(request.path["workflow"]) as session:
+        session.put_node(request.body.node)
     return {"done": True}
 
 
-def drop_node(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def drop_node(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """Remove a node from the workflow."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        session.drop_node(ask.path["node"])
+    with request.app_state.session(request.path["workflow"]) as session:
+        session.drop_node(request.path["node"])
     return {"done": True}
 
 

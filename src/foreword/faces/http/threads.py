@@ -26,9 +26,11 @@ Result = TypeVar("Result")
 # the tenth request behind nine that hang begins after five seconds.
 LOOK_SECONDS = 0.25
 LEAST_PROCESSOR_SECONDS = 0.002  # between two looks: less has only woken up now and then
-MOST_WAITING = 16  # threads that wait for something, besides those that work
-HUNG_SECONDS = 10.0  # without any work: such a thread is not waited for
-RETRY_SECONDS = 5
+# Threads that wait for something, besides those that work: each has a stack and perhaps a
+# connection. Twice what a lane has, so that all of it may hang and as many again be served.
+MOST_WAITING = 16
+HUNG_SECONDS = 10.0  # without any work: such a thread hangs, and is not waited for
+RETRY_SECONDS = 5  # after which a client may ask again: by then some of the threads may have ended
 
 
 class Threads:
@@ -70,7 +72,7 @@ class Threads:
         while self._waiting and self._has_room():
             job = self._waiting.popleft()
             self._running.add(job)
-            worker = self._idle.pop() if self._idle else _Worker(self._ended)
+            worker = self._idle.pop() if self._idle else _Worker(self._finish)
             worker.jobs.put(job)
         if self._waiting and self._look is None:
             self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
@@ -96,13 +98,13 @@ class Threads:
                 "something that they read does not answer: a network disk, or a store that is"
                 " locked"
             )
-            raise ProblemResponse(
-                503, "busy", what, hint, headers={"retry-after": str(RETRY_SECONDS)}
-            )
+            headers = {"retry-after": str(RETRY_SECONDS)}
+            raise ProblemResponse(503, "busy", what, hint, headers=headers)
 
-    def _ended(
+    def _finish(
         self, worker: _Worker, job: _ThreadJob, result: object, error: BaseException | None
     ) -> None:
+        """Give the answer to who waits for it, and begin what waits; in the loop's thread."""
         self._running.discard(job)
         if len(self._idle) < self.most:
             self._idle.append(worker)
@@ -126,7 +128,8 @@ class _ThreadJob:
         # of the processor time of its thread, where the system has one
         self.clock: int | None = None
         self.rests = False  # it has not worked since the last look
-        self._used, self._since = 0.0, monotonic()
+        self._used = 0.0  # processor seconds at the last look at which it had worked
+        self._since = monotonic()  # and when that was
 
     @property
     def hangs(self) -> bool:
@@ -142,7 +145,14 @@ class _ThreadJob:
         used = time.clock_gettime(self.clock)
         self.rests = used - self._used < LEAST_PROCESSOR_SECONDS
         if not self.rests:
-            self._used, self._since = used, monotonic()
+            self._used = used
+            self._since = monotonic()
+
+    def start_clock(self, clock: int | None) -> None:
+        """Its thread begins with it: what that has used before does not count."""
+        if clock is not None:
+            self._used = time.clock_gettime(clock)
+        self.clock = clock
 
 
 class _Worker(Thread):
@@ -150,28 +160,25 @@ class _Worker(Thread):
     one that hangs."""
 
     def __init__(
-        self, ended: Callable[[_Worker, _ThreadJob, object, BaseException | None], None]
+        self, finish: Callable[[_Worker, _ThreadJob, object, BaseException | None], None]
     ) -> None:
         super().__init__(name="foreword worker", daemon=True)
         self.jobs: SimpleQueue[_ThreadJob | None] = SimpleQueue()
-        self._ended = ended
+        self._finish = finish
         self.start()
 
     def run(self) -> None:
-        clock = (
-            time.pthread_getcpuclockid(get_ident())
-            if hasattr(time, "pthread_getcpuclockid")
-            else None
-        )
+        clock = None
+        if hasattr(time, "pthread_getcpuclockid"):
+            clock = time.pthread_getcpuclockid(get_ident())
         while (job := self.jobs.get()) is not None:
-            if clock is not None:
-                job._used = time.clock_gettime(clock)
-            job.clock = clock
-            result, error = None, None
+            job.start_clock(clock)
+            result: object = None
+            error: BaseException | None = None
             try:
                 result = job.work()
             except BaseException as caught:  # noqa: BLE001 - whoever waits for it is told
                 error = caught
             with suppress(RuntimeError):  # the loop has ended meanwhile: nobody waits
-                job.loop.call_soon_threadsafe(self._ended, self, job, result, error)
+                job.loop.call_soon_threadsafe(self._finish, self, job, result, error)
             del job, result, error  # a thread that waits holds nothing

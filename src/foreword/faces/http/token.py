@@ -15,8 +15,11 @@ from foreword.errors import UsageError
 from foreword.store import private
 from foreword.store.paths import cache_folder
 
-BYTES = 32
-LEAST_CHARS, LARGEST_BYTES = 16, 4_096
+BYTES = 32  # of a token that is made here: nobody guesses 256 bits
+# Of a token that the user chose: shorter ones may be guessed at the rate that requests are let
+# through. A file is read this far, so that a wrong one is no trouble.
+LEAST_CHARS = 16
+LARGEST_BYTES = 4_096
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -64,12 +67,8 @@ def store_token(root: Path, *, new: bool = False) -> tuple[str, str]:
     its digest."""
     path = digest_file(root)
     try:
-        before = (
-            ""
-            if new or path.is_symlink() or not path.is_file()
-            else path.read_text("ascii").strip()
-        )
-        if _DIGEST.fullmatch(before):
+        before = "" if new else _read_digest(path)
+        if before:
             return "", before
         token = new_token()
         _write(path, digest_of(token))
@@ -79,6 +78,14 @@ def store_token(root: Path, *, new: bool = False) -> tuple[str, str]:
             f"the token's digest can't be kept in {path}: {why}", hint="give one: --token-file"
         ) from None
     return token, digest_of(token)
+
+
+def _read_digest(path: Path) -> str:
+    """The digest that was kept; blank where there is none that can be trusted."""
+    if path.is_symlink() or not path.is_file():
+        return ""
+    text = path.read_text("ascii").strip()
+    return text if _DIGEST.fullmatch(text) else ""
 
 
 def _write(path: Path, digest: str) -> None:

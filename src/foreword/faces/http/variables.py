@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import Fit
-from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, Nothing
+from foreword.faces.http.endpoint import MOST_LISTED, ApiRequest, Endpoint, Nothing
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
 from foreword.operations import operations
 from foreword.plan.variables import display
 
-LONGEST_REASON = 10_000
+LONGEST_REASON = 10_000  # characters: a reason is read by people, in a list
 
 
 class VariableBody(RequestInput):
@@ -30,7 +30,7 @@ class VariableBody(RequestInput):
 
 
 class VariableQuery(RequestInput):
-    """VariableQuery something is removed."""
+    """Why something is removed."""
 
     reason: str = Field(
         max_length=LONGEST_REASON, description="Why it is removed; secrets in it are hidden."
@@ -96,51 +96,60 @@ class Changes(BaseModel):
     items: list[ChangeLine]
 
 
-def list_variables(ask: Ask[Nothing, None]) -> dict[str, Any]:
+def list_variables(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
     """List the variables as a context shows them: secrets are hidden, long values shortened."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        return {
-            "items": [
-                {"name": name, "shown": display(name, value)}
-                for name, value in state.variables.items()
-            ]
-        }
+    with request.app_state.state(request.path["workflow"]) as state:
+        variables = state.variables
+    items = [{"name": name, "shown": display(name, value)} for name, value in variables.items()]
+    return {"items": items}
 
 
-def get_variable(ask: Ask[Fit, None]) -> dict[str, Any]:
+def get_variable(request: ApiRequest[Fit, None]) -> dict[str, Any]:
     """Give the whole value of one variable, secret or not."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        return operations.get_workflow_variable(state, ask.path["name"], None, ask.query.budget)
+    with request.app_state.state(request.path["workflow"]) as state:
+        return operations.get_workflow_variable(
+            state, name=request.path["name"], budget=request.query.budget
+        )
 
 
-def of_node(ask: Ask[Fit, None]) -> dict[str, Any]:
+def of_node(request: ApiRequest[Fit, None]) -> dict[str, Any]:
     """Give the whole values of the variables that belong to a node."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        return operations.get_workflow_variable(state, None, ask.path["node"], ask.query.budget)
+    with request.app_state.state(request.path["workflow"]) as state:
+        return operations.get_workflow_variable(
+            state, node=request.path["node"], budget=request.query.budget
+        )
 
 
-def set_variable(ask: Ask[Nothing, VariableBody]) -> dict[str, Any]:
+def set_variable(request: ApiRequest[Nothing, VariableBody]) -> dict[str, Any]:
     """Set a variable, and write down why; a workflow that is not there yet is made."""
-    with ask.serving.session(ask.path["workflow"], create=True) as session:
-        return operations.set_variable(session, ask.path["name"], ask.body.value, ask.body.reason)
+    with request.app_state.session(request.path["workflow"], create=True) as session:
+        return operations.set_variable(
+            session,
+            name=request.path["name"],
+            value=request.body.value,
+            reason=request.body.reason,
+        )
 
 
-def clear_variable(ask: Ask[VariableQuery, None]) -> dict[str, Any]:
+def clear_variable(request: ApiRequest[VariableQuery, None]) -> dict[str, Any]:
     """Remove a variable, and write down why."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return operations.clear_variable(session, ask.path["name"], ask.query.reason)
+    with request.app_state.session(request.path["workflow"]) as session:
+        return operations.clear_variable(
+            session, name=request.path["name"], reason=request.query.reason
+        )
 
 
-def clear_all(ask: Ask[VariableQuery, None]) -> dict[str, Any]:
+def clear_all(request: ApiRequest[VariableQuery, None]) -> dict[str, Any]:
     """Remove every variable, and write down why."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return operations.clear_all_variables(session, ask.query.reason)
+    with request.app_state.session(request.path["workflow"]) as session:
+        return operations.clear_all_variables(session, request.query.reason)
 
 
-def changes(ask: Ask[Trail, None]) -> dict[str, Any]:
+def changes(request: ApiRequest[Trail, None]) -> dict[str, Any]:
     """List the changes of variables, the newest first; secrets are hidden."""
-    with ask.serving.state(ask.path["workflow"]) as state:
-        return {"items": [asdict(one) for one in state.variable_changes(ask.query.limit)]}
+    with request.app_state.state(request.path["workflow"]) as state:
+        trail = state.variable_changes(request.query.limit)
+    return {"items": [asdict(change) for change in trail]}
 
 
 ENDPOINTS = (

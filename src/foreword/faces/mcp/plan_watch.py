@@ -20,10 +20,10 @@ from foreword.operations.changes import Vector
 
 
 async def listen(
-    desk: ServerState, context: ServerRequestContext, params: types.SubscriptionsListenRequestParams
+    server_state: ServerState, context: ServerRequestContext, params: types.SubscriptionsListenRequestParams
 ) -> types.SubscriptionsListenResult:
     """Serve one stream of changes, until its client leaves or the server stops."""
-    live, bus = desk.serving.live, InMemorySubscriptionBus()
+    live, bus = server_state.app_state.poller, InMemorySubscriptionBus()
     handler = ListenHandler(bus)
     wanted = {
         uri: name

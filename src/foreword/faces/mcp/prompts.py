@@ -31,10 +31,10 @@ class Prompt:
     asked: Mapping[str, str]
 
 
-def all_prompts(desk: ServerState) -> dict[str, Prompt]:
+def all_prompts(server_state: ServerState) -> dict[str, Prompt]:
     """Every prompt by its name: a purpose has its own, a phase stands behind `phase-`."""
-    purposes = recipes.load("package", desk.root).purposes
-    phases = recipes.load("phases", desk.root).phases
+    purposes = recipes.load("package", server_state.root).purposes
+    phases = recipes.load("phases", server_state.root).phases
     found = [
         Prompt(name, f"A context package for {name}.", "package", {"purpose": name})
         for name in purposes
@@ -46,9 +46,9 @@ def all_prompts(desk: ServerState) -> dict[str, Prompt]:
     return {prompt.name: prompt for prompt in found}
 
 
-def text_of(desk: ServerState, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
+def text_of(server_state: ServerState, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
     """What a prompt is about, and its text."""
-    known = all_prompts(desk)
+    known = all_prompts(server_state)
     if name not in known:
         raise UnknownName("prompt", name[:80], known)
     for argument in arguments:
@@ -57,8 +57,8 @@ def text_of(desk: ServerState, name: str, arguments: Mapping[str, str]) -> tuple
     if "source" not in arguments:
         raise UsageError("argument 'source' is missing", hint=ARGUMENTS["source"])
     prompt = known[name]
-    with desk.store() as db:
+    with server_state.store() as db:
         answer = operations.assemble_context(
-            db, desk.root, prompt.recipe, **prompt.asked, **arguments
+            db, server_state.root, prompt.recipe, **prompt.asked, **arguments
         )
     return prompt.about, str(answer["text"])

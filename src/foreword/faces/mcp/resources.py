@@ -69,15 +69,15 @@ TEMPLATES = (
 )
 
 
-def page(desk: ServerState, cursor: str | None) -> tuple[list[Resource], str | None]:
+def page(server_state: ServerState, cursor: str | None) -> tuple[list[Resource], str | None]:
     """So many resources from a cursor on, and the cursor of the next page."""
     start = _number(cursor, "cursor") if cursor else 0
-    found = list(islice(_everything(desk), start, start + PAGE + 1))
+    found = list(islice(_everything(server_state), start, start + PAGE + 1))
     return found[:PAGE], str(start + PAGE) if len(found) > PAGE else None
 
 
-def _everything(desk: ServerState) -> Iterator[Resource]:
-    for name in recipes.names(desk.root):
+def _everything(server_state: ServerState) -> Iterator[Resource]:
+    for name in recipes.names(server_state.root):
         yield Resource(
             f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML
         )
@@ -87,7 +87,7 @@ def _everything(desk: ServerState) -> Iterator[Resource]:
         "Every workflow: its size, its plan, when it was last changed.",
         JSON,
     )
-    with desk.store_if_any() as db:
+    with server_state.store_if_any() as db:
         names = workflows.names_with_plans(db) if db else []
         newest = reports.newest_reports(db, MOST_REPORTS) if db else []
     for name in names:
@@ -105,13 +105,13 @@ def _everything(desk: ServerState) -> Iterator[Resource]:
         yield Resource(f"{SCHEME}report/{stored.number}", f"report {stored.number}", about, JSON)
 
 
-def read(desk: ServerState, uri: str) -> Content:
+def read(server_state: ServerState, uri: str) -> Content:
     """The resource at an address."""
     kind, *rest = uri.removeprefix(SCHEME).split("/")
     reader = _READERS.get((kind, len(rest)))
     if not uri.startswith(SCHEME) or reader is None:
         raise UnknownName("resource", uri[:200], [one.uri for one in TEMPLATES])
-    return reader(desk, *map(unquote, rest))
+    return reader(server_state, *map(unquote, rest))
 
 
 def watched_workflow(uri: str) -> str:
@@ -121,22 +121,22 @@ def watched_workflow(uri: str) -> str:
     return unquote(name) if uri.startswith(SCHEME) and kind == "plan" and "/" not in name else ""
 
 
-def _recipe(desk: ServerState, name: str) -> Content:
-    known = recipes.names(desk.root)
+def _recipe(server_state: ServerState, name: str) -> Content:
+    known = recipes.names(server_state.root)
     if name not in known:  # a path would be read as well, wherever it leads
         raise UnknownName("recipe", name[:200], known)
-    layers = recipes.checked_layers(name, desk.root)
+    layers = recipes.checked_layers(name, server_state.root)
     return Content("".join(layer.text for layer in layers), YAML)
 
 
-def _plan(desk: ServerState, workflow: str, version: str = "") -> Content:
-    with desk.state(workflow) as state:
+def _plan(server_state: ServerState, workflow: str, version: str = "") -> Content:
+    with server_state.state(workflow) as state:
         plan = state.plan_version(_number(version, "version")).data if version else state.plan
     return _json(plan)
 
 
-def _workflows(desk: ServerState) -> Content:
-    with desk.store_if_any() as db:
+def _workflows(server_state: ServerState) -> Content:
+    with server_state.store_if_any() as db:
         entries = workflows.sessions_by_age(db) if db else []
     return _json([_workflow_line(entry) for entry in entries])
 
@@ -152,8 +152,8 @@ def _workflow_line(entry: WorkflowEntry) -> dict[str, Any]:
     }
 
 
-def _report(desk: ServerState, number: str) -> Content:
-    with desk.store_if_any() as db:
+def _report(server_state: ServerState, number: str) -> Content:
+    with server_state.store_if_any() as db:
         if db is None:
             raise UnknownName("report", number[:20], ())
         stored = reports.existing_report(db, _number(number, "report"), suggestions=MOST_REPORTS)

@@ -46,11 +46,11 @@ Context = ServerRequestContext[Any]
 log = logging.getLogger("foreword.mcp")
 
 
-def create_server(desk: ServerState) -> Server[Any]:
+def create_server(server_state: ServerState) -> Server[Any]:
     """The server of a desk, ready for any transport."""
 
     async def ask(work: Callable[..., Result], *args: Any) -> Result:
-        return await _protocol_errors(desk.serving.call(work, *args))
+        return await _protocol_errors(server_state.app_state.call(work, *args))
 
     async def list_tools(
         context: Context, params: types.PaginatedRequestParams | None
@@ -60,16 +60,16 @@ def create_server(desk: ServerState) -> Server[Any]:
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        result = await desk.serving.call(
-            _called, desk, params.name, params.arguments, lane=_lane(params.name)
+        result = await server_state.app_state.call(
+            _called, server_state, params.name, params.arguments, lane=_lane(params.name)
         )
-        desk.serving.changed()
+        server_state.app_state.notice_change()
         return result
 
     async def list_resources(
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        found, cursor = await ask(resources.page, desk, params.cursor if params else None)
+        found, cursor = await ask(resources.page, server_state, params.cursor if params else None)
         listed = [
             types.Resource(uri=r.uri, name=r.name, description=r.about, mime_type=r.mime)
             for r in found
@@ -90,20 +90,20 @@ def create_server(desk: ServerState) -> Server[Any]:
     async def read_resource(
         context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        content = await ask(resources.read, desk, params.uri)
+        content = await ask(resources.read, server_state, params.uri)
         text = types.TextResourceContents(uri=params.uri, mime_type=content.mime, text=content.text)
         return types.ReadResourceResult(contents=[text])
 
     async def list_prompts(
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        known = await ask(prompts.all_prompts, desk)
+        known = await ask(prompts.all_prompts, server_state)
         return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in known.values()])
 
     async def get_prompt(
         context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        about, text = await ask(prompts.text_of, desk, params.name, params.arguments or {})
+        about, text = await ask(prompts.text_of, server_state, params.name, params.arguments or {})
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=about, messages=[message])
 
@@ -117,7 +117,7 @@ def create_server(desk: ServerState) -> Server[Any]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
-        on_subscriptions_listen=partial(listen, desk),
+        on_subscriptions_listen=partial(listen, server_state),
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
@@ -155,14 +155,14 @@ def _lane(name: str) -> Lane:
     return "reading" if name in TOOLS and TOOLS[name].hints.get("readOnlyHint") else "writing"
 
 
-def _called(desk: ServerState, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
+def _called(server_state: ServerState, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
     tool = TOOLS.get(name)
     if tool is None:
         raise MCPError(
             types.INVALID_PARAMS, f"unknown tool {name[:80]!r}; there are {', '.join(TOOLS)}"
         )
     try:
-        return _result(tool.run(desk, validate_arguments(arguments, tool.input_schema)))
+        return _result(tool.run(server_state, validate_arguments(arguments, tool.input_schema)))
     except ForewordError as error:
         log.info("%s: %s", name, error.code)
         return _failed(error.message, error.hint, error.code)

@@ -25,24 +25,24 @@ BEGIN = (
 class ServerState:
     """One server's things. They come from the command line; a caller may only name a workflow."""
 
-    def __init__(self, serving: AppState, workflow: str) -> None:
-        self.serving, self.workflow = serving, workflow
+    def __init__(self, app_state: AppState, workflow: str) -> None:
+        self.app_state, self.workflow = app_state, workflow
 
     @property
     def root(self) -> Path:
         """The project."""
-        return self.serving.settings.root
+        return self.app_state.settings.root
 
     @contextmanager
     def store(self) -> Iterator[Database]:
         """An open store."""
-        with self.serving.store() as db:
+        with self.app_state.store() as db:
             yield db
 
     @contextmanager
     def store_if_any(self) -> Iterator[Database | None]:
         """An open store, where there is one yet: who only reads makes none."""
-        if not store_exists(self.serving.settings.db, self.root):
+        if not store_exists(self.app_state.settings.db, self.root):
             yield None
         else:
             with self.store() as db:
@@ -51,14 +51,14 @@ class ServerState:
     @contextmanager
     def state(self, workflow: str | None) -> Iterator[WorkflowState]:
         """The workflow that was named, else the server's own, to be read."""
-        with self._opened(workflow, self.serving.state) as state:
+        with self._opened(workflow, self.app_state.state) as state:
             yield state
 
     @contextmanager
     def session(self, workflow: str | None, *, making: bool) -> Iterator[Session]:
         """The same to be changed; `making` makes it where there is none."""
         with self._opened(
-            workflow, partial(self.serving.session, create=making), making=making
+            workflow, partial(self.app_state.session, create=making), making=making
         ) as session:
             yield session
 
@@ -73,7 +73,7 @@ class ServerState:
         name = workflow or self.workflow
         with ExitStack() as stack:
             try:
-                if not making and not store_exists(self.serving.settings.db, self.root):
+                if not making and not store_exists(self.app_state.settings.db, self.root):
                     raise UnknownName("workflow", name, ())
                 opened = stack.enter_context(opening(name))
             except UnknownName as unknown:

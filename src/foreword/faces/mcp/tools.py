@@ -65,8 +65,8 @@ def _stated(name: str, budget: int | None = None) -> Run:
     """The operation of that name on a workflow's session."""
     operation, making = getattr(operations, name), name in operations.MAKING
 
-    def run(desk: ServerState, given: Arguments) -> Answer:
-        with desk.session(given.pop("workflow", None), making=making) as session:
+    def run(server_state: ServerState, given: Arguments) -> Answer:
+        with server_state.session(given.pop("workflow", None), making=making) as session:
             if budget is not None:
                 given.setdefault("budget", budget)
             answer: Answer = operation(session, **given)
@@ -75,17 +75,17 @@ def _stated(name: str, budget: int | None = None) -> Run:
     return run
 
 
-def _get_workflow_variable(desk: ServerState, given: Arguments) -> Answer:
-    with desk.state(given.pop("workflow", None)) as state:
+def _get_workflow_variable(server_state: ServerState, given: Arguments) -> Answer:
+    with server_state.state(given.pop("workflow", None)) as state:
         return operations.get_workflow_variable(state, **given)
 
 
-def _get_current_plan(desk: ServerState, given: Arguments) -> Answer:
+def _get_current_plan(server_state: ServerState, given: Arguments) -> Answer:
     """The plan that was asked for; who names no workflow is told which there are, and may find
     none yet."""
     name, budget = given.get("workflow"), given.get("budget", ANSWER_TOKENS)
     try:
-        with desk.state(name) as state:
+        with server_state.state(name) as state:
             answer = operations.get_current_plan(state, budget)
             known: Sequence[str] = () if name else workflows.names(state.db)
     except UnknownName as unknown:
@@ -95,38 +95,38 @@ def _get_current_plan(desk: ServerState, given: Arguments) -> Answer:
     return answer if name else {**answer, "workflows": list(known[:MOST_WORKFLOWS])}
 
 
-def _assemble_context(desk: ServerState, given: Arguments) -> Answer:
+def _assemble_context(server_state: ServerState, given: Arguments) -> Answer:
     recipe, about = given.pop("recipe"), given.pop("about", None)
     if about is not None:
-        return operations.why(desk.root, recipe, about, **given)
-    with desk.store() as db:
-        return operations.assemble_context(db, desk.root, recipe, **given)
+        return operations.why(server_state.root, recipe, about, **given)
+    with server_state.store() as db:
+        return operations.assemble_context(db, server_state.root, recipe, **given)
 
 
-def _recall(desk: ServerState, given: Arguments) -> Answer:
-    with desk.store() as db:
+def _recall(server_state: ServerState, given: Arguments) -> Answer:
+    with server_state.store() as db:
         return operations.recall(db, **given)
 
 
-def _lookup(desk: ServerState, given: Arguments) -> Answer:
-    with desk.store() as db:
-        return operations.lookup(db, desk.root, **given)
+def _lookup(server_state: ServerState, given: Arguments) -> Answer:
+    with server_state.store() as db:
+        return operations.lookup(db, server_state.root, **given)
 
 
-def _checkpoint(desk: ServerState, given: Arguments) -> Answer:
+def _checkpoint(server_state: ServerState, given: Arguments) -> Answer:
     action, task, phase = given["action"], given.get("task"), given.get("phase")
     if action != "list" and (task is None or (action == "write" and phase is None)):
         raise UsageError(f"{action} needs a task" + (" and a phase" if action == "write" else ""))
     if action == "write":
-        with desk.store() as db:
+        with server_state.store() as db:
             return operations.write_checkpoint(
-                db, desk.root, str(task), str(phase), given.get("data")
+                db, server_state.root, str(task), str(phase), given.get("data")
             )
-    with desk.store_if_any() as found:
+    with server_state.store_if_any() as found:
         if action == "list":
-            return operations.list_checkpoints(found, desk.root, task)
+            return operations.list_checkpoints(found, server_state.root, task)
         restore = operations.show_checkpoint if action == "show" else operations.resume_checkpoint
-        return restore(found, desk.root, str(task), phase)
+        return restore(found, server_state.root, str(task), phase)
 
 
 TOOLS = {

@@ -61,7 +61,7 @@ class _Places(logging.Formatter):
         )
 
 
-def serve_stdio(server: Server[Any], serving: AppState) -> None:
+def serve_stdio(server: Server[Any], app_state: AppState) -> None:
     """Serve one client on the standard streams, until it leaves or the process is told to stop."""
 
     async def serve() -> None:
@@ -69,7 +69,7 @@ def serve_stdio(server: Server[Any], serving: AppState) -> None:
         telling, told = anyio.create_memory_object_stream[SessionMessage]()
         waiting: set[str | int] = set()  # requests that have no answer yet
         async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
-            tasks.start_soon(_end_on_signal, serving)
+            tasks.start_soon(_end_on_signal, app_state)
             tasks.start_soon(_answer_bad_frames, reading, passing, writing.send, waiting)
             tasks.start_soon(_pass_on, told, writing.send, waiting)
             await server.run(passed, telling, server.create_initialization_options())
@@ -79,10 +79,10 @@ def serve_stdio(server: Server[Any], serving: AppState) -> None:
     anyio.run(serve)
 
 
-async def _end_on_signal(serving: AppState) -> None:
+async def _end_on_signal(app_state: AppState) -> None:
     with anyio.open_signal_receiver(*STOPS) as signals:
         async for _ in signals:
-            serving.close()
+            app_state.close()
             os._exit(0)  # a thread waits for the next line of stdin, and nothing else ends that
 
 
@@ -151,29 +151,29 @@ def _refused(code: int, message: str, number: str | int | None) -> types.JSONRPC
     )
 
 
-def serve_http(server: Server[Any], serving: AppState, say: Callable[[str], None]) -> None:
+def serve_http(server: Server[Any], app_state: AppState, say: Callable[[str], None]) -> None:
     """Serve any number of clients over streamable HTTP, until the process is told to stop."""
-    settings = serving.settings
+    settings = app_state.settings
     if not settings.token_digest and not is_loopback(settings.host):
         raise UsageError(
             f"others can reach {settings.host}, so clients must carry a token",
             hint="give one: --token-file FILE; or serve on 127.0.0.1",
         )
     listening = listen(settings.host, settings.port)
-    config = config_for(http_app(server, serving), timeout_graceful_shutdown=STOP_SECONDS)
+    config = config_for(http_app(server, app_state), timeout_graceful_shutdown=STOP_SECONDS)
     links = addresses(settings.host, listening.getsockname()[1])
     ready = partial(say, "\n".join(f"{link}{PATH}" for link in links))
-    _Process(config, serving, ready).run(sockets=[listening])
-    if serving.threads_at_work:  # they hang, and a thread can't be stopped
+    _Process(config, app_state, ready).run(sockets=[listening])
+    if app_state.threads_at_work:  # they hang, and a thread can't be stopped
         os._exit(0)
 
 
-def http_app(server: Server[Any], serving: AppState) -> ASGIApp:
+def http_app(server: Server[Any], app_state: AppState) -> ASGIApp:
     """The server as an app for HTTP, behind the guard that all of ours have: Host, Origin,
     token, size and rate."""
     app = server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=serving.settings.largest_body_bytes,
+        max_request_body_size=app_state.settings.largest_body_bytes,
         # the guard's
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
@@ -183,7 +183,7 @@ def http_app(server: Server[Any], serving: AppState) -> ASGIApp:
             limit.reschedule(None)  # a stream lasts as long as its client stays
         await app(scope, receive, send)
 
-    return RequestGuard(lasting, serving)
+    return RequestGuard(lasting, app_state)
 
 
 class _Process(BoundedServer):
@@ -191,10 +191,10 @@ class _Process(BoundedServer):
     any other."""
 
     def __init__(
-        self, config: uvicorn.Config, serving: AppState, ready: Callable[[], None]
+        self, config: uvicorn.Config, app_state: AppState, ready: Callable[[], None]
     ) -> None:
         super().__init__(config)
-        self._serving, self._ready = serving, ready
+        self._app_state, self._ready = app_state, ready
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -209,5 +209,5 @@ class _Process(BoundedServer):
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._serving.stop()  # streams end, so that nobody waits for a listener
+        self._app_state.stop()  # streams end, so that nobody waits for a listener
         await super().shutdown(sockets)

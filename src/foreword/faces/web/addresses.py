@@ -8,28 +8,32 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
+from foreword.operations.conversations import MAIN
+
 
 def piece(name: str) -> str:
     """A name as one piece of a path, ready for a link."""
-    told = name.replace("~", "~0").replace("/", "~1")
-    told = "~2" + told[1:] if told.startswith(".") else told
-    return quote(told.encode("utf-8", "replace"), safe="~")
+    escaped = name.replace("~", "~0").replace("/", "~1")
+    if escaped.startswith("."):
+        escaped = "~2" + escaped[1:]
+    return quote(escaped.encode("utf-8", "replace"), safe="~")
 
 
 def decode_name(text: str) -> str:
     """The name that a decoded piece of a path stands for."""
-    text = "." + text[2:] if text.startswith("~2") else text
+    if text.startswith("~2"):
+        text = "." + text[2:]
     return text.replace("~1", "/").replace("~0", "~")
 
 
 def session(workflow: str, *rest: object, **query: object) -> str:
     """The address of a session's page; what is empty is left out of the query, as is the usual
     conversation."""
-    given = {name: value for name, value in query.items() if value not in ("", None)}
-    if given.get("conversation") == "main":
-        del given["conversation"]
+    parameters = {name: value for name, value in query.items() if value not in ("", None)}
+    if parameters.get("conversation") == MAIN:
+        del parameters["conversation"]
     path = "/".join(["/sessions", piece(workflow), *map(str, rest)])
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 def checkpoint(task: str, phase: str) -> str:

@@ -6,7 +6,7 @@ width without a style of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 from foreword.operations.conversations import Compression
 from foreword.session.limits import Limits
 
-HEADROOM, MOST_LEVELS = 1.12, 5
+HEADROOM = 1.12  # of the height above what is drawn, so that no line touches the frame
+LEAST_HEADROOM = 1.02  # above the largest call, where that is past all limits
+MOST_LEVELS = 5  # thin lines: more of them would hide the areas
 APART = 0.08  # of the height: what is nearer to a limit is not drawn
 NEAR = 0.5  # of the first limit: from there on the limits are in the picture
 
@@ -60,74 +62,103 @@ class Growth:
 def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits: Limits) -> Growth:
     """The picture of a usage log, whose newest call comes first."""
     calls = list(reversed(log))
-    most = max((call["total_tokens"] for call in calls), default=0)
-    top = (
-        limits.compress_at * HEADROOM if most >= NEAR * limits.warn_at else max(1, most) * HEADROOM
-    )
-    top = max(top, most * 1.02)
-    names = list(dict.fromkeys(name for call in calls for name in call["parts"]))
-    below = [0] * len(calls)
+    top = _top(calls, limits)
+    totals = [0] * len(calls)  # of the parts that are drawn so far
     layers = list[ChartArea]()
-    for name in names:
-        above = [low + call["parts"].get(name, 0) for low, call in zip(below, calls, strict=True)]
-        layers.append(ChartArea(name, _area(above, below, top)))
-        below = above
-    marks = [("warning", limits.warn_at), ("compression", limits.compress_at)]
+    for name in _part_names(calls):
+        below = totals
+        totals = list[int]()
+        for low, call in zip(below, calls, strict=True):
+            totals.append(low + call["parts"].get(name, 0))
+        layers.append(ChartArea(name, _area(totals, below, top)))
+    marks = {"warning": limits.warn_at, "compression": limits.compress_at}
     return Growth(
         layers=tuple(layers),
-        edge=_run(below, top),
-        slots=tuple(
-            Slot(_left(place, len(calls)), round(100 / len(calls), 3), call)
-            for place, call in enumerate(calls)
-        ),
-        limits=tuple(
-            ChartLine(_down(value, top), name, value) for name, value in marks if value <= top
-        ),
-        levels=tuple(
-            ChartLine(_down(level, top), "", level)
-            for level in _levels(top)
-            if all(abs(level - value) > APART * top for _, value in marks)
-        ),
-        events=tuple(_events(calls, made)),
+        edge=_line(totals, top),
+        slots=tuple(_slots(calls)),
+        limits=tuple(_limit_lines(marks, top)),
+        levels=tuple(_level_lines(marks, top)),
+        events=tuple(_compression_lines(calls, made)),
     )
 
 
-def _events(calls: Sequence[Mapping[str, Any]], made: Sequence[Compression]) -> list[ChartLine]:
+def _top(calls: Sequence[Mapping[str, Any]], limits: Limits) -> float:
+    """The size at the upper edge: the limits are in the picture once a call comes near them."""
+    most = max((call["total_tokens"] for call in calls), default=0)
+    is_near = most >= NEAR * limits.warn_at
+    highest = limits.compress_at if is_near else max(1, most)
+    return max(highest * HEADROOM, most * LEAST_HEADROOM)
+
+
+def _part_names(calls: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of all parts, in the order in which they first came."""
+    names = dict[str, None]()
+    for call in calls:
+        names.update(dict.fromkeys(call["parts"]))
+    return list(names)
+
+
+def _slots(calls: Sequence[Mapping[str, Any]]) -> Iterator[Slot]:
+    for place, call in enumerate(calls):
+        yield Slot(_left(place, len(calls)), round(100 / len(calls), 3), call)
+
+
+def _limit_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
+    for name, value in marks.items():
+        if value <= top:
+            yield ChartLine(_down(value, top), name, value)
+
+
+def _level_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
+    for level in _levels(top):
+        if all(abs(level - value) > APART * top for value in marks.values()):
+            yield ChartLine(_down(level, top), "", level)
+
+
+def _compression_lines(
+    calls: Sequence[Mapping[str, Any]], made: Sequence[Compression]
+) -> Iterator[ChartLine]:
     """Where compressions fall between the calls, by their times."""
-    return [
-        ChartLine(
-            _left(sum(call["created"] < one.created for call in calls), len(calls)),
-            str(one.number),
-            one.number,
-        )
-        for one in made
-        if calls and one.created >= calls[0]["created"] and not one.undone
-    ]
+    for compression in made:
+        if not calls or compression.undone or compression.created < calls[0]["created"]:
+            continue
+        earlier = sum(call["created"] < compression.created for call in calls)
+        left = _left(earlier, len(calls))
+        yield ChartLine(left, str(compression.number), compression.number)
 
 
 def _levels(top: float) -> list[int]:
     """Round numbers to draw thin lines at: at most five steps of 1, 2 or 5."""
-    steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
-    step = next(step for step in steps if top / step <= MOST_LEVELS)
+    step = _level_step(top)
     return list(range(step, int(top) + 1, step))
+
+
+def _level_step(top: float) -> int:
+    for power in count():
+        for digit in (1, 2, 5):
+            step: int = digit * 10**power
+            if top / step <= MOST_LEVELS:
+                return step
+    raise AssertionError  # the powers never end
 
 
 def _area(above: Sequence[int], below: Sequence[int], top: float) -> str:
     back = " L ".join(reversed(_points(below, top)))
-    return f"{_run(above, top)} L {back} Z" if above else ""
+    return f"{_line(above, top)} L {back} Z" if above else ""
 
 
-def _run(levels: Sequence[int], top: float) -> str:
+def _line(levels: Sequence[int], top: float) -> str:
     return "M " + " L ".join(_points(levels, top)) if levels else ""
 
 
 def _points(levels: Sequence[int], top: float) -> list[str]:
     """Every level in the middle of its slot, and the first and the last out to the edges."""
-    middles = [
-        (_left(place + 0.5, len(levels)), _down(level, top)) for place, level in enumerate(levels)
-    ]
-    ends = [(0.0, middles[0][1]), *middles, (100.0, middles[-1][1])]
-    return [f"{x:g} {y:g}" for x, y in ends]
+    heights = [_down(level, top) for level in levels]
+    points = [(0.0, heights[0])]
+    for place, height in enumerate(heights):
+        points.append((_left(place + 0.5, len(levels)), height))
+    points.append((100.0, heights[-1]))
+    return [f"{x:g} {y:g}" for x, y in points]
 
 
 def _left(place: float, count: int) -> float:

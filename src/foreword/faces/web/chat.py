@@ -8,7 +8,7 @@ it; without scripts the page is loaded again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -31,69 +31,71 @@ from foreword.session.session import Session
 from foreword.store.database import LARGEST_NUMBER
 
 SOON_SECONDS = 0.5  # for something quick to be done before the page is shown again
-FEW = 6  # of anything beside the chat
-PAGES = {"chat", "workflow"}
+FEW = 6  # variables beside the chat: one line each, in a narrow card
+PAGES = {"chat", "workflow"}  # with forms that lead back to them
+FIRST_TOOL = next(iter(TOOLS.values()))  # whose form is shown until another is chosen
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """The conversation, the newest at its end; `before` is an older page of it, `tool` the form
     of one."""
-    stands = director_status(asked)  # first: what is over has said all it has to say
-    with asked.session() as session:
-        said = transcript.read(session, asked.number("before", LARGEST_NUMBER))
+    status = director_status(request)  # first: what is over has said all it has to say
+    with request.session() as session:
+        before = request.number("before", LARGEST_NUMBER)
         nodes = stored_nodes(session)
+        node_ids = tuple(str(node["id"]) for node in nodes)
+        tool = TOOLS.get(request.text("tool")) or FIRST_TOOL
         is_main = session.conversation.name == MAIN
-        talks = is_main and stands["model"] and not stands["running"]
+        can_talk = is_main and status["model"] and not status["running"]
         return page(
             "chat.html",
             **header.of(session, "chat"),
-            **stands,
-            blocked=asked.serving.desks.blocked(session),
+            **status,
+            blocked=request.app_state.directors.blocked(session),
             title=f"Chat · {session.workflow.name}",
-            talk=said,
+            transcript=transcript.read(session, before),
             is_main=is_main,
-            is_waiting=talks and is_waiting(session),
-            is_old=bool(asked.text("before")),
+            is_waiting=can_talk and is_waiting(session),
+            is_old=bool(request.text("before")),
             beside=_beside(session, nodes),
             tools=TOOLS,
-            tool=_tool(asked),
-            fields=_fields(asked, nodes),
+            tool=tool,
+            fields=tool_form.fields(tool, node_ids),
             prefix=tool_form.PREFIX,
         )
 
 
-def message(asked: ViewRequest) -> Response:
+def message(request: ViewRequest) -> Response:
     """All of one message, in pages."""
-    seq = asked.request.path_params["seq"]
-    with asked.session() as session:
-        found = conversations.existing_message(session, seq)
-        text = page_of_text(
-            session.secrets().text(transcript.words_of(found.message)), asked.number("page", 1)
-        )
+    seq = request.path_param("seq")
+    with request.session() as session:
+        stored = conversations.existing_message(session, seq)
+        text = session.secrets().text(transcript.words_of(stored.message))
         address = addresses.session(
-            asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name
+            request.workflow, f"chat/message/{seq}", conversation=session.conversation.name
         )
         return page(
             "original.html",
             **header.of(session, "chat"),
             title=f"Message {seq}",
-            text=text,
+            text=page_of_text(text, request.number("page", 1)),
             name=f"Message {seq}",
             address=address,
         )
 
 
-def director_status(asked: ViewRequest) -> dict[str, Any]:
+def director_status(request: ViewRequest) -> dict[str, Any]:
     """How the director of the path stands: whether it has a model, what it is at, which tabs it
     has open."""
-    desks = asked.serving.desks
-    work = desks.work(asked.workflow)
+    directors = request.app_state.directors
+    job = directors.job(request.workflow)
+    tabs = directors.tabs(request.workflow) or ()
     return {
-        "model": bool(asked.serving.settings.model),
-        "work": work,
-        "running": work.id if work and not work.is_over else "",
-        "open_tabs": [_tab(one) for one in desks.tabs(asked.workflow) or ()],
-        "director_events": addresses.director_events(asked.workflow),
+        "model": bool(request.app_state.settings.model),
+        "job": job,
+        "running": job.id if job and not job.is_over else "",
+        "open_tabs": [_tab(tab) for tab in tabs],
+        "director_events": addresses.director_events(request.workflow),
     }
 
 
@@ -104,73 +106,64 @@ def _tab(tab: dict[str, Any]) -> tuple[str, str, bool]:
 # --- what the forms do ----------------------------------------------------------------------------
 
 
-def say(asked: ViewRequest) -> Response:
+def say(request: ViewRequest) -> Response:
     """Say something to the director."""
-    return _begun(
-        asked, lambda name: asked.serving.desks.say(name, asked.text("text").replace("\r\n", "\n"))
-    )
+    text = request.text("text").replace("\r\n", "\n")
+    return _wait_a_moment(request, request.app_state.directors.say(_workflow(request), text))
 
 
-def go_on(asked: ViewRequest) -> Response:
+def go_on(request: ViewRequest) -> Response:
     """Have it go on with a turn that has no answer."""
-    return _begun(asked, asked.serving.desks.go_on)
+    return _wait_a_moment(request, request.app_state.directors.go_on(_workflow(request)))
 
 
-def stop(asked: ViewRequest) -> Response:
+def stop(request: ViewRequest) -> Response:
     """Stop what it is doing."""
-    work = asked.serving.desks.work(asked.workflow)
-    asked.serving.desks.stop(workflow_name(asked.serving, asked.workflow))
-    if work is not None:
-        work.ended.wait(SOON_SECONDS)
-    return go_to(_back(asked))
+    directors = request.app_state.directors
+    job = directors.job(request.workflow)
+    directors.stop(_workflow(request))
+    return _wait_a_moment(request, job)
 
 
-def call(asked: ViewRequest) -> Response:
-    """ToolUse a tool by hand."""
-    tool = TOOLS.get(asked.text("tool"))
+def call(request: ViewRequest) -> Response:
+    """Call a tool by hand."""
+    tool = TOOLS.get(request.text("tool"))
     if tool is None:
-        raise UnknownName("tool", asked.text("tool")[:80], TOOLS)
-    given = tool_form.arguments(tool, asked.form)
-    return _begun(asked, lambda name: asked.serving.desks.call(name, tool.name, given))
+        raise UnknownName("tool", request.text("tool")[:80], TOOLS)
+    return _call_tool(request, tool.name, tool_form.arguments(tool, request.form))
 
 
-def test(asked: ViewRequest) -> Response:
+def test(request: ViewRequest) -> Response:
     """Test one node."""
-    node = asked.text("node")
-    return _begun(
-        asked, lambda name: asked.serving.desks.call(name, "test_single_node", {"node": node})
-    )
+    return _call_tool(request, "test_single_node", {"node": request.text("node")})
 
 
-def run(asked: ViewRequest) -> Response:
+def run(request: ViewRequest) -> Response:
     """Run the nodes; with `resume`, go on with a run where it stopped."""
-    given = {"resume": asked.text("resume")} if asked.text("resume") else {}
-    return _begun(asked, lambda name: asked.serving.desks.call(name, "run_workflow", given))
+    resume = request.text("resume")
+    return _call_tool(request, "run_workflow", {"resume": resume} if resume else {})
 
 
-def _begun(asked: ViewRequest, begin: Callable[[str], DirectorJob]) -> Response:
-    begin(workflow_name(asked.serving, asked.workflow)).ended.wait(SOON_SECONDS)
-    return go_to(_back(asked))
+def _call_tool(request: ViewRequest, tool: str, arguments: dict[str, Any]) -> Response:
+    directors = request.app_state.directors
+    job = directors.call(_workflow(request), tool=tool, arguments=arguments)
+    return _wait_a_moment(request, job)
 
 
-def _back(asked: ViewRequest) -> str:
-    """The page that the form was on."""
-    where = asked.text("back", "chat")
-    return addresses.session(
-        asked.workflow, where if where in PAGES else "chat", tool=asked.text("tool")
-    )
+def _workflow(request: ViewRequest) -> str:
+    return workflow_name(request.app_state, request.workflow)
+
+
+def _wait_a_moment(request: ViewRequest, job: DirectorJob | None) -> Response:
+    """Back to the page that the form was on, after what is quick has ended."""
+    if job is not None:
+        job.ended.wait(SOON_SECONDS)
+    where = request.text("back", "chat")
+    view = where if where in PAGES else "chat"
+    return go_to(addresses.session(request.workflow, view, tool=request.text("tool")))
 
 
 # --- what the page shows --------------------------------------------------------------------------
-
-
-def _tool(asked: ViewRequest) -> Any:
-    """The tool whose form is shown: the one that was asked for, or the first."""
-    return TOOLS.get(asked.text("tool")) or next(iter(TOOLS.values()))
-
-
-def _fields(asked: ViewRequest, nodes: Sequence[dict[str, Any]]) -> list[tool_form.Field]:
-    return tool_form.fields(_tool(asked), tuple(str(node["id"]) for node in nodes))
 
 
 def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:

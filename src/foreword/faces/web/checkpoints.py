@@ -13,49 +13,50 @@ from foreword.work.checkpoint import as_text
 from foreword.work.checkpoints import CheckpointEntry, checkpoint_entries, read
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """The checkpoints of one session."""
-    with asked.state() as state:
-        found = _of_task(asked, state.db, state.workflow.name)
+    with request.state() as state:
+        entries = _entries_of_task(request, state.db, state.workflow.name)
         return page(
             "checkpoints.html",
             **header.of(state, "checkpoints"),
-            found=found,
+            entries=entries,
             is_session=True,
             title=f"Checkpoints · {state.workflow.name}",
         )
 
 
-def show_all(asked: ViewRequest) -> Response:
+def show_all(request: ViewRequest) -> Response:
     """The checkpoints of every task."""
-    with asked.serving.store() as db:
-        found = checkpoint_entries(asked.serving.root(), db)
+    with request.app_state.store() as db:
+        entries = checkpoint_entries(request.app_state.root(), db)
     return page(
         "checkpoints.html",
         title="Checkpoints",
-        found=list(reversed(found)),
+        entries=list(reversed(entries)),
         is_session=False,
         tabs=[],
     )
 
 
-def show_one(asked: ViewRequest) -> Response:
+def show_one(request: ViewRequest) -> Response:
     """One checkpoint as it was written, and what has changed since."""
-    task, phase = asked.name("task"), asked.name("phase")
-    with asked.serving.store() as db:
-        restored = read(asked.serving.root(), db, task, phase)
+    task = request.name("task")
+    phase = request.name("phase")
+    with request.app_state.store() as db:
+        restored = read(request.app_state.root(), db, task=task, phase=phase)
     return page(
         "checkpoint.html",
         title=f"Checkpoint {restored.checkpoint.name}",
-        kept=restored.checkpoint,
+        checkpoint=restored.checkpoint,
         changes=restored.changes,
         source=restored.source,
         text=as_text(restored.checkpoint),
     )
 
 
-def _of_task(asked: ViewRequest, db: Database, task: str) -> list[CheckpointEntry]:
+def _entries_of_task(request: ViewRequest, db: Database, task: str) -> list[CheckpointEntry]:
     try:
-        return list(reversed(checkpoint_entries(asked.serving.root(), db, task)))
+        return list(reversed(checkpoint_entries(request.app_state.root(), db, task)))
     except UnknownName:  # a session need not have any
         return []

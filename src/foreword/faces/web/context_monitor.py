@@ -18,62 +18,61 @@ from foreword.operations.conversations import hide_secrets, newest_compression
 from foreword.session.cache_reuse import FIRST
 from foreword.session.session import Session
 
-CALLS, LISTED = 200, 12  # in the chart, and in the table
+CALLS = 200  # in the chart: more are narrower than a pixel on a phone
+LISTED = 12  # in the table
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """The monitor of one session."""
-    with asked.session() as session:
-        return page("monitor.html", **_monitor(session, asked), preview=None, target="")
+    with request.session() as session:
+        return page("monitor.html", **_monitor(session, request), preview=None, target="")
 
 
-def preview(asked: ViewRequest) -> Response:
+def preview(request: ViewRequest) -> Response:
     """The same with what a compression would do; nothing is changed."""
-    target = asked.text("to").strip()
-    with asked.session() as session:
+    target = request.text("to").strip()
+    with request.session() as session:
         made = session.compress(to=target or None, preview=True)
-        return page("monitor.html", **_monitor(session, asked), preview=made, target=target)
+        return page("monitor.html", **_monitor(session, request), preview=made, target=target)
 
 
-def compress(asked: ViewRequest) -> Response:
+def compress(request: ViewRequest) -> Response:
     """Compress, and show what has become of it."""
-    with asked.session() as session:
-        made = session.compress(to=asked.text("to").strip() or None)
-        said = "compressed" if made.applied else "nothing"
-        return go_to(
-            addresses.session(asked.workflow, conversation=session.conversation.name, said=said)
-        )
+    with request.session() as session:
+        made = session.compress(to=request.text("to").strip() or None)
+        outcome = "compressed" if made.applied else "nothing"
+        talk = session.conversation.name
+        return go_to(addresses.session(request.workflow, conversation=talk, said=outcome))
 
 
-def undo(asked: ViewRequest) -> Response:
+def undo(request: ViewRequest) -> Response:
     """Take back the compression that the button belongs to, if it is still the newest."""
-    number = asked.number("number", 0)
-    with asked.session() as session:
+    number = request.number("number", 0)
+    with request.session() as session:
         newest = newest_compression(session.compressions())
         if newest is None or newest.number != number:
             raise UsageError(
                 f"compression {number} is not the newest any more", hint="look at the list again"
             )
         session.undo()
-        return go_to(
-            addresses.session(asked.workflow, conversation=session.conversation.name, said="undone")
-        )
+        talk = session.conversation.name
+        return go_to(addresses.session(request.workflow, conversation=talk, said="undone"))
 
 
-def summary(asked: ViewRequest) -> Response:
+def summary(request: ViewRequest) -> Response:
     """The summary of one compression, in pages."""
-    number = asked.request.path_params["number"]
-    with asked.session() as session:
-        made = {one.number: one for one in session.compressions()}
+    number = request.path_param("number")
+    with request.session() as session:
+        made = {compression.number: compression for compression in session.compressions()}
         if number not in made:
             raise UnknownName(
-                "compression", str(number), map(str, made), where=f"of {asked.workflow!r}"
+                "compression", str(number), map(str, made), where=f"of {request.workflow!r}"
             )
         address = addresses.session(
-            asked.workflow, f"compressions/{number}", conversation=session.conversation.name
+            request.workflow, f"compressions/{number}", conversation=session.conversation.name
         )
         found = hide_secrets(made[number], session.secrets())
-        text = page_of_text(found.summary, asked.number("page", 1))
+        text = page_of_text(found.summary, request.number("page", 1))
         return page(
             "original.html",
             **header.of(session, "monitor"),
@@ -84,27 +83,28 @@ def summary(asked: ViewRequest) -> Response:
         )
 
 
-def _monitor(session: Session, asked: ViewRequest) -> dict[str, Any]:
-    used, made = session.usage(CALLS), session.compressions()
+def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
+    usage = session.usage(CALLS)
+    made = session.compressions()
     report, problem = _next_call(session)
     sizes = parts_of(report) if report else {}
     whole = max(session.limits.window, sum(sizes.values()))
     return {
         **header.of(session, "monitor"),
         "title": session.workflow.name,
-        "used": used,
+        "usage": usage,
         "limits": session.limits,
         "report": report,
         "problem": problem,
         "bars": shares(sizes, whole),
         "whole": whole,
-        "growth": growth(used["log"], made, session.limits),
+        "growth": growth(usage["log"], made, session.limits),
         "compressions": list(reversed(made)),
         "newest": newest_compression(made),
-        "calls": used["log"][:LISTED],
+        "calls": usage["log"][:LISTED],
         "first": FIRST,
         "most_calls": CALLS,
-        "said": asked.text("said"),
+        "outcome": request.text("said"),
     }
 
 

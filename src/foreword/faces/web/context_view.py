@@ -27,8 +27,10 @@ from foreword.section import STANDS_BY, Choice
 from foreword.session.session import Session
 
 MESSAGES = 40  # of an original, on one page
-LEAST_BUDGET, STEP = 1_000, 500
+LEAST_BUDGET = 1_000  # of the slider, and its steps: tokens
+STEP = 500
 CALLS = 200  # to choose from when two are compared
+ABSENT = ("gone", 0)  # the form and the tokens of a section that is not in a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class SectionView:
     text: TablePage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refit:
     """A section at two budgets: its form and its tokens."""
 
@@ -52,16 +54,15 @@ class Refit:
     then_tokens: int
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """The next call, and the same inputs at another budget."""
-    with asked.session() as session:
-        now, problem = _made(session)
-        budget = asked.number(
-            "budget", now.report.budget_tokens if now else session.limits.compress_at
-        )
-        then, refused = (
-            _made(session, budget) if now and budget != now.report.budget_tokens else (now, None)
-        )
+    with request.session() as session:
+        now, problem = _context(session)
+        usual = now.report.budget_tokens if now else session.limits.compress_at
+        budget = request.number("budget", usual)
+        then, refused = now, None
+        if now and budget != now.report.budget_tokens:
+            then, refused = _context(session, budget)
         return page(
             "context.html",
             **_values(session),
@@ -78,26 +79,26 @@ def show(asked: ViewRequest) -> Response:
         )
 
 
-def section(asked: ViewRequest) -> Response:
+def section(request: ViewRequest) -> Response:
     """A page of one section's text."""
-    with asked.session() as session:
-        place = asked.request.path_params["place"]
-        found = next(
-            (one for one in _sections(session.context(save=False), asked.number("page", 1), place)),
-            None,
-        )
-        if found is None:
+    place = request.path_param("place")
+    with request.session() as session:
+        package = session.context(save=False)
+        found = list(_sections(package, request.number("page", 1), only=place))
+        if not found:
             raise UsageError(f"the call has no section {place}", hint="look at the context again")
-        return page("section.html", **_values(session), one=found)
+        return page("section.html", **_values(session), one=found[0])
 
 
-def original(asked: ViewRequest) -> Response:
+def original(request: ViewRequest) -> Response:
     """What was left out, as it came in, a page at a time."""
-    handle = asked.request.path_params["handle"]
-    with asked.session() as session:
-        text = _original(session, handle, asked.number("page", 1))
+    handle = request.path_param("handle")
+    with request.session() as session:
+        text = _original(session, handle, request.number("page", 1))
         talk = session.conversation.name
-        address = addresses.session(asked.workflow, f"context/original/{handle}", conversation=talk)
+        address = addresses.session(
+            request.workflow, f"context/original/{handle}", conversation=talk
+        )
         return page(
             "original.html",
             **_values(session),
@@ -107,23 +108,22 @@ def original(asked: ViewRequest) -> Response:
         )
 
 
-def compare(asked: ViewRequest) -> Response:
+def compare(request: ViewRequest) -> Response:
     """Two calls of this session side by side: without a choice, the last two."""
-    with asked.session() as session:
+    with request.session() as session:
         calls = conversations.calls(session, CALLS)
-        numbers = [call["report"] for call in calls]
-        old = asked.number("old", numbers[min(1, len(numbers) - 1)] if numbers else 0)
-        new = asked.number("new", numbers[0] if numbers else 0)
-        values = reports.compare_reports(session.db, old, new) if numbers else None
-        back = addresses.session(asked.workflow, "compare")
+        last_two = [call["report"] for call in calls[:2]]
+        old = request.number("old", last_two[-1] if last_two else 0)
+        new = request.number("new", last_two[0] if last_two else 0)
+        compared = reports.compare_reports(session.db, old, new) if calls else None
         return page(
             "compare.html",
             **_values(session, "monitor"),
-            compared=values,
+            compared=compared,
             calls=calls,
             old=old,
             new=new,
-            address=back,
+            address=addresses.session(request.workflow, "compare"),
             is_session=True,
         )
 
@@ -132,9 +132,10 @@ def _values(session: Session, view: str = "context") -> dict[str, Any]:
     return {**header.of(session, view), "title": f"Context · {session.workflow.name}"}
 
 
-def _made(
+def _context(
     session: Session, budget: int | None = None
 ) -> tuple[Package | None, EssentialsTooLarge | None]:
+    """The next call, or why there can't be one."""
     try:
         return session.context(budget=budget, save=False), None
     except EssentialsTooLarge as error:
@@ -144,16 +145,12 @@ def _made(
 def _sections(
     package: Package, page_number: int = 1, only: int | None = None
 ) -> Iterator[SectionView]:
-    """Every section with its text as the model reads it, tags and all."""
+    """Every section with its text as the model reads it, tags and all; or one, by its place."""
     choices = [choice for choice in package.report.choices if choice.reason != STANDS_BY]
     for place, (choice, row) in enumerate(zip(choices, package.report.sections, strict=False)):
         if only in (None, place):
-            yield SectionView(
-                place,
-                row,
-                _reason(package.report, choice),
-                page_of_text(_text(choice), page_number),
-            )
+            reason = _reason(package.report, choice)
+            yield SectionView(place, row, reason, page_of_text(_text(choice), page_number))
 
 
 def _text(choice: Choice) -> str:
@@ -162,37 +159,46 @@ def _text(choice: Choice) -> str:
 
 def _reason(report: Report, choice: Choice) -> str:
     """Why it is in the form that it is in."""
-    if choice.body.form == "full":
-        return (
-            "essential: never cut"
-            if choice.section.rule.essential
-            else "there is room for all of it"
-        )
-    return ", ".join(part for part in (choice.reason, report.outlived_by(choice)) if part)
+    if choice.body.form != "full":
+        reasons = (choice.reason, report.outlived_by(choice))
+        return ", ".join(reason for reason in reasons if reason)
+    is_essential = choice.section.rule.essential
+    return "essential: never cut" if is_essential else "there is room for all of it"
 
 
 def _least(report: Report) -> int:
     """About the least budget that can work: essentials may take four fifths of it."""
     needed = sum(row.tokens for row in report.sections if row.essential) * 5 // 4
-    return max(LEAST_BUDGET, -(-needed // STEP) * STEP)
+    steps = -(-needed // STEP)
+    return max(LEAST_BUDGET, steps * STEP)
 
 
 def _refit(now: Report, then: Report) -> list[Refit]:
     """Every section at both budgets."""
-    before, after = _by_tag(now), _by_tag(then)
-    none = ("gone", 0)
-    return [
-        Refit(name, *before.get(name, none), *after.get(name, none))
-        for name in dict.fromkeys([*before, *after])
-    ]
+    before = _forms_by_tag(now)
+    after = _forms_by_tag(then)
+    rows = list[Refit]()
+    for name in dict.fromkeys([*before, *after]):
+        form, tokens = before.get(name, ABSENT)
+        then_form, then_tokens = after.get(name, ABSENT)
+        row = Refit(
+            name=name,
+            form=form,
+            tokens=tokens,
+            then_form=then_form,
+            then_tokens=then_tokens,
+        )
+        rows.append(row)
+    return rows
 
 
-def _by_tag(report: Report) -> dict[str, tuple[str, int]]:
-    told = dict[str, tuple[str, int]]()
+def _forms_by_tag(report: Report) -> dict[str, tuple[str, int]]:
+    """The form and the tokens of every tag; several sections of one are added up."""
+    forms = dict[str, tuple[str, int]]()
     for row in report.sections:
-        form, tokens = told.get(row.tag, (row.form, 0))
-        told[row.tag] = (form if form == row.form else "mixed", tokens + row.tokens)
-    return told
+        form, tokens = forms.get(row.tag, (row.form, 0))
+        forms[row.tag] = (form if form == row.form else "mixed", tokens + row.tokens)
+    return forms
 
 
 def _original(session: Session, handle: str, place: int) -> TablePage:
@@ -204,7 +210,7 @@ def _original(session: Session, handle: str, place: int) -> TablePage:
         place = min(max(1, place), pages)
         return TablePage(found.text(session, place, MESSAGES), place, pages)
     if found is None:
-        package, _ = _made(session)
+        package, _ = _context(session)
         found = package.originals.get(handle) if package else None
     if found is None:
         raise UnknownHandle(handle, session.db.name)

@@ -24,20 +24,16 @@ VIEWS = {
 def of(state: WorkflowState, view: str) -> dict[str, Any]:
     """The values for the header."""
     name = state.workflow.name
-    talk = state.conversation.name if isinstance(state, Session) else ""
-    tabs = [
-        (
-            label,
-            addresses.session(name, *([] if one == "monitor" else [one]), conversation=talk),
-            one == view,
-        )
-        for one, label in VIEWS.items()
-    ]
-    known = conversations.names(state) if talk else []
+    conversation = state.conversation.name if isinstance(state, Session) else ""
+    tabs = list[tuple[str, str, bool]]()
+    for key, label in VIEWS.items():
+        path = [] if key == "monitor" else [key]
+        address = addresses.session(name, *path, conversation=conversation)
+        tabs.append((label, address, key == view))
     return {
         "workflow": name,
-        "conversation": talk,
-        "conversations": known,
+        "conversation": conversation,
+        "conversations": conversations.names(state) if conversation else [],
         "tabs": tabs,
         "events": addresses.events(name),
     }

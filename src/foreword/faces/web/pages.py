@@ -1,7 +1,7 @@
 """The page's addresses: which view answers which path.
 
 Every address is a whole page, so all of it can be read without scripts; htmx picks from the same
-page what has changed. Views are plain functions of what was `asked`; they run in threads.
+page what has changed. Views are plain functions of a `ViewRequest`; they run in threads.
 """
 
 from __future__ import annotations
@@ -80,19 +80,12 @@ COMPUTING = frozenset(
 def routes() -> list[BaseRoute]:
     """Every address of the page, to stand behind all others: the last one answers whatever is
     not there."""
-    return [
-        Mount("/static", StaticFiles(directory=STATIC), name="static"),
-        *(
-            Route(path, read_view(view, _lane(view, "reading")), methods=["GET"])
-            for path, view in READ.items()
-        ),
-        *(
-            Route(path, form_view(view, _lane(view, "writing")), methods=["POST"])
-            for path, view in WRITE.items()
-        ),
-        Route("/{rest:path}", not_found_page, methods=["GET"]),
-    ]
-
-
-def _lane(view: View, usual: Lane) -> Lane:
-    return "computing" if view in COMPUTING else usual
+    made: list[BaseRoute] = [Mount("/static", StaticFiles(directory=STATIC), name="static")]
+    for path, view in READ.items():
+        lane: Lane = "computing" if view in COMPUTING else "reading"
+        made.append(Route(path, read_view(view, lane), methods=["GET"]))
+    for path, view in WRITE.items():
+        lane = "computing" if view in COMPUTING else "writing"
+        made.append(Route(path, form_view(view, lane), methods=["POST"]))
+    made.append(Route("/{rest:path}", not_found_page, methods=["GET"]))
+    return made

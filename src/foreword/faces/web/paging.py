@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PAGE_CHARS = 12_000
+PAGE_CHARS = 12_000  # a few screens: read at once, and drawn at once by a browser
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,14 @@ def page_of_text(text: str, place: int, size: int = PAGE_CHARS) -> TablePage:
     text."""
     pages = max(1, -(-len(text) // size))
     place = min(max(1, place), pages)
-    return TablePage(text[_cut(text, (place - 1) * size) : _cut(text, place * size)], place, pages)
+    begin = _line_end(text, (place - 1) * size)
+    end = _line_end(text, place * size)
+    return TablePage(text[begin:end], place, pages)
 
 
-def _cut(text: str, near: int) -> int:
+def _line_end(text: str, near: int) -> int:
     """The end of the line in which a place is, unless that is far away."""
     if near <= 0 or near >= len(text):
         return min(max(near, 0), len(text))
-    line_end = text.find("\n", near, near + PAGE_CHARS // 4)
-    return line_end + 1 if line_end >= 0 else near
+    found = text.find("\n", near, near + PAGE_CHARS // 4)
+    return found + 1 if found >= 0 else near

@@ -22,7 +22,8 @@ from foreword.plan import plan as planning
 from foreword.secrets.masking import hide
 from foreword.session.workflow_state import WorkflowState
 
-MANY_TASKS = 40  # from there on, completed phases are folded
+# from there on, completed phases are folded: a plan is then longer than a screen or two
+MANY_TASKS = 40
 NO_REASON = "a change needs a reason: it is what the history of the plan is read by"
 
 
@@ -41,34 +42,35 @@ class TaskChange:
     hint: str = ""
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """The plan in one of its versions; with a `task`, the form that changes it."""
-    with asked.state() as state:
+    with request.state() as state:
         newest = plans.newest_version(state)
-        change = _offered(asked, state, newest) if asked.text("task") and newest else None
-        return _page(asked, state, newest, change)
+        form = None
+        if request.text("task") and newest:
+            form = _form_for(request, state, newest)
+        return _page(request, state, newest, form)
 
 
-def change(asked: ViewRequest) -> Response:
+def change(request: ViewRequest) -> Response:
     """Write a new version; where somebody was faster, show both and lose nothing."""
     wanted = TaskChange(
-        task=asked.text("task"),
-        status=asked.text("status"),
-        reason=asked.text("reason").strip(),
-        version=asked.number("version", 0),
+        task=request.text("task"),
+        status=request.text("status"),
+        reason=request.text("reason").strip(),
+        version=request.number("version", 0),
     )
-    with asked.state() as state:
+    with request.state() as state:
         try:
-            made = _changed(state, wanted)
+            made = _write(state, wanted)
         except ForewordError as error:
             newest = plans.newest_version(state)
-            return _page(
-                asked, state, newest, _stopped(state, wanted, newest, error), status_of(error)
-            )
-        return go_to(addresses.session(asked.workflow, "plan", saved=made.version))
+            form = _form_again(state, wanted, newest, error)
+            return _page(request, state, newest, form, status=status_of(error))
+        return go_to(addresses.session(request.workflow, "plan", saved=made.version))
 
 
-def _changed(state: WorkflowState, wanted: TaskChange) -> Plan:
+def _write(state: WorkflowState, wanted: TaskChange) -> Plan:
     if not wanted.reason:
         raise UsageError(NO_REASON)
     return plans.set_task_status(
@@ -80,16 +82,18 @@ def _changed(state: WorkflowState, wanted: TaskChange) -> Plan:
     )
 
 
-def _offered(asked: ViewRequest, state: WorkflowState, newest: int) -> TaskChange:
+def _form_for(request: ViewRequest, state: WorkflowState, newest: int) -> TaskChange:
     """The form for a task, filled in."""
-    found = _task(state, newest, asked.text("task"))
+    found = _task(state, newest, request.text("task"))
     if found is None:
         raise UsageError(
-            f"there is no task {asked.text('task')[:60]!r} in the newest plan",
+            f"there is no task {request.text('task')[:60]!r} in the newest plan",
             hint="look at the plan again",
         )
-    status = asked.text("status") if asked.text("status") in STATUSES else found["status"]
-    reason = asked.text("reason") or f"Set to {STATUSES[status].lower()} by hand"
+    status = request.text("status")
+    if status not in STATUSES:
+        status = found["status"]
+    reason = request.text("reason") or f"Set to {STATUSES[status].lower()} by hand"
     return TaskChange(
         task=str(found["task_id"]),
         status=status,
@@ -100,7 +104,7 @@ def _offered(asked: ViewRequest, state: WorkflowState, newest: int) -> TaskChang
     )
 
 
-def _stopped(
+def _form_again(
     state: WorkflowState, wanted: TaskChange, newest: int, error: ForewordError
 ) -> TaskChange:
     """The form as it was filled in, on top of the newest version now, and what stopped it."""
@@ -125,14 +129,18 @@ def _task(state: WorkflowState, version: int, task: str) -> Mapping[str, Any] | 
     if not version:
         return None
     plan = _hidden(state.plan_version(version).data)
-    return next((one for _, one in planning.tasks(plan) if str(one["task_id"]) == task), None)
+    for _, found in planning.tasks(plan):
+        if str(found["task_id"]) == task:
+            return found
+    return None
 
 
 def _page(
-    asked: ViewRequest,
+    request: ViewRequest,
     state: WorkflowState,
     newest: int,
-    change: TaskChange | None,
+    form: TaskChange | None,
+    *,
     status: int = 200,
 ) -> Response:
     values: dict[str, Any] = {
@@ -142,25 +150,25 @@ def _page(
     }
     if not newest:
         return page("plan.html", status, **values, plan=None, change=None, saved=0)
-    version = asked.number("version", newest) if not asked.form else newest
-    kept = state.plan_version(version)
-    plan = _hidden(kept.data)
+    version = newest if request.form else request.number("version", newest)
+    plan_version = state.plan_version(version)
+    plan = _hidden(plan_version.data)
     before = _hidden(state.plan_version(version - 1).data) if version > 1 else None
     return page(
         "plan.html",
         status,
         **values,
         plan=plan,
-        kept=kept,
+        plan_version=plan_version,
         version=version,
-        change=change,
+        change=form,
         differences=state.plan_diff(version - 1, version) if version > 1 else [],
         marks=changed_tasks(before, plan) if before else {},
-        gone=_gone(before, plan) if before else [],
+        removed=_removed_tasks(before, plan) if before else [],
         progress=plans.progress(plan),
         many_tasks=MANY_TASKS,
         nodes=_nodes(state, plan),
-        saved=asked.number("saved", 0),
+        saved=request.number("saved", 0),
     )
 
 
@@ -170,32 +178,35 @@ def changed_tasks(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[s
     marks = dict[str, str]()
     for phase, task in planning.tasks(after):
         key = str(task["task_id"])
-        was_in, was = old.get(key, ("", None))
-        if was is None:
+        old_phase, old_task = old.get(key, ("", None))
+        if old_task is None:
             marks[key] = "new"
-        elif was["status"] != task["status"]:
-            marks[key] = f"was {STATUSES[was['status']].lower()}"
-        elif was != task or was_in != phase:
-            marks[key] = "edited" if was != task else "moved"
+        elif old_task["status"] != task["status"]:
+            marks[key] = f"was {STATUSES[old_task['status']].lower()}"
+        elif old_task != task:
+            marks[key] = "edited"
+        elif old_phase != phase:
+            marks[key] = "moved"
     return marks
 
 
-def _gone(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    left = {str(task["task_id"]) for _, task in planning.tasks(after)}
-    return [task for _, task in planning.tasks(before) if str(task["task_id"]) not in left]
+def _removed_tasks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    remaining = {str(task["task_id"]) for _, task in planning.tasks(after)}
+    return [task for _, task in planning.tasks(before) if str(task["task_id"]) not in remaining]
 
 
 def _nodes(state: WorkflowState, plan: Mapping[str, Any]) -> dict[str, str]:
     """The nodes that tasks name, as JSON without secrets; one that is not there has nothing to
     show."""
     known = {str(node["id"]): node for node in stored_nodes(state)}
-    named = dict.fromkeys(
-        str(node) for _, task in planning.tasks(plan) for node in task.get("node_ids") or ()
-    )
-    return {
-        name: json.dumps(hide(known[name]), indent=2, ensure_ascii=False) if name in known else ""
-        for name in named
-    }
+    texts = dict[str, str]()
+    for _, task in planning.tasks(plan):
+        for node in task.get("node_ids") or ():
+            name = str(node)
+            texts[name] = ""
+            if name in known:
+                texts[name] = json.dumps(hide(known[name]), indent=2, ensure_ascii=False)
+    return texts
 
 
 def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,35 +24,36 @@ class RecipeRow:
     problems: tuple[RecipeError, ...]
 
 
-def show_all(asked: ViewRequest) -> Response:
+def show_all(request: ViewRequest) -> Response:
     """Every recipe; those of the project first."""
-    root = asked.serving.root()
+    root = request.app_state.root()
     known, more = loading.recipes_to_list(root)
-    found = [_told(name, path, root) for name, path in known.items()]
-    found.sort(key=lambda one: (not one.is_own, one.name))
+    rows = [_row(name, path, root) for name, path in known.items()]
+    rows.sort(key=lambda row: (not row.is_own, row.name))
     return page(
         "recipes.html",
         title="Recipes",
-        found=found,
+        rows=rows,
         more=more,
         problem=loading.folder_problem(root),
     )
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """One recipe with those it extends; only what can be named, never a path, and no file that
     is no recipe."""
-    root, name = asked.serving.root(), asked.name("name")
+    root = request.app_state.root()
+    name = request.name("name")
     known = loading.names(root)
     if name not in known:
         raise UnknownName("recipe", name, known)
-    told = _told(name, known[name], root)
-    layers = [] if told.problems else loading.checked_layers(name, root)
+    row = _row(name, known[name], root)
+    layers = [] if row.problems else loading.checked_layers(name, root)
     texts = [(Path(layer.path).name, layer.text) for layer in layers]
-    return page("recipe.html", title=f"Recipe {name}", told=told, texts=texts)
+    return page("recipe.html", title=f"Recipe {name}", recipe=row, texts=texts)
 
 
-def _told(name: str, path: Path, root: Path) -> RecipeRow:
+def _row(name: str, path: Path, root: Path) -> RecipeRow:
     problems = _problems(name, root)
     is_own = path.parent != loading.BUILTIN
     if problems:

@@ -24,6 +24,7 @@ STATUSES = {  # of a task: how people read it
     "failed": "Failed",
     "cancelled": "Cancelled",
 }
+# the part that each colour of the style sheet is for; the last two are for parts of other recipes
 HUES = (
     "system_prompt",
     "current_plan",
@@ -97,8 +98,8 @@ def hue(part: str, place: int) -> str:
 
 def arrows(line: str) -> str:
     """A difference as people read it: statuses in words, and no line ends inside an arrow."""
-    told = _STATUSES.sub(lambda found: found[0].replace("_", "\u00a0"), line)
-    return told.replace(" -> ", " \u2192 ")
+    text = _STATUSES.sub(lambda found: found[0].replace("_", "\u00a0"), line)
+    return text.replace(" -> ", " \u2192 ")
 
 
 def why(reason: str) -> str:
@@ -120,8 +121,8 @@ def short(count: int) -> str:
     """`180K`, `1.4K`, `950`."""
     for size, unit in ((1_000_000, "M"), (1_000, "K")):
         if count >= size:
-            told = f"{count / size:.1f}" if count < 100 * size else f"{count / size:.0f}"
-            return told.removesuffix(".0") + unit
+            number = f"{count / size:.1f}" if count < 100 * size else f"{count / size:.0f}"
+            return number.removesuffix(".0") + unit
     return str(count)
 
 
@@ -131,8 +132,9 @@ def percent(share: float | None) -> str:
         return "\u2013"
     if 0 < share < 0.001:
         return "<0.1%"
-    told = f"{share:.1%}" if share < 0.1 or 0.99 <= share < 1 else f"{share:.0%}"
-    return told.replace(".0%", "%")
+    needs_decimal = share < 0.1 or 0.99 <= share < 1
+    text = f"{share:.1%}" if needs_decimal else f"{share:.0%}"
+    return text.replace(".0%", "%")
 
 
 def many(count: int, what: str) -> str:
@@ -142,8 +144,8 @@ def many(count: int, what: str) -> str:
 
 def words(name: str) -> str:
     """`conversation_history` as people read it."""
-    told = name.replace("_", " ")
-    return told[:1].upper() + told[1:]
+    text = name.replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 def utc(stamp: str) -> str:
@@ -157,9 +159,9 @@ def ago(stamp: str) -> str:
         then = datetime.fromisoformat(stamp)
     except ValueError:
         return stamp
-    seconds = (
-        datetime.now(UTC) - (then if then.tzinfo else then.replace(tzinfo=UTC))
-    ).total_seconds()
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    seconds = (datetime.now(UTC) - then).total_seconds()
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{many(int(seconds // size), unit)} ago"
@@ -169,11 +171,12 @@ def ago(stamp: str) -> str:
 def shares(sizes: Mapping[str, int], whole: int) -> list[tuple[str, int, float, float]]:
     """Each part of a whole: its name, its size, where it begins and how wide it is, in
     hundredths of the whole."""
-    told, at = list[tuple[str, int, float, float]](), 0
+    bars = list[tuple[str, int, float, float]]()
+    begin = 0
     for name, size in sizes.items():
-        told.append((name, size, _hundredths(at, whole), _hundredths(size, whole)))
-        at += size
-    return told
+        bars.append((name, size, _hundredths(begin, whole), _hundredths(size, whole)))
+        begin += size
+    return bars
 
 
 def _hundredths(size: int, whole: int) -> float:

@@ -14,23 +14,23 @@ PAGE = 50  # rows on a page of the list
 SUGGESTIONS = 10  # numbers that an error names where there is no such report
 
 
-def show_all(asked: ViewRequest) -> Response:
+def show_all(request: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
-    before = asked.number("before", LARGEST_NUMBER)
-    with asked.serving.store() as db:
+    before = request.number("before", LARGEST_NUMBER)
+    with request.app_state.store() as db:
         found = reports.report_page(db, before=before, limit=PAGE)
     return page("reports.html", title="Reports", rows=found.entries, older=found.next)
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """One report."""
-    number = asked.request.path_params["number"]
-    with asked.serving.store() as db:
+    number = request.path_param("number")
+    with request.app_state.store() as db:
         stored = reports.existing_report(db, number, suggestions=SUGGESTIONS)
         before = reports.find_report(db, number - 1) if number > 1 else None
     sections = [row for row in stored.report.get("sections", ()) if isinstance(row, dict)]
     largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
-    request = reports.request_of(stored.report)
+    made_for = reports.request_of(stored.report)
     return page(
         "report.html",
         title=f"Report {number}",
@@ -38,17 +38,17 @@ def show(asked: ViewRequest) -> Response:
         report=stored.report,
         sections=sections,
         largest=largest,
-        request=", ".join(f"{field} {value}" for field, value in request.items()),
+        made_for=", ".join(f"{field} {value}" for field, value in made_for.items()),
         before=before,
     )
 
 
-def compare(asked: ViewRequest) -> Response:
+def compare(request: ViewRequest) -> Response:
     """Two reports, by their numbers; without a choice, the last two."""
-    with asked.serving.store() as db:
+    with request.app_state.store() as db:
         newest = [report.number for report in reports.newest_reports(db, 2)]
-        old = asked.number("old", newest[-1] if newest else 0)
-        new = asked.number("new", newest[0] if newest else 0)
+        old = request.number("old", newest[-1] if newest else 0)
+        new = request.number("new", newest[0] if newest else 0)
         compared = compare_reports(db, old, new) if newest else None
     return page(
         "compare.html",

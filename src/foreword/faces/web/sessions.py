@@ -15,6 +15,7 @@ from foreword.operations.reports import NewestCall, ReportEntry
 from foreword.operations.workflows import WorkflowEntry
 from foreword.session.limits import Limits, limits_for
 
+# rows of the list, which is loaded again with every change; others are found by name
 MOST_SHOWN = 200
 STATES = {"ok": "OK", "warned": "Warned", "compressed": "Compressed"}
 EXAMPLE = {  # for a store with nothing in it yet
@@ -39,15 +40,15 @@ class CallPicture:
     omitted_tokens: int
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """Every session, the last changed first; `q` is part of a name."""
-    wanted = asked.text("q").strip()
-    with asked.serving.store() as db:
+    wanted = request.text("q").strip()
+    with request.app_state.store() as db:
         every = workflows.sessions_by_change(db)
         place = db.name
         last = reports.newest_call(db)
     found = [entry for entry in every if workflows.name_contains(entry, wanted)]
-    limits = limits_for(asked.serving.settings.window)
+    limits = limits_for(request.app_state.settings.window)
     rows = [(entry, state_of(entry, limits)) for entry in found[:MOST_SHOWN]]
     return page(
         "sessions.html",
@@ -66,10 +67,10 @@ def show(asked: ViewRequest) -> Response:
     )
 
 
-def begin(asked: ViewRequest) -> Response:
+def begin(request: ViewRequest) -> Response:
     """Begin a session, or open the one of that name, and talk in it."""
-    name = asked.text("name").strip()
-    with asked.serving.session(name, create=True):
+    name = request.text("name").strip()
+    with request.app_state.session(name, create=True):
         return go_to(addresses.session(name, "chat"))
 
 

@@ -12,6 +12,9 @@ from foreword.director.tool import DirectorTool
 from foreword.errors import UsageError
 from foreword.plan.node import TYPES
 
+# by the types of JSON Schema; all others are written as JSON
+KINDS = {"string": "text", "boolean": "flag", "integer": "number", "number": "number"}
+NODE_FIELDS = ("node", "after", "parent")  # that name a node
 PREFIX = "arg."  # of the fields' names in the form
 EXAMPLES = {"config": '{"selector": "#sign-in"}', "plan": '{"overall_goal": "...", "phases": []}'}
 
@@ -36,31 +39,33 @@ def fields(tool: DirectorTool, nodes: tuple[str, ...] = ()) -> list[Field]:
 def _field(name: str, schema: Mapping[str, Any], needed: bool, nodes: tuple[str, ...]) -> Field:
     if "enum" in schema:
         return Field(name=name, kind="choice", needed=needed, options=tuple(schema["enum"]))
-    kind = {"string": "text", "boolean": "flag", "integer": "number", "number": "number"}.get(
-        str(schema.get("type")), "json"
-    )
-    usual = tuple(TYPES) if name == "type" else nodes if name in ("node", "after", "parent") else ()
     return Field(
         name=name,
-        kind=kind,
+        kind=KINDS.get(str(schema.get("type")), "json"),
         needed=needed,
-        options=usual,
+        options=_usual_values(name, nodes),
         about=str(schema.get("description", "")),
         example=EXAMPLES.get(name, ""),
     )
 
 
+def _usual_values(name: str, nodes: tuple[str, ...]) -> tuple[str, ...]:
+    if name == "type":
+        return tuple(TYPES)
+    return nodes if name in NODE_FIELDS else ()
+
+
 def arguments(tool: DirectorTool, form: Mapping[str, str]) -> dict[str, Any]:
     """What a filled form gives to the tool; an empty field is left out."""
-    given = dict[str, Any]()
+    values = dict[str, Any]()
     for field in fields(tool):
         text = form.get(PREFIX + field.name, "")
         if text.strip():
-            given[field.name] = _read(field, text, tool)
-    return given
+            values[field.name] = _parse(field, text, tool)
+    return values
 
 
-def _read(field: Field, text: str, tool: DirectorTool) -> Any:
+def _parse(field: Field, text: str, tool: DirectorTool) -> Any:
     if field.kind == "flag":
         return True
     if field.kind == "number":

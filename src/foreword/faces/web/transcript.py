@@ -4,7 +4,7 @@ Secrets are hidden."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,10 @@ from foreword.store.database import LARGEST_NUMBER
 
 SHOWN = 40  # messages on a page, and those results that belong to its first one
 MOST_RESULTS = 60  # that a page is longer for the sake of a call
-LONGEST_TEXT, LONGEST_BRIEF = 6_000, 110  # characters
+LONGEST_TEXT = 6_000  # characters of a message here; all of it has a page of its own
+LONGEST_BRIEF = 110  # characters of a call's arguments on one line
+MOST_MEMBERS = 20  # of a list in the arguments that are looked at for that line
+LONGEST_WORDS = 200  # characters of one value there
 WHO = {"user": "You", "assistant": "Director", "tool": "Result", "system": "System"}
 
 
@@ -51,7 +54,7 @@ class TranscriptMessage:
 class TranscriptPage:
     """A page of a conversation."""
 
-    said: list[TranscriptMessage]
+    messages: list[TranscriptMessage]
     older: int  # the page before ends in front of this message; 0 where there is none
 
 
@@ -62,125 +65,134 @@ def read(session: Session, before: int = LARGEST_NUMBER) -> TranscriptPage:
     while begin > 0 and found[begin].message.results and len(found) - begin < SHOWN + MOST_RESULTS:
         begin -= 1  # a result is shown with its call
     page = found[begin:]
-    said = _told(page, session.secrets())
-    return TranscriptPage(said, page[0].seq if begin and page else 0)
+    older = page[0].seq if begin and page else 0
+    return TranscriptPage(_with_results(page, session.secrets()), older)
 
 
-def _told(page: Sequence[StoredMessage], secrets: KnownValues) -> list[TranscriptMessage]:
-    told, calls = list[TranscriptMessage](), dict[str, ToolUse]()
-    for line in page:
-        one = _said(line, secrets)
-        for part in line.message.parts:
+def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[TranscriptMessage]:
+    """The messages of a page; one that only brings the result of a call on it is shown there."""
+    shown = list[TranscriptMessage]()
+    open_calls = dict[str, ToolUse]()
+    for stored in page:
+        message = _message(stored, secrets)
+        has_found_call = False
+        for part in stored.message.parts:
             if isinstance(part, ToolCall):
-                call = _call(f"{line.seq}-{len(one.calls)}", part, secrets)
-                one.calls.append(call)
-                calls[part.id] = call
-            elif isinstance(part, ToolResult) and part.id in calls:
-                call = calls.pop(part.id)
-                call.result, call.state = (
-                    _cut(secrets.text(part.text)),
-                    "failed" if part.failed else "ok",
-                )
-                one.role = ""  # it is shown with its call
-        if one.role:
-            told.append(one)
-    return told
+                call = _tool_use(f"{stored.seq}-{len(message.calls)}", part, secrets)
+                message.calls.append(call)
+                open_calls[part.id] = call
+            elif isinstance(part, ToolResult) and part.id in open_calls:
+                call = open_calls.pop(part.id)
+                call.result = _cut(secrets.text(part.text))
+                call.state = "failed" if part.failed else "ok"
+                has_found_call = True
+        if not has_found_call:
+            shown.append(message)
+    return shown
 
 
-def _said(line: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
-    message = line.message
-    text = secrets.text(words_of(message)).strip()
-    role = str(message.role)
-    made = TranscriptMessage(
-        seq=line.seq,
+def _message(stored: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
+    text = secrets.text(words_of(stored.message)).strip()
+    role = str(stored.message.role)
+    message = TranscriptMessage(
+        seq=stored.seq,
         role=role,
         who=WHO[role],
         text=_cut(text),
-        created=line.created,
+        created=stored.created,
         is_cut=len(text) > LONGEST_TEXT,
     )
     if role == "user" and text.startswith(f"{BY_HAND}: "):
-        made.hand = _by_hand(line.seq, text)
-    elif line.kind == "summary":
-        made.role, made.who = "summary", "Summary"
-    return made
+        message.hand = _call_by_hand(stored.seq, text)
+    elif stored.kind == "summary":
+        message.role = "summary"
+        message.who = "Summary"
+    return message
 
 
 def words_of(message: Message) -> str:
     """The words of a message, without its calls; pictures as a short mark."""
-    return "\n".join(
-        _words(part)
-        for part in message.parts
-        if isinstance(part, Text | Image | Opaque | ToolResult)
-    )
+    words = list[str]()
+    for part in message.parts:
+        if isinstance(part, Text | ToolResult):
+            words.append(part.text)
+        elif isinstance(part, Image):
+            words.append("[image]")
+        elif isinstance(part, Opaque):
+            words.append("[attachment]")
+    return "\n".join(words)
 
 
-def _words(part: Text | Image | Opaque | ToolResult) -> str:
-    return (
-        part.text
-        if isinstance(part, Text | ToolResult)
-        else "[image]"
-        if isinstance(part, Image)
-        else "[attachment]"
-    )
-
-
-def _call(key: str, part: ToolCall, secrets: KnownValues) -> ToolUse:
+def _tool_use(key: str, part: ToolCall, secrets: KnownValues) -> ToolUse:
     try:
-        given = secrets.value(json.loads(part.arguments or "{}"))
+        arguments = secrets.value(json.loads(part.arguments or "{}"))
     except (ValueError, RecursionError):
-        given = secrets.text(part.arguments)
-    written = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
+        arguments = secrets.text(part.arguments)
     return ToolUse(
-        key=key, name=part.name, brief=brief(given), arguments=_cut(written), state="open"
+        key=key,
+        name=part.name,
+        brief=brief(arguments),
+        arguments=_arguments_text(arguments),
+        state="open",
     )
 
 
-def _by_hand(seq: int, text: str) -> ToolUse:
+def _call_by_hand(seq: int, text: str) -> ToolUse:
     """A call by hand as its message tells it: the tool, its arguments on the first line, and the
     answer below."""
     head, _, result = text.partition("\n")
     name, _, written = head.removeprefix(f"{BY_HAND}: ").partition(" ")
-    try:
-        given = json.loads(written)
-    except (ValueError, RecursionError):
-        given = written
-    pretty = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
-    state = "failed" if _failed(result) else "ok"
+    arguments = _json_or_text(written)
     return ToolUse(
         key=f"{seq}-hand",
         name=name,
-        brief=brief(given),
-        arguments=_cut(pretty),
-        state=state,
+        brief=brief(arguments),
+        arguments=_arguments_text(arguments),
+        state="failed" if _is_failure(result) else "ok",
         result=_cut(result),
     )
 
 
-def _failed(result: str) -> bool:
+def _json_or_text(text: str) -> object:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def _arguments_text(arguments: object) -> str:
+    if isinstance(arguments, str):
+        return _cut(arguments)
+    return _cut(json.dumps(arguments, indent=2, ensure_ascii=False))
+
+
+def _is_failure(result: str) -> bool:
     if result.startswith("failed: "):
         return True
-    try:
-        told = json.loads(result.partition("\n")[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(told, dict) and told.get("status") == "failed"
+    answer = _json_or_text(result.partition("\n")[0])
+    return isinstance(answer, dict) and answer.get("status") == "failed"
 
 
-def brief(given: object) -> str:
+def brief(arguments: object) -> str:
     """The words and numbers in the arguments of a call, on one line."""
-    line = " · ".join(_each(given))
+    line = " · ".join(_words_in(arguments))
     return line if len(line) <= LONGEST_BRIEF else f"{line[: LONGEST_BRIEF - 1]}…"
 
 
-def _each(value: object) -> list[str]:
+def _words_in(value: object) -> Iterator[str]:
+    """Every text and number in a value, those of nested members last."""
     if isinstance(value, Mapping):
         plain_first = sorted(value.values(), key=lambda member: isinstance(member, Mapping | list))
-        return [word for member in plain_first for word in _each(member)]
-    if isinstance(value, list):
-        return [word for member in value[:20] for word in _each(member)]
-    words = "" if value is None or isinstance(value, bool) else " ".join(str(value)[:200].split())
-    return [words] if words else []
+        for member in plain_first:
+            yield from _words_in(member)
+    elif isinstance(value, list):
+        for member in value[:MOST_MEMBERS]:
+            yield from _words_in(member)
+    elif value is not None and not isinstance(value, bool):
+        words = " ".join(str(value)[:LONGEST_WORDS].split())
+        if words:
+            yield words
 
 
 def _cut(text: str) -> str:

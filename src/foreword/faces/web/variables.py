@@ -11,18 +11,17 @@ from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.plan.variables import display
 from foreword.secrets.masking import HIDDEN, mask
 
-TRAIL = 200
+TRAIL = 200  # changes on the page, the newest: it is read as a whole
 NO_REASON = "a change needs a reason: it is what the trail of changes is read by"
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """Every variable, and why it is what it is."""
-    with asked.state() as state:
-        rows = [
-            (mask(name), told, told == HIDDEN)
-            for name, value in state.variables.items()
-            for told in [display(name, value)]
-        ]
+    with request.state() as state:
+        rows = list[tuple[str, str, bool]]()
+        for name, value in state.variables.items():
+            text = display(name, value)
+            rows.append((mask(name), text, text == HIDDEN))
         return page(
             "variables.html",
             **header.of(state, "variables"),
@@ -33,11 +32,11 @@ def show(asked: ViewRequest) -> Response:
         )
 
 
-def set_variable(asked: ViewRequest) -> Response:
+def set_variable(request: ViewRequest) -> Response:
     """Set a variable, as text: a password of digits stays what it is."""
-    reason = asked.text("reason").strip()
+    reason = request.text("reason").strip()
     if not reason:
         raise UsageError(NO_REASON)
-    with asked.state() as state:
-        state.set_variable(asked.text("name").strip(), asked.text("value"), reason)
-    return go_to(addresses.session(asked.workflow, "variables"))
+    with request.state() as state:
+        state.set_variable(request.text("name").strip(), request.text("value"), reason)
+    return go_to(addresses.session(request.workflow, "variables"))

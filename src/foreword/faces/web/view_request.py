@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -22,32 +23,38 @@ from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 
+MOST_FIELDS = 100  # of a form: the largest of ours has a dozen
+
 
 @dataclass(frozen=True)
 class ViewRequest:
     """One request: the names in its path, and what its query or its form says."""
 
-    request: Request
-    serving: AppState
+    http_request: Request
+    app_state: AppState
     form: Mapping[str, str] = field(default_factory=dict)
+
+    def path_param(self, what: str) -> Any:
+        """A part of the path as its route has it: a number, or a piece of text."""
+        return self.http_request.path_params[what]
 
     def name(self, what: str) -> str:
         """A name from the path."""
-        return decode_name(self.request.path_params[what])
+        return decode_name(self.path_param(what))
 
     def text(self, what: str, default: str = "") -> str:
         """What the form says, or the query."""
-        return self.form.get(what, self.request.query_params.get(what, default))
+        return self.form.get(what, self.http_request.query_params.get(what, default))
 
     def number(self, what: str, default: int) -> int:
         """The same as a whole number; empty is the default."""
-        given = self.text(what).strip()
-        if not given:
+        text = self.text(what).strip()
+        if not text:
             return default
         try:
-            return int(given)
+            return int(text)
         except ValueError:
-            raise UsageError(f"{what} must be a whole number, not {given[:40]!r}") from None
+            raise UsageError(f"{what} must be a whole number, not {text[:40]!r}") from None
 
     @property
     def workflow(self) -> str:
@@ -61,13 +68,13 @@ class ViewRequest:
             known = conversations.names(state)
         default = MAIN if MAIN in known or not known else known[0]
         wanted = self.text("conversation") or default
-        with self.serving.session(self.workflow, wanted) as session:
+        with self.app_state.session(self.workflow, wanted) as session:
             yield session
 
     @contextmanager
     def state(self) -> Iterator[WorkflowState]:
         """The workflow of the path: its plan and its variables."""
-        with self.serving.store() as db:
+        with self.app_state.store() as db:
             yield workflows.existing_state(db, self.workflow)
 
 
@@ -78,8 +85,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def read_view(view: View, lane: Lane = "reading") -> Endpoint:
     """A view that answers a question."""
 
-    async def endpoint(request: Request) -> Response:
-        return await _answered(view, ViewRequest(request, request.app.state.serving), lane)
+    async def endpoint(http_request: Request) -> Response:
+        return await _respond(
+            view, ViewRequest(http_request, http_request.app.state.app_state), lane
+        )
 
     return endpoint
 
@@ -87,42 +96,45 @@ def read_view(view: View, lane: Lane = "reading") -> Endpoint:
 def form_view(view: View, lane: Lane = "writing") -> Endpoint:
     """A view that takes a form."""
 
-    async def endpoint(request: Request) -> Response:
-        body = (await request.body()).decode("utf-8", "replace")
-        form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=100))
-        return await _answered(view, ViewRequest(request, request.app.state.serving, form), lane)
+    async def endpoint(http_request: Request) -> Response:
+        body = (await http_request.body()).decode("utf-8", "replace")
+        form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+        return await _respond(
+            view, ViewRequest(http_request, http_request.app.state.app_state, form), lane
+        )
 
     return endpoint
 
 
-async def _answered(view: View, asked: ViewRequest, lane: Lane) -> Response:
+async def _respond(view: View, request: ViewRequest, lane: Lane) -> Response:
     def answer() -> Response:
-        asked.request.scope[BEGUN] = True
-        return view(asked)
+        request.http_request.scope[BEGUN] = True
+        return view(request)
 
     try:
-        return await asked.serving.call(answer, lane=lane)
+        return await request.app_state.call(answer, lane=lane)
     except ForewordError as error:
-        return refused(error)
+        return error_page(error)
     except ProblemResponse as error:
         return refused_page(error)
 
 
-def refused(error: ForewordError) -> Response:
+def error_page(error: ForewordError) -> Response:
     """An error as a page."""
-    return problem(status_of(error), error.message, error.hint)
+    return problem(status_of(error), error.message, hint=error.hint)
 
 
 def refused_page(refused: ProblemResponse) -> Response:
     """A request that was not let through, as a page."""
-    response = problem(refused.status, refused.title, refused.hint)
+    response = problem(refused.status, refused.title, hint=refused.hint)
     response.headers.update(refused.headers)
     return response
 
 
-async def not_found_page(request: Request) -> Response:
+async def not_found_page(http_request: Request) -> Response:
     """The page for an address where there is none."""
-    return problem(404, f"there is no page at {request.url.path}", "the sessions are the way in")
+    message = f"there is no page at {http_request.url.path}"
+    return problem(404, message, hint="the sessions are the way in")
 
 
 def problem(status: int, message: str, hint: str = "") -> Response:

@@ -29,7 +29,7 @@ TONES = {
     "failed": "state-bad",
     "stopped": "state-warned",
 }
-MOST_RUNS = 8
+MOST_RUNS = 8  # beside the nodes: those that anybody still asks about
 DEEPEST = 6  # levels that are indented
 
 
@@ -63,18 +63,18 @@ class NodeOutput:
     rest: str
 
 
-def show(asked: ViewRequest) -> Response:
+def show(request: ViewRequest) -> Response:
     """Every node from top to bottom, the runs, and the tabs of the browser."""
-    stands = director_status(asked)  # first: what is over has written all it has to write
-    with asked.state() as state:
+    status = director_status(request)  # first: what is over has written all it has to write
+    with request.state() as state:
         entries = nodes.node_entries(state)
         open_run = runner.unfinished_run(state)
         runs = nodes.runs(state)[:MOST_RUNS]
         return page(
             "workflow.html",
             **header.of(state, "workflow"),
-            **stands,
-            blocked=asked.serving.desks.blocked(state),
+            **status,
+            blocked=request.app_state.directors.blocked(state),
             title=f"Workflow · {state.workflow.name}",
             rows=[_row(entry) for entry in entries],
             runs=runs,
@@ -109,17 +109,17 @@ def _row(entry: NodeEntry) -> NodeRow:
 
 
 def _output(result: Result) -> NodeOutput:
-    told = result.output
-    rest = {key: value for key, value in told.items() if key in ("result", "page")}
-    variables = told.get("variables") or {}
+    output = result.output
+    rest = {key: value for key, value in output.items() if key in ("result", "page")}
+    variables = output.get("variables") or {}
     return NodeOutput(
         run=result.run,
         key=result.key,
         status=result.status,
         created=result.created,
-        seconds=told.get("seconds"),
-        error=str(told.get("error") or ""),
-        hint=str(told.get("hint") or ""),
+        seconds=output.get("seconds"),
+        error=str(output.get("error") or ""),
+        hint=str(output.get("hint") or ""),
         variables={str(name): str(value) for name, value in variables.items()},
         rest=pretty(rest) if rest else "",
     )
