@@ -72,14 +72,14 @@ def item_sections(tag: str, selection: Selection, items: Sequence[Item]) -> list
     elsewhere = set[str]()  # kinds that a section names; the rest is for the one with `*`
     for spec in selection.sections.values():
         elsewhere.update(spec.items or ())
-    mine = list[Item]()
+    selected = list[Item]()
     for item in items:
         is_rest = REST in kinds and item.kind not in elsewhere
         if item.kind in kinds or is_rest:
-            mine.append(item)
-    mine.sort(key=lambda item: item.created, reverse=True)
-    mine.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
-    return [_item_section(tag, selection, item, place) for place, item in enumerate(mine)]
+            selected.append(item)
+    selected.sort(key=lambda item: item.created, reverse=True)
+    selected.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
+    return [_item_section(tag, selection, item, place) for place, item in enumerate(selected)]
 
 
 def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Section:

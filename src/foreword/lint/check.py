@@ -77,7 +77,7 @@ def _problems(index: DocumentIndex, checked: Sequence[Document]) -> Iterator[Pro
     """What is wrong with each document, and with all of them together."""
     yield from _unread(index)
     for document in checked:
-        yield from document_checks.document(index, document)
+        yield from document_checks.document_problems(index, document)
     for project_check in PROJECT_CHECKS:
         yield from project_check(index)
 
@@ -189,12 +189,12 @@ def _stale_exceptions(
             continue
         at = problem_at(loading.layers(name, root), ("lint", "exceptions", index), "")
         path = Path(at.path).resolve()
-        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        display_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         rule = recipe.lint.exceptions[index]
         message = (
             f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
         )
-        found.append(warning(shown, at.line, "stale-exception", message))
+        found.append(warning(display_path, at.line, "stale-exception", message))
     return found
 
 

@@ -34,49 +34,49 @@ _ARTICLE = {"instructions": "instructions.md", "guidance": "a file of instructio
 _NUMBER = re.compile(r"[0-9]+")
 
 
-def document(index: DocumentIndex, one: Document) -> Iterator[Problem]:
+def document_problems(index: DocumentIndex, document: Document) -> Iterator[Problem]:
     """Everything that is wrong with one document alone."""
-    file = index.file(one.path)
+    file = index.file(document.path)
     if isinstance(file, files.Skip):
         if file.reason == "empty":
-            yield warning(one.path, 1, "empty-file", file.reason)
+            yield warning(document.path, 1, "empty-file", file.reason)
         else:
-            yield error(one.path, 1, "unreadable-file", file.reason)
+            yield error(document.path, 1, "unreadable-file", file.reason)
         return
     for note in file.notes:
-        yield warning(one.path, 1, "not-utf8", note)
+        yield warning(document.path, 1, "not-utf8", note)
     if len(file.text) > LARGEST_CHARS:
         message = f"{index.counter.count(file.text):,} tokens: not looked into"
-        yield error(one.path, 1, "too-large", message)
+        yield error(document.path, 1, "too-large", message)
         return
     for check in EACH:
-        for problem in check(index, one, file.text):
+        for problem in check(index, document, file.text):
             yield replace(problem, fixable=problem.fixable and not file.notes)
 
 
 # --- size -----------------------------------------------------------------------------------------
 
 
-def size(index: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
+def size(index: DocumentIndex, document: Document, text: str) -> Iterator[Problem]:
     """A document, or one of its phases, over the limit that the recipe sets for its kind."""
     limits = index.recipe.lint.limits
-    if one.kind in limits:
+    if document.kind in limits:
         yield from _over_limit(
-            one.path,
-            limit=limits[one.kind],
+            document.path,
+            limit=limits[document.kind],
             tokens=index.tokens(text),
-            what=_ARTICLE.get(one.kind, f"a {one.kind}"),
+            what=_ARTICLE.get(document.kind, f"a {document.kind}"),
         )
-    for part in phases_of(one, text):
-        yield from phase_size(index, one, part)
+    for part in phases_of(document, text):
+        yield from phase_size(index, document, part)
 
 
-def phase_size(index: DocumentIndex, one: Document, part: Part) -> Iterator[Problem]:
+def phase_size(index: DocumentIndex, document: Document, part: Part) -> Iterator[Problem]:
     """A phase over the limit for phases."""
     limit = index.recipe.lint.limits.get("phase")
     if limit is not None:
         yield from _over_limit(
-            one.path,
+            document.path,
             line=part.line,
             limit=limit,
             tokens=index.tokens(part.text),
@@ -96,9 +96,9 @@ def _over_limit(
         yield warning(path, line, "too-large", message)
 
 
-def phases_of(one: Document, text: str) -> Sequence[Part]:
+def phases_of(document: Document, text: str) -> Sequence[Part]:
     """The phases of a workflow, and of other documents those that are marked as such."""
-    if one.kind != "workflow" and not _has_phase_marks(text):
+    if document.kind != "workflow" and not _has_phase_marks(text):
         return ()
     return parts.phases(text)
 
@@ -110,13 +110,13 @@ def _has_phase_marks(text: str) -> bool:
 # --- marks and structure --------------------------------------------------------------------------
 
 
-def mark_problems(index: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
+def mark_problems(index: DocumentIndex, document: Document, text: str) -> Iterator[Problem]:
     """Marks that are unclosed, nested, repeated, unopened, unnamed, misspelt or untidy."""
     possible_repairs = repairs(text)
     fixable = {(repair.at, repair.code) for repair in possible_repairs}
     for problem in marks.problems(text):
         yield Problem(
-            file=one.path,
+            file=document.path,
             line=problem.line,
             code=problem.code,
             severity="error",
@@ -126,7 +126,7 @@ def mark_problems(index: DocumentIndex, one: Document, text: str) -> Iterator[Pr
     for repair in possible_repairs:
         if repair.code == "untidy-marker":
             yield Problem(
-                file=one.path,
+                file=document.path,
                 line=repair.line,
                 code=repair.code,
                 severity="warning",
@@ -135,9 +135,9 @@ def mark_problems(index: DocumentIndex, one: Document, text: str) -> Iterator[Pr
             )
 
 
-def sections(index: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
+def sections(index: DocumentIndex, document: Document, text: str) -> Iterator[Problem]:
     """A persona without what its header is made of."""
-    if one.kind != "persona":
+    if document.kind != "persona":
         return
     titles = set[str]()
     for _, row, in_code in marks.rows(text):
@@ -149,34 +149,36 @@ def sections(index: DocumentIndex, one: Document, text: str) -> Iterator[Problem
         instead = "its header is its opening" if both else "its header has only the other"
         if both and parts.in_tier(text, 1):
             instead = "its header is what is marked TIER_1"
-        yield warning(one.path, 1, "missing-section", f"no {' and no '.join(missing)}: {instead}")
+        yield warning(
+            document.path, 1, "missing-section", f"no {' and no '.join(missing)}: {instead}"
+        )
 
 
-def phases(index: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
+def phases(index: DocumentIndex, document: Document, text: str) -> Iterator[Problem]:
     """A workflow without phases, with a gap between them, with one twice, or with some that wait
     in vain."""
-    if one.kind != "workflow":
+    if document.kind != "workflow":
         return
     found = parts.phases(text)
     if not found:
         message = "no phases: mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
-        yield error(one.path, 1, "no-phases", message)
-    yield from _gaps(one, found)
+        yield error(document.path, 1, "no-phases", message)
+    yield from _gaps(document, found)
     if not _has_phase_marks(text):  # a mark that is there twice is a problem of marks
-        yield from _repeated_phases(one, found)
-    yield from _waits(one, {part.name: part for part in found})
+        yield from _repeated_phases(document, found)
+    yield from _waits(document, {part.name: part for part in found})
 
 
-def _repeated_phases(one: Document, found: Sequence[Part]) -> Iterator[Problem]:
+def _repeated_phases(document: Document, found: Sequence[Part]) -> Iterator[Problem]:
     first_lines = dict[str, int]()
     for part in found:
         if part.name in first_lines:
             message = f"phase {part.name} is there twice, first on line {first_lines[part.name]}"
-            yield error(one.path, part.line, "repeated-phase", message)
+            yield error(document.path, part.line, "repeated-phase", message)
         first_lines.setdefault(part.name, part.line)
 
 
-def _waits(one: Document, known: Mapping[str, Part]) -> Iterator[Problem]:
+def _waits(document: Document, known: Mapping[str, Part]) -> Iterator[Problem]:
     """Phases that wait for one that is not there, or for each other."""
     flow = list[Phase]()
     for name, part in known.items():
@@ -186,17 +188,17 @@ def _waits(one: Document, known: Mapping[str, Part]) -> Iterator[Problem]:
                 awaited.append(other)
             else:
                 message = f"phase {part.name} waits for {other}, which is not there"
-                yield error(one.path, part.line, "unknown-phase", message)
+                yield error(document.path, part.line, "unknown-phase", message)
         flow.append(Phase(name=name, title=part.title, after=tuple(awaited)))
     try:
         if 0 < len(flow) <= MOST_PHASES:
-            waves(Flow(one.name, one.path, tuple(flow)))
+            waves(Flow(document.name, document.path, tuple(flow)))
     except CyclicFlow as circle:
         message = f"phases wait for each other: {' -> '.join(circle.cycle)}"
-        yield error(one.path, known[circle.cycle[0]].line, "cyclic-phases", message)
+        yield error(document.path, known[circle.cycle[0]].line, "cyclic-phases", message)
 
 
-def _gaps(one: Document, found: Sequence[Part]) -> Iterator[Problem]:
+def _gaps(document: Document, found: Sequence[Part]) -> Iterator[Problem]:
     """Numbers that are missing in a row, reported at the phase behind the gap."""
     lines_by_number = dict[int, int]()
     for part in found:
@@ -208,14 +210,14 @@ def _gaps(one: Document, found: Sequence[Part]) -> Iterator[Problem]:
         if number > before + 1:
             missing = f"{before + 1}" if number == before + 2 else f"{before + 1} to {number - 1}"
             message = f"phase {number} follows {before or 'nothing'}: no {missing}"
-            yield warning(one.path, lines_by_number[number], "missing-phase", message)
+            yield warning(document.path, lines_by_number[number], "missing-phase", message)
         before = number
 
 
 # --- references -----------------------------------------------------------------------------------
 
 
-def references(index: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
+def references(index: DocumentIndex, document: Document, text: str) -> Iterator[Problem]:
     """Files that are not there: an error where the loader follows the line, else a warning, once
     for each file."""
     starts = lines.starts(text)
@@ -224,27 +226,27 @@ def references(index: DocumentIndex, one: Document, text: str) -> Iterator[Probl
         name = named.name if named.is_path else f"{named.kind} {named.name!r}"
         if name in reported and not named.is_directive:
             continue
-        if not _is_in_vain(index, one, named, text):
+        if not _is_in_vain(index, document, named, text):
             continue
         reported.add(name)
         problem = error if named.is_directive else warning
         message = f"there is no {name}{_suggestion(index, named.name)}"
-        yield problem(one.path, bisect_right(starts, named.at), "dangling-reference", message)
+        yield problem(document.path, bisect_right(starts, named.at), "dangling-reference", message)
 
 
-def _is_in_vain(index: DocumentIndex, one: Document, named: Reference, text: str) -> bool:
+def _is_in_vain(index: DocumentIndex, document: Document, named: Reference, text: str) -> bool:
     """Whether something is named that is not there, and that a reader or the loader would look
     for."""
-    if find_reference(index.find, named, one.path):
+    if find_reference(index.find, named, document.path):
         return False
-    if named.is_path and index.is_there(named.name, one.path):
+    if named.is_path and index.is_there(named.name, document.path):
         return False
     if named.is_directive:
         return True
     if not named.is_path:  # behind a label that may as well begin a sentence
-        return one.kind == "workflow" and " " not in named.name
+        return document.kind == "workflow" and " " not in named.name
     is_link = text[named.at] != "`"
-    return is_link or ("/" in named.name and index.could_be_one(named.name, one.path))
+    return is_link or ("/" in named.name and index.could_be_document(named.name, document.path))
 
 
 def _suggestion(index: DocumentIndex, name: str) -> str:

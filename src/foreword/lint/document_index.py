@@ -56,19 +56,19 @@ class DocumentIndex:
         return self.library.recipe
 
     @property
-    def found(self) -> list[Document]:
+    def documents(self) -> list[Document]:
         """Every document of the recipe's kinds."""
         return self.library.documents
 
     @cached_property
     def authored(self) -> list[Document]:
         """What people wrote for agents to read, in natural order."""
-        mine = [document for document in self.found if document.kind in AUTHORED]
-        return sorted(mine, key=lambda document: files.natural(document.path))
+        authored = [document for document in self.documents if document.kind in AUTHORED]
+        return sorted(authored, key=lambda document: files.natural(document.path))
 
     def of_kind(self, kind: str) -> list[Document]:
         """The documents of one kind."""
-        return [document for document in self.found if document.kind == kind]
+        return [document for document in self.documents if document.kind == kind]
 
     def file(self, path: str) -> files.File | files.Skip:
         """A file of the project, read once."""
@@ -101,7 +101,7 @@ class DocumentIndex:
         """The document that a name or a path means."""
         query = (wanted, kind, posixpath.dirname(near))
         if query not in self._found_by_query:
-            candidates = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.found
+            candidates = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.documents
             self._found_by_query[query] = documents.find_document(candidates, wanted, kind, near)
         return self._found_by_query[query]
 
@@ -114,16 +114,16 @@ class DocumentIndex:
         from where the documents lie."""
         prefixes = [f"{folder}/" for folder in self.recipe.within if folder]
         inner = [path.removeprefix(prefix) for prefix in prefixes if path.startswith(prefix)]
-        return any(self._exists(place) for place in (path, beside(near, path), *inner))
+        return any(self._exists(place) for place in (path, path_beside(near, path), *inner))
 
     def _exists(self, path: str) -> bool:
         if path not in self._existing:
             self._existing[path] = documents.is_there(self.root, path)
         return self._existing[path]
 
-    def could_be_one(self, path: str, near: str) -> bool:
+    def could_be_document(self, path: str, near: str) -> bool:
         """Whether a document of the recipe's kinds could lie there."""
-        place = beside(near, path) if path.startswith(("./", "../")) else path
+        place = path_beside(near, path) if path.startswith(("./", "../")) else path
         return any(pattern.fullmatch(place) for pattern in self._patterns)
 
     @cached_property
@@ -140,12 +140,12 @@ class DocumentIndex:
     @cached_property
     def _by_file(self) -> dict[str, list[Document]]:
         found = dict[str, list[Document]]()
-        for document in self.found:
+        for document in self.documents:
             found.setdefault(_stem(document.path), []).append(document)
         return found
 
 
-def beside(near: str, path: str) -> str:
+def path_beside(near: str, path: str) -> str:
     """A path as seen from a document, from the root."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(near), path))
 

@@ -115,7 +115,7 @@ def inject(text: str, root: Path, policy: Policy) -> CommandText:
     is fatal."""
     pieces: list[str] = []
     ran: list[CommandRun] = []
-    done = 0
+    copied_to = 0
     until = time.monotonic() + _COMMANDS_AT_MOST * policy.timeout_seconds
     for mark in marks(text):
         if mark.loose and not _is_program(mark.command, root, policy):
@@ -125,9 +125,9 @@ def inject(text: str, root: Path, policy: Policy) -> CommandText:
             CommandRun(mark.command, mark.line, outcome=result.outcome, detail=result.detail)
         )
         if result.text is not None:
-            pieces += (text[done : mark.start], result.text)
-            done = mark.end
-    return CommandText("".join([*pieces, text[done:]]), tuple(ran))
+            pieces += (text[copied_to : mark.start], result.text)
+            copied_to = mark.end
+    return CommandText("".join([*pieces, text[copied_to:]]), tuple(ran))
 
 
 def alternatives(command: str) -> list[list[str]] | None:

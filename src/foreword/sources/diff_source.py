@@ -50,22 +50,22 @@ class Diff:
     notes: tuple[str, ...] = ()
 
 
-def read_change(given: str, root: Path, stdin: Callable[[], bytes]) -> Diff:
+def read_change(name: str, root: Path, stdin: Callable[[], bytes]) -> Diff:
     """The change that was named: `-`, a file, or a revision or range of the root's repository."""
-    if given == STDIN:
+    if name == STDIN:
         return as_diff(stdin(), "standard input")
-    if not given.strip() or given.startswith("-"):
-        raise UsageError(f"{given!r} is no diff", hint=_HINT)
-    path = Path(given)
+    if not name.strip() or name.startswith("-"):
+        raise UsageError(f"{name!r} is no diff", hint=_HINT)
+    path = Path(name)
     try:
         if path.is_file() or path.is_fifo():
-            return as_diff(regular_file.read_argument_beginning(path, LARGEST_BYTES + 1), given)
+            return as_diff(regular_file.read_argument_beginning(path, LARGEST_BYTES + 1), name)
         if path.is_dir():
-            raise BadSource(given, "is a folder, not a diff", hint=_HINT)
+            raise BadSource(name, "is a folder, not a diff", hint=_HINT)
     # a NUL in the name, a name too long
     except (ValueError, OSError, regular_file.Unusable) as problem:
-        raise BadSource(given[:80], f"can't be read: {problem}", hint=_HINT) from None
-    return as_diff(_diff_since(given, root), given)
+        raise BadSource(name[:80], f"can't be read: {problem}", hint=_HINT) from None
+    return as_diff(_diff_since(name, root), name)
 
 
 def as_diff(raw: bytes, source: str) -> Diff:
@@ -118,11 +118,11 @@ def _diff_since(revision: str, root: Path) -> bytes:
     text_sections = _SECTION.split(_run_diff(revision, root, "--text"))
     if len(sections) != len(text_sections):
         return diff
-    shown = list[bytes]()
+    parts = list[bytes]()
     for section, text in zip(sections, text_sections, strict=True):
         is_hidden_text = _BINARY.search(section) and NUL not in text
-        shown.append(text if is_hidden_text else section)
-    return b"".join(shown)
+        parts.append(text if is_hidden_text else section)
+    return b"".join(parts)
 
 
 def _run_diff(revision: str, root: Path, *options: str) -> bytes:

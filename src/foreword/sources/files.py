@@ -132,8 +132,8 @@ def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
     ends stay."""
     for mark, encoding in _WIDE:
         if raw.startswith(mark):
-            text, done = clean(raw.decode(encoding))
-            return text, (f"read as {encoding.upper()}", *done)
+            text, notes = clean(raw.decode(encoding))
+            return text, (f"read as {encoding.upper()}", *notes)
     if b"\0" in raw:
         raise _no_text(raw)
     try:
@@ -157,16 +157,16 @@ def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str
     segments = _segments(root, base, pattern)
     found: set[str] = set()
     waiting = [("", 0)] if segments else []
-    seen = set(waiting)
-    while waiting and len(found) + len(seen) <= MOST_FOUND:
+    visited = set(waiting)
+    while waiting and len(found) + len(visited) <= MOST_FOUND:
         folder, index = waiting.pop()
         for path, following in _step(base, folder, segments, index=index, unread=unread):
             if following == len(segments):
                 found.add(path)
-            elif (path, following) not in seen:
-                seen.add((path, following))
+            elif (path, following) not in visited:
+                visited.add((path, following))
                 waiting.append((path, following))
-            if len(found) + len(seen) > MOST_FOUND:
+            if len(found) + len(visited) > MOST_FOUND:
                 reason = f"{UNREADABLE} to its end: more than {MOST_FOUND:,} files and folders"
                 unread.append(Skip(pattern, reason))
                 break
@@ -208,13 +208,13 @@ def _refuse(root: Path, path: str, reason: str, must: bool) -> Skip:
 def _display_path(root: Path, base: Path, path: str, parts: tuple[str, ...]) -> str:
     """The path to tell people: the one they gave where it is already relative, else the real
     one."""
-    given = Path(path)
-    if ".." in given.parts:
+    given_path = Path(path)
+    if ".." in given_path.parts:
         return "/".join(parts)
     for start in (root, base):
-        if given.is_absolute() and given.is_relative_to(start):
-            return given.relative_to(start).as_posix()
-    return "/".join(parts) if given.is_absolute() else given.as_posix()
+        if given_path.is_absolute() and given_path.is_relative_to(start):
+            return given_path.relative_to(start).as_posix()
+    return "/".join(parts) if given_path.is_absolute() else given_path.as_posix()
 
 
 def _one_byte(raw: bytes) -> tuple[str, tuple[str, ...]]:

@@ -169,8 +169,8 @@ def run(
     git = _program(program)
     if git is None:
         raise FileNotFoundError(f"{program} is not installed")
-    with tempfile.TemporaryDirectory(prefix="foreword-git-") as made:
-        scratch = Path(made).resolve()
+    with tempfile.TemporaryDirectory(prefix="foreword-git-") as folder_name:
+        scratch = Path(folder_name).resolve()
         nothing = scratch / "nothing"
         nothing.mkdir()
         call = _Call(git, folder, deadline=time.monotonic() + timeout_seconds, nothing=nothing)

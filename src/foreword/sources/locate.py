@@ -79,7 +79,7 @@ def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
 
 def _is_done(path: str, leave_out: Sequence[str]) -> bool:
     name = PurePosixPath(path).name
-    return any(fnmatch(name, done) for done in leave_out)
+    return any(fnmatch(name, pattern) for pattern in leave_out)
 
 
 def current_folder(
