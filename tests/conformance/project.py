@@ -146,7 +146,8 @@ OTHERS = (
     "Wintergreen",
     "Yarrow",
 )
-"""The names in files that no agent may ever see: machine state, other tasks and steps, talk, other agents' notes."""
+"""The names in files that no agent may ever see: machine state, other tasks and steps, talk, other
+agents' notes."""
 
 
 def project(root: Path, changed: Mapping[str, str | bytes | None] | None = None) -> Path:

@@ -49,8 +49,8 @@ def test_d1_crlf_files_keep_their_line_ends_from_disk_to_stdout(tmp_path: Path) 
         f"<vision>\n{crlf.decode()}</vision>\n"
         in foreword.assemble("director", root=tmp_path, agent="builder").text
     )
-    said = command_line("assemble", "director", "--agent", "builder", cwd=tmp_path).out
-    assert f"<vision>\n{crlf.decode()}</vision>\n" in said
+    output = command_line("assemble", "director", "--agent", "builder", cwd=tmp_path).out
+    assert f"<vision>\n{crlf.decode()}</vision>\n" in output
 
 
 def test_d1_decisions_in_a_crlf_step_are_still_found_and_unchanged(tmp_path: Path) -> None:

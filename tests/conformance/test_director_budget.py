@@ -153,13 +153,13 @@ def test_d11_the_report_as_json_adds_up(tmp_path: Path) -> None:
         "json",
         cwd=tmp_path,
     )
-    said = json.loads(done.out)
-    report = said["report"]
+    printed = json.loads(done.out)
+    report = printed["report"]
     assert (
-        said["text"]
+        printed["text"]
         == foreword.assemble("director", root=tmp_path, agent="builder", budget=1_200).text
     )
-    assert said["messages"] == [{"role": "user", "content": said["text"]}]
+    assert printed["messages"] == [{"role": "user", "content": printed["text"]}]
     assert (report["recipe"], report["agent"], report["status"]) == (
         "director",
         "builder",
@@ -173,7 +173,7 @@ def test_d11_the_report_as_json_adds_up(tmp_path: Path) -> None:
     assert (
         sum(row["tokens"] for row in report["sections"])
         == report["total_tokens"]
-        == -(-len(said["text"]) // 4)
+        == -(-len(printed["text"]) // 4)
     )
     assert report["kept_tokens"] + report["omitted_tokens"] == report["original_tokens"]
     for row in report["sections"]:
@@ -191,8 +191,10 @@ def test_d11_the_report_is_kept_in_the_store_for_later_questions(tmp_path: Path)
     foreword.assemble("director", root=tmp_path, agent="mapper")
     listed = command_line("report", "list", cwd=tmp_path).out.splitlines()
     assert [line.split()[3] for line in listed] == ["mapper", "verifier"]
-    shown = json.loads(command_line("report", "show", listed[1].split()[0], cwd=tmp_path).out)
-    assert {key: shown[key] for key in made} == json.loads(json.dumps(made))
+    stored_report = json.loads(
+        command_line("report", "show", listed[1].split()[0], cwd=tmp_path).out
+    )
+    assert {key: stored_report[key] for key in made} == json.loads(json.dumps(made))
 
 
 # --- D12: commands in a skill ---------------------------------------------------------------------

@@ -179,9 +179,9 @@ def test_d9_the_log_gives_up_its_oldest_commits_one_by_one(large: Path) -> None:
     everything, counts = _entries(whole), set()
     assert len(everything) == 20
     for budget in range(whole.report.total_tokens - 1, whole.report.total_tokens - 300, -15):
-        kept = _entries(assembled(large, budget))
-        assert kept == everything[: len(kept)]
-        counts.add(len(kept))
+        entries = _entries(assembled(large, budget))
+        assert entries == everything[: len(entries)]
+        counts.add(len(entries))
     assert len(counts) > 10
 
 
@@ -200,8 +200,8 @@ def test_d9_a_long_commit_is_not_skipped_for_older_ones(tmp_path: Path) -> None:
     whole = assembled(tmp_path, 100_000, "verifier")
     everything = _entries(whole)
     for budget in range(whole.report.total_tokens - 1, least(tmp_path, "verifier"), -10):
-        kept = _entries(assembled(tmp_path, budget, "verifier"))
-        assert kept == everything[: len(kept)]
+        entries = _entries(assembled(tmp_path, budget, "verifier"))
+        assert entries == everything[: len(entries)]
 
 
 def _entries(package: Package) -> list[str]:
@@ -254,7 +254,7 @@ route setting. The same page works on a phone at the foot of the wall, and openi
 ## Needs First
 
 Sign-up has to work before anything in this step can be tried.
-"""
+"""  # noqa: E501
     project(tmp_path, {f"{STEP}/STEP.md": step})
     whole = assembled(tmp_path, 100_000, "researcher")
     budgets = range(whole.report.total_tokens - 1, whole.report.total_tokens - 60, -5)
@@ -372,15 +372,15 @@ def test_d10_files_of_unrelated_domains_go_first(tmp_path: Path) -> None:
     """Of three files only ARCHITECTURE.md is about the booking endpoint; it is the last to be
     cut."""
     project(tmp_path, {**LARGE, ".director/codebase/SUMMARY.md": None})
-    related, seen = ".director/codebase/ARCHITECTURE.md", 0
+    related, cuts = ".director/codebase/ARCHITECTURE.md", 0
     for budget in range(least(tmp_path) + 200, 3_500, 70):
         package = assembled(tmp_path, budget)
         rows = {row.source: row for row in package.report.sections if row.tag == "codebase"}
         if rows[related].form != "full":
             others = [row.tokens for source, row in rows.items() if source != related]
             assert sum(others) <= SLACK
-            seen += 1
-    assert seen > 5
+            cuts += 1
+    assert cuts > 5
 
 
 def test_d10_a_builder_never_loses_codebase(large: Path) -> None:

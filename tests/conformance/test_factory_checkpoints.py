@@ -28,12 +28,23 @@ phases = ["1", "2", "3a", "3b", "4"]
 db = open_database(None, root)
 for gate in (1, 2):
     write(root, db, Checkpoint(
-        "FEAT-1", phases[gate - 1], objective="Members can join a waiting list", flow="feature-implementation",
-        state={"branch": "feat/waiting-list", "open_questions": gate - 1, "api_key": "sk-ant-REDACTED"},
+        task="FEAT-1",
+        phase=phases[gate - 1],
+        objective="Members can join a waiting list",
+        flow="feature-implementation",
+        state={
+            "branch": "feat/waiting-list",
+            "open_questions": gate - 1,
+            "api_key": "sk-ant-REDACTED",
+        },
         decisions=[{"what": "SQLite", "why": "one file"}][: gate],
         findings=[{"by": "security", "severity": "high", "file": "list.py", "line": 12}],
-        artifacts={"FEAT-1": {"title": "Requirements", "path": "docs/requirements.md", "tokens": 900}},
-        done=phases[:gate], pending=phases[gate:], tiers={"0": {"digest": "aa", "tokens": 380}},
+        artifacts={
+            "FEAT-1": {"title": "Requirements", "path": "docs/requirements.md", "tokens": 900},
+        },
+        done=phases[:gate],
+        pending=phases[gate:],
+        tiers={"0": {"digest": "aa", "tokens": 380}},
     ))
 print("working", flush=True)
 sys.stdin.readline()
@@ -88,10 +99,10 @@ def test_f15_a_new_process_goes_on_from_the_checkpoint_and_from_nothing_else(
     die_in_the_third_phase(project(tmp_path))
     resumed = foreword("checkpoint", "resume", "FEAT-1", "--format", "json", "--root", tmp_path)
     assert (resumed.code, resumed.err) == (0, "")
-    told = json.loads(resumed.out)
-    assert told["changes"] == []
-    assert told["checkpoint"]["phase"] == "2"
-    assert told["checkpoint"]["pending"] == ["3a", "3b", "4"]
+    resumed_json = json.loads(resumed.out)
+    assert resumed_json["changes"] == []
+    assert resumed_json["checkpoint"]["phase"] == "2"
+    assert resumed_json["checkpoint"]["pending"] == ["3a", "3b", "4"]
     store = open_database(None, tmp_path)
     try:
         write(

@@ -17,7 +17,7 @@ def sized(text: str, tokens: int) -> str:
     return text + "x" * (4 * tokens - len(text))
 
 
-def found(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:
+def problems_in(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:
     save(root, path, text)
     return [
         (one.file, one.line, one.code, one.severity)
@@ -40,9 +40,11 @@ def found(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:
 def test_a_file_may_reach_its_limit_and_not_pass_it(
     tmp_path: Path, path: str, start: str, limit: int, line: int, severity: str
 ) -> None:
-    before = found(tmp_path, path, sized(start, limit))
+    before = problems_in(tmp_path, path, sized(start, limit))
     assert (path, line, "too-large", severity) not in before
-    assert (path, line, "too-large", severity) in found(tmp_path, path, sized(start, limit + 1))
+    assert (path, line, "too-large", severity) in problems_in(
+        tmp_path, path, sized(start, limit + 1)
+    )
 
 
 @pytest.mark.parametrize("opening", ["## Phase 2: Long\n\n", "<!-- PHASE:2 -->\n## Long\n\n"])
@@ -58,7 +60,7 @@ def test_a_phase_may_have_a_thousand_tokens(tmp_path: Path, opening: str) -> Non
             + ("\n<!-- /PHASE:2 -->\n" if marked else "\n")
         )
         path = "prompts/workflows/w.md"
-        assert found(tmp_path, path, text) == [
+        assert problems_in(tmp_path, path, text) == [
             (path, first.count("\n") + 1, code, "warning") for code in problems
         ]
 
@@ -89,4 +91,4 @@ def test_a_phase_may_have_a_thousand_tokens(tmp_path: Path, opening: str) -> Non
 def test_a_broken_mark_is_an_error_with_file_and_line(
     tmp_path: Path, text: str, line: int, code: str
 ) -> None:
-    assert found(tmp_path, "prompts/p.md", text) == [("prompts/p.md", line, code, "error")]
+    assert problems_in(tmp_path, "prompts/p.md", text) == [("prompts/p.md", line, code, "error")]

@@ -645,11 +645,11 @@ def test_a_name_that_leads_nowhere_comes_with_what_was_meant(tmp_path: Path) -> 
         "prompts/drawing.md",
         "# Drawing\n\nAs `personas/bench/smith.md` says.\n",
     )
-    told = (
+    note = (
         "prompts/drawing.md: there is no personas/bench/smith.md, did you mean"
         " personas/crew/smith.md?"
     )
-    assert told in context(tmp_path, phase=2).report.notes
+    assert note in context(tmp_path, phase=2).report.notes
 
 
 @pytest.mark.parametrize(

@@ -491,7 +491,7 @@ def test_f15_who_goes_on_is_told_that_instructions_have_changed(
         task.finish()
     assert newest(root, None, "FEAT-9").changes == ()
     write(root, path, "# Other\n\nOther words.\n")
-    told = [change.partition(":")[0] for change in newest(root, None, "FEAT-9").changes]
-    assert told == ([f"tier {tier} reads differently"] if tier else [])
+    changes = [change.partition(":")[0] for change in newest(root, None, "FEAT-9").changes]
+    assert changes == ([f"tier {tier} reads differently"] if tier else [])
     with foreword.Task.resume(root, task="FEAT-9") as again:
         assert ("reads differently" in again.context().text) == bool(tier)

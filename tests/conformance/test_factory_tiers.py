@@ -336,11 +336,11 @@ def test_f11_every_turn_has_tier_0_and_no_message_does(tmp_path: Path) -> None:
         task.enter(1)
         for turn in range(4):
             task.append({"role": "user", "content": f"Question {turn}"})
-            asked = task.context().to_anthropic()
-            system = "".join(block["text"] for block in asked["system"])
+            request = task.context().to_anthropic()
+            system = "".join(block["text"] for block in request["system"])
             assert "Fire no kiln that is open." in system
             assert "FEAT-9: A second kiln" in system
-            assert "Fire no kiln" not in str(asked["messages"])
+            assert "Fire no kiln" not in str(request["messages"])
             assert [m["role"] for m in task.context().to_openai()].count("system") == 1
             task.append({"role": "assistant", "content": f"Answer {turn}"})
         assert not any("Fire no kiln" in str(message) for message in task.conversation)

@@ -80,6 +80,7 @@ def make(
     purpose: str,
     items: Sequence[Item],
     budget: int | None,
+    *,
     recipe: str = "package",
     **more: Any,
 ) -> foreword.Package:
@@ -430,7 +431,7 @@ def test_p5_the_mark_says_how_much_is_missing_and_the_handle_brings_it_back_in_a
 ) -> None:
     recipe = own_recipe(tmp_path, f"sections:\n  docs: {{forms: [full, {form}, gone]}}\n")
     text = MANUAL + "\r\nwindows line, emoji 🙂, accents é\r\n"
-    package = make(tmp_path, "design", [item("doc", "Manual", text)], 700, recipe)
+    package = make(tmp_path, "design", [item("doc", "Manual", text)], 700, recipe=recipe)
     (mark,) = MARK.finditer(package.text)
     (row,) = package.report.sections
     assert row.form == form
@@ -454,16 +455,18 @@ def test_p5_a_cut_keeps_the_opening_30_and_the_closing_20_percent_of_the_room_on
         f"{n:04} step {n} finished with the code {n * 31 % 7} after {n * 17 % 90} seconds"
         for n in range(600)
     ]
-    package = make(tmp_path, "design", [item("output", "Build log", "\n".join(log))], 1000, recipe)
-    kept = package.text.splitlines()
-    inside = [line for line in kept if re.match(r"\d{4} step", line)]
+    package = make(
+        tmp_path, "design", [item("output", "Build log", "\n".join(log))], 1000, recipe=recipe
+    )
+    lines = package.text.splitlines()
+    inside = [line for line in lines if re.match(r"\d{4} step", line)]
     assert set(inside) <= set(log), "a line was cut in the middle"
     opening = next(n for n, line in enumerate(log) if line not in inside)
     closing = next(n for n, line in enumerate(reversed(log)) if line not in inside)
     per_line = len(log[0]) + 1
     assert opening * per_line / 4 >= 260, "the opening has 30% of the room"
     assert closing * per_line / 4 >= 160, "the closing has 20% of the room"
-    assert MARK.match(kept[kept.index(log[opening - 1]) + 1]), (
+    assert MARK.match(lines[lines.index(log[opening - 1]) + 1]), (
         "the mark stands where the gap begins"
     )
     assert package.report.total_tokens >= 970
@@ -771,14 +774,18 @@ def test_p9_integration_points_that_are_kept_out_turn_their_check_false(
     recipe = own_recipe(
         tmp_path, f"purposes:\n  {purpose}:\n    leave_out: {{interface: not wanted}}\n"
     )
-    package = make(tmp_path, purpose, [*many("interface", 2), *many("decision", 1)], 2000, recipe)
+    package = make(
+        tmp_path, purpose, [*many("interface", 2), *many("decision", 1)], 2000, recipe=recipe
+    )
     assert "interface-0" not in package.text
     assert not checks(package)["integration points in"][0]
 
 
 def test_p9_tier_1_that_is_kept_out_turns_its_check_false(tmp_path: Path) -> None:
     recipe = own_recipe(tmp_path, "purposes:\n  design:\n    leave_out: {decision: not wanted}\n")
-    package = make(tmp_path, "design", [*many("interface", 2), *many("decision", 1)], 2000, recipe)
+    package = make(
+        tmp_path, "design", [*many("interface", 2), *many("decision", 1)], 2000, recipe=recipe
+    )
     holds, detail = checks(package)["tier 1 complete"]
     assert (holds, detail) == (False, "2 of 3 whole")
 
@@ -830,7 +837,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def attempt(
-    root: Path, purpose: str, items: list[Item], budget: int, counter: str
+    root: Path, purpose: str, items: list[Item], budget: int, *, counter: str
 ) -> foreword.Package | None:
     try:
         return make(root, purpose, items, budget, counter=counter, save=False)
@@ -845,7 +852,7 @@ def attempt(
 def test_p_no_package_is_over_its_budget_and_its_bill_adds_up(
     root: Path, items: list[Item], purpose: str, budget: int, counter: str
 ) -> None:
-    package = attempt(root, purpose, items, budget, counter)
+    package = attempt(root, purpose, items, budget, counter=counter)
     if package is None:
         return
     report = package.report
@@ -868,7 +875,7 @@ def test_p_no_package_is_over_its_budget_and_its_bill_adds_up(
 def test_p_the_same_items_make_the_same_bytes(
     root: Path, items: list[Item], purpose: str, budget: int
 ) -> None:
-    one, other = (attempt(root, purpose, items, budget, "estimate") for _ in range(2))
+    one, other = (attempt(root, purpose, items, budget, counter="estimate") for _ in range(2))
     if one is not None and other is not None:
         assert one.text == other.text
         assert one.report.to_dict() == other.report.to_dict()
@@ -879,7 +886,7 @@ def test_p_the_same_items_make_the_same_bytes(
 def test_p_no_item_opens_or_closes_a_boundary(
     root: Path, items: list[Item], purpose: str, budget: int
 ) -> None:
-    package = attempt(root, purpose, items, budget, "estimate")
+    package = attempt(root, purpose, items, budget, counter="estimate")
     if package is not None:
         tags = re.findall(r"<\s*(/?)\s*(docs|decisions)\b", package.text)
         present = {row.tag for row in package.report.sections if row.form != "gone"} & {
@@ -917,7 +924,7 @@ def test_p_300_items_of_mixed_sizes_fill_97_percent_at_every_budget(tmp_path: Pa
     ]
     for purpose in PURPOSES:
         for budget in (9_000, 20_000, 40_000):
-            package = attempt(tmp_path, purpose, items, budget, "estimate")
+            package = attempt(tmp_path, purpose, items, budget, counter="estimate")
             if package is not None and package.report.status == "trimmed":
                 fill = package.report.total_tokens / budget
                 assert fill >= 0.97 or not [

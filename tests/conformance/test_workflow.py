@@ -69,9 +69,9 @@ def test_w1_in_provider_forms_the_first_five_parts_are_the_system_and_the_histor
     opened: Open,
 ) -> None:
     package = fill_session(opened()).context()
-    system, *said = package.to_openai()
+    system, *spoken_messages = package.to_openai()
     assert tags(system["content"]) == PARTS[:5]
-    assert [message["role"] for message in said] == ["user", "assistant"]
+    assert [message["role"] for message in spoken_messages] == ["user", "assistant"]
     shaped = package.to_anthropic()
     assert [tags(block["text"]) for block in shaped["system"]] == [[tag] for tag in PARTS[:5]]
     assert not any(tags(json.dumps(message)) for message in shaped["messages"])
@@ -79,9 +79,9 @@ def test_w1_in_provider_forms_the_first_five_parts_are_the_system_and_the_histor
 
 def test_w1_cached_the_state_stands_behind_the_history_as_the_newest_message(opened: Open) -> None:
     package = fill_session(opened(recipe="workflow-cached")).context()
-    system, *said, newest = package.to_openai()
+    system, *spoken_messages, newest = package.to_openai()
     assert tags(system["content"]) == ["system_prompt"]
-    assert [message["role"] for message in said] == ["user", "assistant"]
+    assert [message["role"] for message in spoken_messages] == ["user", "assistant"]
     assert newest["role"] == "user"
     assert tags(newest["content"]) == PARTS[1:5]
     shaped = package.to_anthropic()
@@ -150,10 +150,10 @@ def test_w10_a_user_who_quotes_a_part_loses_nothing_and_forges_nothing(
     assert tags(package.text) == ORDER[recipe]
     assert len(re.findall(r"^<turn role=", package.text, re.MULTILINE)) == 3
     assert len(re.findall(r"^</turn>$", package.text, re.MULTILINE)) == 3
-    said = [message for message in package.messages if message.role != "system"]
+    spoken_messages = [message for message in package.messages if message.role != "system"]
     tag = r"<(?=\W*(?:current_plan|conversation_history|turn))"
     harmless = re.sub(tag, "&lt;", quote, flags=re.IGNORECASE)
-    assert harmless in [message.text for message in said]
+    assert harmless in [message.text for message in spoken_messages]
     assert session.history()[-1].text == quote
 
 
@@ -200,11 +200,11 @@ def test_w10_tool_calls_and_results_of_either_provider_are_history(opened: Open)
             "content": [{"type": "tool_result", "tool_use_id": "c2", "content": "isSignInPage"}],
         }
     )
-    shown = part(session.context(), "conversation_history")
+    history = part(session.context(), "conversation_history")
     assert [
         word
         for word in ("deploy_scout", "#identifierId", "calls test", "isSignInPage")
-        if word in shown
+        if word in history
     ] == [
         "deploy_scout",
         "#identifierId",

@@ -34,7 +34,7 @@ def opened(open_session: Open) -> Open:
     return opening
 
 
-def said(number: int, size: int = 60) -> dict[str, Any]:
+def message_of(number: int, size: int = 60) -> dict[str, Any]:
     role = "assistant" if number % 2 else "user"
     return {
         "role": role,
@@ -46,7 +46,7 @@ def fill(session: foreword.Session, most: int = 200, first: int = 0) -> list[Any
     """Messages until the first compression; what became of each."""
     outcomes = list[Any]()
     for number in range(first, first + most):
-        outcomes.append(session.append(said(number)))
+        outcomes.append(session.append(message_of(number)))
         if outcomes[-1].compaction:
             break
     return outcomes
@@ -83,7 +83,7 @@ def test_w11_the_limits_are_160_000_180_000_and_20_000_of_a_window_of_200_000(
 def test_w11_the_size_is_measured_after_every_message(opened: Open) -> None:
     session, size = opened(), 0
     for number in range(10):
-        outcome = session.append(said(number))
+        outcome = session.append(message_of(number))
         assert outcome.size_tokens == session.size_tokens >= size + outcome.tokens
         size = outcome.size_tokens
     assert abs(session.context().report.total_tokens - size) <= 20
@@ -94,7 +94,7 @@ def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(
     opened: Open, change: str
 ) -> None:
     session, large = opened(), " ".join(f"word{n}" for n in range(900))
-    session.append(said(0))
+    session.append(message_of(0))
     match change:
         case "plan":
             session.update_plan(plan_of(task("pending", large)), "large")
@@ -112,7 +112,7 @@ def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(
                 {"name": "Tab", "url": f"https://example.com/{large[n : n + 50]}"}
                 for n in range(60)
             ]
-    size = session.append(said(1)).size_tokens
+    size = session.append(message_of(1)).size_tokens
     assert abs(session.context(save=False).report.total_tokens - size) <= 20
 
 
@@ -127,10 +127,10 @@ def test_w11_there_is_one_warning_at_its_limit(opened: Open) -> None:
 
 def test_w11_a_warning_is_given_once_across_processes(opened: Open) -> None:
     session = opened(auto_compress=False)
-    said_so = [bool(session.append(said(number)).warnings) for number in range(30)]
+    said_so = [bool(session.append(message_of(number)).warnings) for number in range(30)]
     assert said_so.count(True) == 1
     again = opened(auto_compress=False)
-    assert not again.append(said(30)).warnings
+    assert not again.append(message_of(30)).warnings
     assert not any("past 5,000" in warning for warning in again.context().report.warnings)
 
 
@@ -158,7 +158,7 @@ def test_w11_the_history_is_compressed_before_the_message_that_would_pass_the_li
 def test_w11_at_the_limit_the_history_is_compressed_and_never_just_cut(opened: Open) -> None:
     session, number = opened(), 0
     while len(session.compressions()) < 3:
-        session.append(said(number, 1))
+        session.append(message_of(number, 1))
         number += 1
         if session.size_tokens > 5900 or not number % 50:
             assert "left out: foreword recall" not in session.context().text
@@ -171,7 +171,7 @@ def test_w11_the_fresh_parts_are_untouched(opened: Open) -> None:
     session.put_node({"id": "node_1", "position": 1, "type": "code"})
     session.set_variable("page", "inbox", "seen")
     session.browser = [{"name": "Main", "url": "https://mail.google.com", "active": True}]
-    session.append(said(0))
+    session.append(message_of(0))
     before = parts(session.context().text)
     assert fill(session, first=1)[-1].compaction
     assert parts(session.context().text) == before
@@ -186,7 +186,7 @@ def test_w11_the_originals_are_there_and_expand_gives_them_back_byte_for_byte(
     session = opened()
     count = len(fill(session))
     last = session.compressions()[-1].last
-    originals = [said(number)["content"] for number in range(count)]
+    originals = [message_of(number)["content"] for number in range(count)]
     assert [message.text for message in session.expand()] == originals[:last]
     assert [message.text for message in opened().history()] == originals
     omission = next(each for each in session.context().report.omissions if "summed up" in each.what)
@@ -200,7 +200,7 @@ def test_w11_undo_brings_every_message_back_into_the_context(
 ) -> None:
     session = opened(recipe=recipe, compress_at=60_000, budget=6000)
     for number in range(12):
-        session.append(said(number))
+        session.append(message_of(number))
     before = session.context().text
     session.compress(to=1500)
     assert session.context().text != before
@@ -217,14 +217,14 @@ def test_w11_after_undo_it_is_not_compressed_again_at_once(opened: Open) -> None
     session = opened()
     fill(session)
     session.undo()
-    assert session.append(said(300)).compaction is None
+    assert session.append(message_of(300)).compaction is None
     assert session.context().report.total_tokens <= 6000
 
 
 def test_w11_a_preview_changes_nothing(opened: Open) -> None:
     session = opened()
     for number in range(15):
-        session.append(said(number))
+        session.append(message_of(number))
     text, usage = session.context().text, session.usage()
     made = session.compress(preview=True)
     assert not made.applied
@@ -237,11 +237,11 @@ def test_w11_a_preview_changes_nothing(opened: Open) -> None:
 def test_w11_the_first_message_and_the_newest_ones_stay_whole(opened: Open) -> None:
     session = opened()
     count = len(fill(session))
-    shown = [
+    numbers = [
         int(n) for n in re.findall(r"^Message (\d+)\. w", session.context().text, re.MULTILINE)
     ]
     last = session.compressions()[-1].last
-    assert shown == [0, *range(last, count)]
+    assert numbers == [0, *range(last, count)]
 
 
 def test_w11_a_pinned_message_that_is_the_last_one_summed_up_does_not_stand_in_for_the_summary(
@@ -251,14 +251,14 @@ def test_w11_a_pinned_message_that_is_the_last_one_summed_up_does_not_stand_in_f
     for workflow in ("unpinned", "pinned"):
         session = opened(workflow=workflow)
         for number in range(20):
-            session.append(said(number), pinned=number + 1 == lasts[-1])
+            session.append(message_of(number), pinned=number + 1 == lasts[-1])
         session.compress()
         lasts.append(session.compressions()[0].last)
     _, last, again = lasts
     assert last == again, "the scene: the pinned message is the last one summed up"
     text = session.context().text
     assert text.count("[Summary of messages 1-") == 1
-    assert text.count(said(last - 1)["content"]) == 1
+    assert text.count(message_of(last - 1)["content"]) == 1
 
 
 # --- again and again ------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_w11_ten_compressions_in_a_row_keep_what_was_decided_and_stay_within_the
     session.append({"role": "assistant", "content": f"Found: {FACTS[1]}, confirmed in the DOM."})
     number = 0
     while len(session.compressions()) < 10:
-        outcome = session.append(said(number))
+        outcome = session.append(message_of(number))
         number += 1
         if outcome.compaction:
             assert outcome.compaction.reached
@@ -305,8 +305,8 @@ def test_w11_a_second_compression_folds_the_first_one_in(opened: Open) -> None:
 def test_w11_a_target_out_of_reach_is_said_once_and_not_tried_at_every_turn(opened: Open) -> None:
     session = opened()
     for number in range(3):
-        session.append(said(number, 200), pinned=True)
-    outcomes = [session.append(said(number, 20)) for number in range(3, 40)]
+        session.append(message_of(number, 200), pinned=True)
+    outcomes = [session.append(message_of(number, 20)) for number in range(3, 40)]
     tried = [outcome for outcome in outcomes if outcome.compaction]
     notes = [
         note for outcome in outcomes for note in outcome.warnings if "can't be reached" in note
@@ -330,7 +330,7 @@ def test_w11_two_limits_the_wrong_way_round_are_refused(opened: Open) -> None:
 def test_w11_without_auto_compress_the_window_cuts_and_nothing_is_summed_up(opened: Open) -> None:
     session = opened(auto_compress=False)
     for number in range(60):
-        session.append(said(number))
+        session.append(message_of(number))
     package = session.context()
     assert package.report.total_tokens <= 6000
     assert session.compressions() == []
@@ -347,7 +347,7 @@ def test_w11_what_always_stays_is_there_after_a_compression_between_two_calls(
     session.append({"role": "user", "content": "Always: never touch billing."}, pinned=True)
     session.context()
     for number in range(12):
-        session.append(said(number))
+        session.append(message_of(number))
     session.context()
     session.compress(to=1500)
     for number in range(12, 15):
@@ -356,7 +356,7 @@ def test_w11_what_always_stays_is_there_after_a_compression_between_two_calls(
         assert text.count("The task: sort the mail.") == 1
         assert text.count("Always: never touch billing.") == 1
         assert text.count("[Summary of messages 1-") == 1
-        session.append(said(number))
+        session.append(message_of(number))
 
 
 def test_w11_a_compression_that_nobody_asked_for_is_told_with_the_way_back(opened: Open) -> None:

@@ -35,7 +35,7 @@ def part(package: foreword.Package, tag: str) -> str:
     return found[1]
 
 
-def everything_shown(session: foreword.Session) -> str:
+def all_text(session: foreword.Session) -> str:
     """All that leaves a session besides what a tool returns to its caller."""
     package = session.context()
     pieces: list[object] = [
@@ -59,8 +59,8 @@ def everything_shown(session: foreword.Session) -> str:
 def test_w3_a_new_plan_is_a_new_version_and_the_next_call_shows_it(opened: Open) -> None:
     session = fill_session(opened())
     made = session.update_plan(plan("completed"), "navigation works", expected_version=1)
-    shown = json.loads(part(session.context(), "current_plan"))
-    assert (made.version, shown["plan_version"], shown["phases"][0]["tasks"][1]["status"]) == (
+    text = json.loads(part(session.context(), "current_plan"))
+    assert (made.version, text["plan_version"], text["phases"][0]["tasks"][1]["status"]) == (
         2,
         2,
         "completed",
@@ -104,11 +104,11 @@ def test_w4_the_snapshot_has_nodes_in_order_and_no_execution_results(opened: Ope
             "config": {"to": "x"},
         }
     )
-    shown = json.loads(part(session.context(), "workflow_snapshot"))
-    assert [node["id"] for node in shown["nodes"]] == ["node_9", "node_123"]
-    assert shown["workflow"]["name"] == "gmail-to-airtable"
+    text = json.loads(part(session.context(), "workflow_snapshot"))
+    assert [node["id"] for node in text["nodes"]] == ["node_9", "node_123"]
+    assert text["workflow"]["name"] == "gmail-to-airtable"
     assert {"position", "type", "config", "description", "relationships", "status"} <= {
-        *shown["nodes"][0]
+        *text["nodes"][0]
     }
     assert "zebra" not in session.context().text
 
@@ -186,9 +186,9 @@ def test_w5_a_secret_at_any_depth_leaves_in_no_form(opened: Open) -> None:
     session.browser = [
         {"name": "Tab", "url": f"https://user:{PASSWORD}@example.com/?access_token={KEY}"}
     ]
-    shown = everything_shown(session)
-    assert PASSWORD not in shown
-    assert KEY not in shown
+    text = all_text(session)
+    assert PASSWORD not in text
+    assert KEY not in text
 
 
 def test_w5_errors_give_no_secret_away(opened: Open) -> None:
@@ -206,6 +206,6 @@ def test_w5_errors_give_no_secret_away(opened: Open) -> None:
     for attempt in attempts:
         with pytest.raises(foreword.ForewordError) as caught:
             attempt()
-        said = f"{caught.value} {caught.value.hint}"
-        assert PASSWORD not in said
-        assert KEY not in said
+        message = f"{caught.value} {caught.value.hint}"
+        assert PASSWORD not in message
+        assert KEY not in message

@@ -509,9 +509,9 @@ def test_four_times_the_files_take_about_four_times_the_work(tmp_path: Path) -> 
 def test_a_project_without_instructions_is_told_so(tmp_path: Path) -> None:
     save(tmp_path, "governance/personas/reviewer.md", PERSONA)
     save(tmp_path, "governance/project.yaml", "name: x\npersonas: [reviewr]\n")
-    told = {(one.file, one.code, one.severity) for one in lint.check(tmp_path)}
-    assert ("instructions.md", "no-instructions", "warning") in told
-    assert ("governance/project.yaml", "unknown-persona", "error") in told
+    problems = {(one.file, one.code, one.severity) for one in lint.check(tmp_path)}
+    assert ("instructions.md", "no-instructions", "warning") in problems
+    assert ("governance/project.yaml", "unknown-persona", "error") in problems
     save(tmp_path, "governance/instructions.md", "# Rules\n\nBe brief.\n")
     assert "no-instructions" not in {one.code for one in lint.check(tmp_path)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foreword.recipe.load import load
-from tests.recipe.test_hostile import said
+from tests.recipe.test_hostile import problem_messages
 
 HEAD = (
     "name: mine\ndocuments: {persona: 'p/*.md', doc: [d/*.md]}\n"
@@ -49,7 +49,7 @@ HEAD = (
 def test_a_section_of_documents_that_makes_no_sense_is_told_with_its_place(
     tmp_path: Path, section: str, says: str
 ) -> None:
-    (message,) = said(tmp_path, f"{HEAD}sections:\n  a: {{{section}}}\n")
+    (message,) = problem_messages(tmp_path, f"{HEAD}sections:\n  a: {{{section}}}\n")
     assert says in message
 
 
@@ -103,7 +103,7 @@ def test_a_section_of_documents_that_makes_no_sense_is_told_with_its_place(
 def test_a_recipe_of_documents_that_makes_no_sense_is_told_with_its_place(
     tmp_path: Path, more: str, says: str
 ) -> None:
-    (message,) = said(tmp_path, f"name: mine\n{more}\nsections:\n  a: {{text: x}}\n")
+    (message,) = problem_messages(tmp_path, f"name: mine\n{more}\nsections:\n  a: {{text: x}}\n")
     assert message[0].isdigit()
     assert says in message
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,21 @@ from foreword.recipe.load import layers, problems
 
 pytestmark = pytest.mark.attack
 
-BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(8)
-)
-MERGED = "a: &a {x: 1}\n" + "".join(
-    f"{chr(98 + i)}: &{chr(98 + i)} {{<<: [{', '.join([f'*{chr(97 + i)}'] * 9)}]}}\n"
-    for i in range(8)
-)
+
+def _aliases(line: str) -> str:
+    """Eight lines, each with nine aliases of the one before, the first of `a`."""
+    text = ""
+    for before, name in itertools.pairwise("abcdefghi"):
+        text += line.format(name=name, aliases=", ".join([f"*{before}"] * 9))
+    return text
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + _aliases("{name}: &{name} [{aliases}]\n")
+MERGED = "a: &a {x: 1}\n" + _aliases("{name}: &{name} {{<<: [{aliases}]}}\n")
 CHAIN = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 500))
 
 
-def said(root: Path, text: str) -> list[str]:
+def problem_messages(root: Path, text: str) -> list[str]:
     """What is wrong with a recipe, from its line on."""
     path = root / "mine.yaml"
     path.write_text(text)
@@ -64,7 +69,7 @@ def said(root: Path, text: str) -> list[str]:
 def test_a_recipe_that_would_take_all_memory_or_for_ever_is_refused_at_once(
     tmp_path: Path, text: str, says: str
 ) -> None:
-    (message,) = said(tmp_path, text)
+    (message,) = problem_messages(tmp_path, text)
     assert says in message
 
 
@@ -109,7 +114,7 @@ def test_a_name_that_no_file_can_have_is_no_such_file(tmp_path: Path, name: str)
 def test_a_section_that_makes_no_sense_is_told_with_its_place(
     tmp_path: Path, section: str, says: str
 ) -> None:
-    (message,) = said(tmp_path, f"name: mine\nsections:\n  a: {{{section}}}\n")
+    (message,) = problem_messages(tmp_path, f"name: mine\nsections:\n  a: {{{section}}}\n")
     assert says in message
 
 
@@ -136,12 +141,12 @@ def test_a_section_that_makes_no_sense_is_told_with_its_place(
 def test_a_recipe_that_makes_no_sense_is_told_with_its_place(
     tmp_path: Path, more: str, says: str
 ) -> None:
-    (message,) = said(tmp_path, f"name: mine\nsections:\n  a: {{file: A.md}}\n{more}\n")
+    (message,) = problem_messages(tmp_path, f"name: mine\nsections:\n  a: {{file: A.md}}\n{more}\n")
     assert says in message
 
 
 def test_a_tag_with_a_line_end_is_no_tag(tmp_path: Path) -> None:
-    (message,) = said(tmp_path, 'name: mine\nsections:\n  "a\\n": {file: A.md}\n')
+    (message,) = problem_messages(tmp_path, 'name: mine\nsections:\n  "a\\n": {file: A.md}\n')
     assert "lower-case" in message
 
 
@@ -150,7 +155,7 @@ def test_the_values_of_any_profile_fill_blanks(tmp_path: Path) -> None:
         "name: mine\nsections:\n  a: {text: '{rules}'}\nagents:\n  b: {values: {rules: Be"
         " brief.}}\n"
     )
-    assert said(tmp_path, recipe) == []
+    assert problem_messages(tmp_path, recipe) == []
 
 
 def test_problems_come_in_the_order_of_the_lines(tmp_path: Path) -> None:
@@ -158,5 +163,5 @@ def test_problems_come_in_the_order_of_the_lines(tmp_path: Path) -> None:
         "name: mine\ngives_way: [zz]\nagents:\n  one: {sections: [yy]}\nlocate: {x: {among: /a}}\n"
         "sections:\n  a: {file: /b}\n  b: {file: ../c}\n"
     )
-    lines = [int(message.partition(":")[0]) for message in said(tmp_path, recipe)]
+    lines = [int(message.partition(":")[0]) for message in problem_messages(tmp_path, recipe)]
     assert lines == [2, 4, 5, 7, 8]

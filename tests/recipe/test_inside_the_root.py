@@ -148,9 +148,9 @@ def test_what_is_no_recipe_is_not_shown_though_it_lies_in_the_root(root: Path) -
     for ran in everything_that_shows("evil"):
         assert TOKEN not in ran.out + ran.err
         assert "oauth_token" not in ran.out + ran.err
-    shown = run_in_process("recipe", "show", "evil")
-    assert (shown.code, shown.out) == (2, "")
-    assert "secret.yaml:1:1: not a recipe" in shown.err
+    process = run_in_process("recipe", "show", "evil")
+    assert (process.code, process.out) == (2, "")
+    assert "secret.yaml:1:1: not a recipe" in process.err
 
 
 def test_a_field_that_one_file_of_the_chain_takes_away_is_still_none_of_a_recipe(

@@ -75,7 +75,8 @@ def test_nothing_that_a_command_started_outlives_it(tmp_path: Path, how: str) ->
 def test_what_others_have_started_goes_on(tmp_path: Path) -> None:
     name = f"{900_000 + os.getpid()}.99"
     neighbours = [
-        subprocess.Popen(["sleep", name], start_new_session=session) for session in (False, True)
+        subprocess.Popen(["sleep", name], start_new_session=False),
+        subprocess.Popen(["sleep", name], start_new_session=True),
     ]
     try:
         commands = [

@@ -250,10 +250,10 @@ def test_commands_get_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     monkeypatch.setenv("GITHUB_TOKEN", "secret")
     monkeypatch.setenv("GIT_DIR", "/elsewhere")
-    shown = inject("!`env`", tmp_path, ALL).text
-    assert "PATH=" in shown
-    assert "secret" not in shown
-    assert "GIT_DIR" not in shown
+    text = inject("!`env`", tmp_path, ALL).text
+    assert "PATH=" in text
+    assert "secret" not in text
+    assert "GIT_DIR" not in text
 
 
 def test_an_allowed_git_does_not_run_the_hooks_of_the_repository(tmp_path: Path) -> None:
@@ -369,11 +369,9 @@ def test_an_allowed_git_runs_no_program_to_show_a_change(tmp_path: Path) -> None
         "diff.harm.textconv": "./harm.sh",
         "diff.harm.command": "./harm.sh",
     }
-    for argv in (
-        ["init", "-q"],
-        ["add", "a"],
-        *(["config", *setting] for setting in settings.items()),
-    ):
+    commands = [["init", "-q"], ["add", "a"]]
+    commands += [["config", name, value] for name, value in settings.items()]
+    for argv in commands:
         subprocess.run(["git", *argv], cwd=tmp_path, check=True)
     assert "+a" in inject("!`git diff --cached`", tmp_path, ALL).text
     assert not (tmp_path / "harmed").exists()

@@ -33,12 +33,12 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(root: Path) -> list[Document]:
+def documents_in(root: Path) -> list[Document]:
     return documents.find_documents(root, TABLE, WITHIN)
 
 
 def test_each_document_has_the_first_kind_that_fits_and_a_name(root: Path) -> None:
-    assert [(one.kind, one.name) for one in found(root)] == [
+    assert [(one.kind, one.name) for one in documents_in(root)] == [
         ("instructions", "instructions"),
         ("workflow", "feature-implementation"),
         ("persona", "auditor"),
@@ -69,7 +69,7 @@ def test_each_document_has_the_first_kind_that_fits_and_a_name(root: Path) -> No
 def test_a_document_is_meant_by_path_or_end_of_path_or_name(
     root: Path, wanted: str, near: str, path: str
 ) -> None:
-    meant = documents.find_document(found(root), wanted, near=near)
+    meant = documents.find_document(documents_in(root), wanted, near=near)
     assert meant is not None
     assert meant.path == path
 
@@ -78,12 +78,12 @@ def test_a_document_is_meant_by_path_or_end_of_path_or_name(
     "wanted", ["", "feat", "other/tech-lead.md", "../../../etc/passwd", "nobody"]
 )
 def test_what_nobody_is_called_means_nothing(root: Path, wanted: str) -> None:
-    assert documents.find_document(found(root), wanted, near="instructions.md") is None
+    assert documents.find_document(documents_in(root), wanted, near="instructions.md") is None
 
 
 def test_the_kind_narrows_what_is_meant(root: Path) -> None:
-    assert documents.find_document(found(root), "commit", "persona") is None
-    assert documents.find_document(found(root), "commit", "prompt") is not None
+    assert documents.find_document(documents_in(root), "commit", "persona") is None
+    assert documents.find_document(documents_in(root), "commit", "prompt") is not None
 
 
 def test_links_and_code_refer_and_addresses_globs_and_blanks_do_not() -> None:

@@ -23,11 +23,11 @@ def run(root: Path, *argv: str) -> str:
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
     minutes, seconds = divmod(next(CLOCK), 60)
     when = f"2024-03-05T10:{minutes:02}:{seconds:02}+00:00"  # no two commits at the same moment
-    dated = os.environ | {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
-    done = subprocess.run(
-        ["git", *who, *argv], cwd=root, check=True, capture_output=True, env=dated, text=True
+    environment = os.environ | {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+    process = subprocess.run(
+        ["git", *who, *argv], cwd=root, check=True, capture_output=True, env=environment, text=True
     )
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 def repository(root: Path, *subjects: str) -> Path:
@@ -61,28 +61,28 @@ def test_commits_left_out_make_room_for_older_ones(tmp_path: Path) -> None:
     ]
 
 
-def imported(root: Path, subjects: list[str]) -> Path:
+def import_commits(root: Path, subjects: list[str]) -> Path:
     """A repository with many commits, made in one go."""
     run(root, "init", "-q", "-b", "main")
     who = "committer A <a@example.org>"
-    stream = "".join(
-        f"commit refs/heads/main\n{who} {1_700_000_000 + number} +0000\ndata"
-        f" {len(subject)}\n{subject}\n"
-        for number, subject in enumerate(subjects)
-    )
+    stream = ""
+    for number, subject in enumerate(subjects):
+        stream += f"commit refs/heads/main\n{who} {1_700_000_000 + number} +0000\n"
+        stream += f"data {len(subject)}\n{subject}\n"
     subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=stream.encode(), check=True)
     return root
 
 
 def test_noise_longer_than_one_reading_is_passed(tmp_path: Path) -> None:
-    imported(tmp_path, ["Old", *(f"tick {number}" for number in range(350)), "New one"])
+    ticks = [f"tick {number}" for number in range(350)]
+    import_commits(tmp_path, ["Old", *ticks, "New one"])
     assert texts(git.log(tmp_path, 2, leave_out=["tick"])) == ["New one", "Old"]
     assert git.log(tmp_path, 2, leave_out=["."]) == "all of the 352 newest commits are left out"
     assert len(texts(git.log(tmp_path, 340))) == 340
 
 
 def test_the_search_for_a_commit_worth_telling_has_an_end(tmp_path: Path) -> None:
-    imported(tmp_path, ["Old", *["tick"] * 2_100, "New one"])
+    import_commits(tmp_path, ["Old", *["tick"] * 2_100, "New one"])
     assert texts(git.log(tmp_path, 2, leave_out=["tick"])) == ["New one"]
 
 
@@ -131,7 +131,7 @@ def test_the_expressions_of_real_recipes_are_taken(pattern: str) -> None:
 
 
 def test_a_subject_without_end_is_cut_before_anything_is_searched_in_it(tmp_path: Path) -> None:
-    imported(tmp_path, ["fix: " + "a  " * 200_000, "a(" * 200_000, "abcdef0 " * 100_000])
+    import_commits(tmp_path, ["fix: " + "a  " * 200_000, "a(" * 200_000, "abcdef0 " * 100_000])
     assert all(len(text) <= 510 for text in texts(git.log(tmp_path, 5, leave_out=["never$"])))
 
 
@@ -260,7 +260,7 @@ def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "told"),
+    ("subject", "text"),
     [
         ("feat(auth): add login", "New: add login (auth)"),
         ("feat(api)!: drop v1 (#123)", "New: drop v1 (api) (breaking)"),
@@ -287,8 +287,8 @@ def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
         ("", "(no message)"),
     ],
 )
-def test_subjects_are_told_in_plain_language(subject: str, told: str) -> None:
-    assert plain(subject) == told
+def test_subjects_are_told_in_plain_language(subject: str, text: str) -> None:
+    assert plain(subject) == text
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_other_subjects_stay_as_they_are(subject: str) -> None:
 
 @given(st.text(alphabet="abcdef0123 :()#!feat-[]`\u2728", max_size=60))
 def test_no_subject_breaks_the_telling_and_no_hash_comes_through(subject: str) -> None:
-    told = plain(subject)
-    assert told
-    for word in told.split(" "):
+    text = plain(subject)
+    assert text
+    for word in text.split(" "):
         assert not re.fullmatch(r"(?=.*[a-f])(?=.*[0-9])[0-9a-f]{7,40}", word)

@@ -350,7 +350,7 @@ ATTACKS = {
 }
 
 
-def asked(root: Path, *commands: str) -> CommandText:
+def run_commands(root: Path, *commands: str) -> CommandText:
     """Every command in a skill's text, all of them carried out as far as they may be."""
     text = "\n".join(f"!`{command}`" for command in commands)
     return inject(text, root, ALL)
@@ -363,7 +363,7 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, name: str) ->
     attack.build(root)
     (root / "PWNED").unlink(missing_ok=True)
     for command in sample(attack.commands, 6):
-        asked(root, command)
+        run_commands(root, command)
         assert not (root / "PWNED").exists(), command
     git.log(root, 5)
     git_status.git_status(root)
@@ -464,7 +464,7 @@ def test_no_command_writes_anything_anywhere_in_the_project(tmp_path: Path) -> N
     root = project(tmp_path / "p")
     os.utime(root / "f.txt", (1, 1))
     before = snapshot(root)
-    asked(root, *sample(WRITING, 25))
+    run_commands(root, *sample(WRITING, 25))
     assert snapshot(root) == before
 
 
@@ -491,7 +491,7 @@ def test_no_option_reads_a_file_outside_the_repository(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(SECRET)
     commands = [command.format(secret=secret, folder=tmp_path) for command in ELSEWHERE]
-    done = asked(root, *sample(commands, 14))
+    done = run_commands(root, *sample(commands, 14))
     assert SECRET not in done.text.replace("\n", " ")
     assert not [ran for ran in done.ran if "horse battery" in ran.detail]
     assert "ran" not in {ran.outcome for ran in done.ran if "git grep horse" not in ran.command}
@@ -588,7 +588,7 @@ def test_a_repository_that_leads_to_a_neighbours_is_not_read(
     root = tmp_path / "p"
     root.mkdir()
     lead(root, other)
-    done = asked(
+    done = run_commands(
         root,
         "git log",
         "git show",
@@ -623,15 +623,15 @@ def test_further_work_trees_submodules_and_repositories_kept_apart_are_read(tmp_
     run(tmp_path / "apart", "commit", "-q", "--allow-empty", "-m", "Commit 1")
     run(tmp_path, "clone", "-q", "--bare", str(main), str(tmp_path / "bare"))
     for folder in (main, tmp_path / "tree", main / "sub", tmp_path / "apart", tmp_path / "bare"):
-        assert asked(folder, "git log -1 --format=%s").text == "Commit 1", folder
-    listed = asked(
+        assert run_commands(folder, "git log -1 --format=%s").text == "Commit 1", folder
+    listed = run_commands(
         tmp_path / "tree", "git worktree list", "git rev-parse --git-common-dir --show-toplevel"
     ).text
     words = listed.split()
     assert words[0] == str(main)
     assert words[-2:] == [f"{main}/.git", str(tmp_path / "tree")]
-    assert asked(main / "sub", "git status -s -b").text.startswith("## ")
-    assert "sub" in asked(main, "git status --short").text
+    assert run_commands(main / "sub", "git status -s -b").text.startswith("## ")
+    assert "sub" in run_commands(main, "git status --short").text
 
 
 ORDINARY = listed("""
@@ -672,7 +672,7 @@ def test_links_that_people_make_in_a_repository_are_no_reason_to_refuse_it(tmp_p
         place.unlink(missing_ok=True)
         place.parent.mkdir(exist_ok=True)
         place.symlink_to(tmp_path / "mine" / place.name)
-    assert asked(root, "git log -1 --format=%s").text == "Commit 1"
+    assert run_commands(root, "git log -1 --format=%s").text == "Commit 1"
 
 
 def test_what_real_skills_ask_git_for_works(tmp_path: Path) -> None:
@@ -682,7 +682,7 @@ def test_what_real_skills_ask_git_for_works(tmp_path: Path) -> None:
     run(root, "stash", "-q")
     (root / "f.txt").write_text("line 3\n")
     (root / "sub").mkdir()
-    done = asked(root, *ORDINARY)
+    done = run_commands(root, *ORDINARY)
     assert {ran.command: ran.detail for ran in done.ran if ran.outcome != "ran"} == {}
     assert "https://example.org/x.git" in done.text
     assert "stash@{0}: WIP on main" in done.text

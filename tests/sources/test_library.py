@@ -62,14 +62,14 @@ def test_folders_and_links_that_cannot_be_looked_into_are_told(
     shutil.rmtree(root / "docs")
     forbid_listing(root / "policy", monkeypatch)
     (root / "docs").symlink_to("docs")  # a loop
-    told = [
+    notes = [
         "policy: unreadable: permission denied, left out",
         "docs: a symbolic link that leads nowhere, left out",
     ]
-    assert set(told) <= set(
+    assert set(notes) <= set(
         foreword.assemble("factory", root=root, phase=1, save=False).report.notes
     )
-    assert set(told) <= set(foreword.lookup("pot", root=root, save=False).report.notes)
+    assert set(notes) <= set(foreword.lookup("pot", root=root, save=False).report.notes)
 
 
 def test_a_project_that_cannot_be_looked_into_says_so_instead_of_being_empty(

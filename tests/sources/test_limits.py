@@ -54,8 +54,8 @@ def test_a_folder_of_items_has_the_same_limit(root: Path) -> None:
 
 
 def test_only_so_many_items_of_a_json_source_are_read(tmp_path: Path) -> None:
-    given = json.dumps([{"text": "a"}] * (MOST_ITEMS + 5)).encode()
-    items, notes = read_items("-", tmp_path, lambda: given)
+    source = json.dumps([{"text": "a"}] * (MOST_ITEMS + 5)).encode()
+    items, notes = read_items("-", tmp_path, lambda: source)
     assert len(items) == MOST_ITEMS
     assert notes == [
         "standard input: 5 items are left out, for at most 100,000 are read: bring fewer"
@@ -66,13 +66,10 @@ def test_what_is_left_to_read_is_shared_by_the_sections_of_a_context(tmp_path: P
     for name in "abcdef":
         (tmp_path / name).write_text("x" * 10)
     context = Allowance(files=4, bytes=45)
-    first, second = (
-        Allowance(files=3, bytes=25, of=context),
-        Allowance(files=3, bytes=1_000, of=context),
-    )
-    read = [(name, first.read(tmp_path, name)) for name in "abc"] + [
-        (name, second.read(tmp_path, name)) for name in "def"
-    ]
+    first = Allowance(files=3, bytes=25, of=context)
+    second = Allowance(files=3, bytes=1_000, of=context)
+    read = [(name, first.read(tmp_path, name)) for name in "abc"]
+    read += [(name, second.read(tmp_path, name)) for name in "def"]
     assert [name for name, one in read if isinstance(one, File)] == ["a", "b", "d", "e"]
     assert [one.reason for _, one in read if isinstance(one, Skip)] == [files.PAST_LIMIT] * 2
 
