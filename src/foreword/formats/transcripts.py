@@ -2,9 +2,8 @@
 
 A JSON document is read whole or not at all. A `.jsonl` file is read line by line, so its size does
 not matter; its lines are messages, items, or those of the coding agents Claude Code and Codex CLI.
-Those of Claude Code are a tree, of which only the whole shows what was rewound. What is left out is
-counted. Who may import a file again asks for marks: a piece is known by its line's `uuid`, or by
-all that was said up to it.
+Those of Claude Code are a tree (`claude_branches`). What is left out is counted. Who may import a
+file again asks for marks: a piece is known by its line's `uuid`, or by all that was said up to it.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO
 
 from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, openai_responses, pydantic_ai
+from foreword.formats.claude_branches import Line, reply_id, uuid_of, with_rewound
 from foreword.formats.fields import FieldPath, add_to_extra, unpack_extra
 from foreword.formats.record import to_record
 from foreword.message import Message, Part
@@ -37,8 +37,6 @@ _LINES = (".jsonl", ".ndjson")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
 _ITEMS = frozenset(("message", "reasoning", "compaction", "item_reference"))
 _ITEM = "item"
-
-Line = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def read_transcript(
         messages = _document_messages(document, where)
         return _transcript(map(TranscriptLine, messages), Counter(), known)
     skipped = Counter[str]()
-    lines = _with_rewound(_lines(chain(opening, file), where, skipped))
+    lines = with_rewound(_lines(chain(opening, file), where, skipped))
     return _transcript(_read_pieces(lines, where, skipped, known or ()), skipped, known)
 
 
@@ -198,7 +196,7 @@ def _read_pieces(
     for (number, value), rewound in lines:
         note = _skip_reason(value, seen)
         if rewound and not note:
-            note = REWOUND_SINCE if _uuid(value) in known else REWOUND
+            note = REWOUND_SINCE if uuid_of(value) in known else REWOUND
         if note:
             skipped[note] += 1
             continue
@@ -234,7 +232,7 @@ def _claude_skip_reason(value: Mapping[str, Any], kind: str, seen: set[str]) -> 
         return "meta"
     if value.get("isApiErrorMessage"):
         return "API error"
-    name = _uuid(value)
+    name = uuid_of(value)
     if name in seen:
         return "duplicate"
     if name:
@@ -252,97 +250,13 @@ def _read_line(
         message = detection.read_message(inner, at.where, at.path)
         if value.get("isCompactSummary"):
             message = replace(message, kind="summary")
-        reply = _reply_id(value) if message.role == "assistant" else ""
-        return [TranscriptLine(message, reply=reply, mark=_uuid(value))]
+        reply = reply_id(value) if message.role == "assistant" else ""
+        return [TranscriptLine(message, reply=reply, mark=uuid_of(value))]
     if _is_pydantic_ai(value):
         return map(TranscriptLine, pydantic_ai.read_message(value, at, names))
     if openai_responses.is_item(value):
         return [TranscriptLine(openai_responses.read_item(value, at), _ITEM)]
     return [TranscriptLine(detection.read_message(value, at.where, at.path))]
-
-
-# --- the branches of Claude Code ------------------------------------------------------------------
-
-
-def _with_rewound(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
-    """Every line, and whether it was rewound; from the first that follows another one on, all
-    are read before."""
-    for line in lines:
-        if "parentUuid" in line[1]:
-            rest = [line, *lines]
-            rewound = _rewound_names([value for _, value in rest])
-            for number, value in rest:
-                yield (number, value), _uuid(value) in rewound
-            return
-        yield line, False
-
-
-def _rewound_names(values: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The names of the lines that branch off from those that lead to the last one.
-
-    Several calls of one reply are lines of their own, and each result follows its own call: these
-    are no branches.
-    """
-    lines = {_uuid(value): value for value in values if not value.get("isSidechain")}
-    lines.pop("", None)
-    current = _names_to_last(lines)
-    replies = {_reply_id(lines[name]) for name in current} - {""}
-    current |= {name for name, value in lines.items() if _reply_id(value) in replies}
-    calls = set[str]()
-    results = set[str]()
-    for name in current:
-        calls |= _call_ids(lines[name])
-        results |= _result_ids(lines[name])
-    missing = calls - results
-    current |= {name for name, value in lines.items() if missing & _result_ids(value)}
-    rewound = set[str]()
-    for name, value in lines.items():  # what a line follows stands before it
-        parent = _parent_uuid(value)
-        if name not in current and (parent in rewound or parent in current):
-            rewound.add(name)
-    return rewound
-
-
-def _names_to_last(lines: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """The names of the last line and of all that lead to it."""
-    names = set[str]()
-    name = list(lines)[-1] if lines else ""
-    while name in lines and name not in names:
-        names.add(name)
-        name = _parent_uuid(lines[name])
-    return names
-
-
-def _uuid(value: Mapping[str, Any]) -> str:
-    return str(value.get("uuid") or "")
-
-
-def _parent_uuid(value: Mapping[str, Any]) -> str:
-    return str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
-
-
-def _reply_id(value: Mapping[str, Any]) -> str:
-    message = value.get("message")
-    return str(message.get("id") or "") if isinstance(message, Mapping) else ""
-
-
-def _call_ids(value: Mapping[str, Any]) -> set[str]:
-    return {str(block.get("id")) for block in _blocks(value, "tool_use")}
-
-
-def _result_ids(value: Mapping[str, Any]) -> set[str]:
-    return {str(block.get("tool_use_id")) for block in _blocks(value, "tool_result")}
-
-
-def _blocks(value: Mapping[str, Any], kind: str) -> Iterator[Mapping[str, Any]]:
-    """The blocks of that type in the message of a line."""
-    message = value.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if not isinstance(content, list):
-        return
-    for block in content:
-        if isinstance(block, Mapping) and block.get("type") == kind:
-            yield block
 
 
 # --- pieces ---------------------------------------------------------------------------------------

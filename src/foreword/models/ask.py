@@ -1,7 +1,7 @@
 """Ask a model a question: with tools that are called until there is an answer.
 
-What an error means is told by `failures`, what a name means by `names`; time limit and attempts are
-`attempts`'.
+What an error means is told by `model_errors`, what a name means by `model_names`; time limit and
+attempts are `attempts`'. One request without rounds is `request`'s.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.models.answer import Answer
-from foreword.models.attempts import ModelCall, call_of, with_attempts
+from foreword.models.attempts import ModelCall, checked_call, with_attempts
 from foreword.models.model_errors import FAILED, model_error, one_line
 from foreword.models.stream import StreamReader
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelMessage
 
-MOST_ROUNDS = 25  # of tool calls, until an answer is due
-BAD_CALLS = 2  # in a row of one tool, with arguments that make no sense
+# Of tool calls, until an answer is due: a model that has not found it by then goes round in
+# circles, and every round is paid for.
+MOST_ROUNDS = 25
+BAD_CALLS = 2  # in a row of one tool, with arguments that make no sense; after that the call fails
 
 Tool = Callable[..., str]
 
@@ -47,7 +49,13 @@ def ask(
     function with a docstring; a `ForewordError` that it raises is told to the model. A model object
     serves one call at a time: where calls run side by side, give its name.
     """
-    call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
+    call = checked_call(
+        model,
+        timeout_seconds=timeout_seconds,
+        attempts=attempts,
+        max_output_tokens=max_output_tokens,
+        on_text=on_text,
+    )
     question = _Question(call, instructions, request, tools)
     return with_attempts(call, question.agent, question.once, cancel)
 
@@ -61,11 +69,13 @@ class _Question:
         from pydantic_ai.usage import RunUsage
 
         self.agent = _agent(call, instructions, tools)
-        self._call, self._request, self._has_tools = call, request, bool(tools)
+        self._call = call
+        self._request = request
+        self._has_tools = bool(tools)
         self._usage = RunUsage()
-        self._done: list[ModelMessage] = []
+        self._finished: list[ModelMessage] = []  # rounds of attempts before
 
-    async def once(self, heard: StreamReader | None, attempt: int) -> Answer:
+    async def once(self, reader: StreamReader | None, attempt: int) -> Answer:
         """The answer of one attempt."""
         from pydantic_ai import capture_run_messages
         from pydantic_ai.usage import UsageLimits
@@ -73,11 +83,11 @@ class _Question:
         with capture_run_messages() as messages:
             try:
                 result = await self.agent.run(
-                    None if self._done else self._request,
-                    message_history=self._done or None,
+                    None if self._finished else self._request,
+                    message_history=self._finished or None,
                     usage=self._usage,
                     usage_limits=UsageLimits(request_limit=MOST_ROUNDS),
-                    event_stream_handler=heard,
+                    event_stream_handler=reader,
                 )
                 return self._answer(result.output, messages, attempt)
             except TimeoutError:
@@ -85,7 +95,7 @@ class _Question:
             except Exception:
                 if _is_empty(messages):
                     raise ModelFailed(f"{FAILED}: its answer is empty") from None
-                self._done = _whole(messages)
+                self._finished = _finished_rounds(messages)
                 raise
 
     def _answer(self, text: str, messages: Sequence[ModelMessage], attempt: int) -> Answer:
@@ -116,18 +126,20 @@ def _agent(call: ModelCall, instructions: str, tools: Sequence[Tool]) -> Agent[o
             call.model,
             name="foreword",
             instructions=instructions or None,
-            tools=[_told_to_the_model(tool) for tool in tools],
+            tools=[_with_errors_as_answers(tool) for tool in tools],
             retries={"tools": BAD_CALLS, "output": 0},
             model_settings=call.settings,
         )
     except UserError as error:
         raise model_error(error, 1) from None
     except Exception as error:  # noqa: BLE001 - types that can't be found, a callable without a signature
-        told = f"the tools can't be used: {type(error).__name__}: {one_line(error)}"
-        raise UsageError(told, hint="a tool is a function with types and a docstring") from None
+        raise UsageError(
+            f"the tools can't be used: {type(error).__name__}: {one_line(error)}",
+            hint="a tool is a function with types and a docstring",
+        ) from None
 
 
-def _told_to_the_model(tool: Tool) -> Tool:
+def _with_errors_as_answers(tool: Tool) -> Tool:
     """The tool; what it can't do is an answer, and what breaks it is said to be the tool's
     fault."""
 
@@ -136,7 +148,8 @@ def _told_to_the_model(tool: Tool) -> Tool:
         try:
             return tool(*args, **named)
         except ForewordError as error:
-            return f"error: {error.message}" + (f" ({error.hint})" if error.hint else "")
+            hint = f" ({error.hint})" if error.hint else ""
+            return f"error: {error.message}{hint}"
         except Exception as error:
             name = getattr(tool, "__name__", "tool")
             raise ModelFailed(
@@ -150,19 +163,20 @@ def _is_empty(messages: Sequence[ModelMessage]) -> bool:
     """Whether the last thing that came is an answer without a word."""
     from pydantic_ai.messages import ModelResponse, TextPart
 
-    last = next(
-        (message for message in reversed(messages) if isinstance(message, ModelResponse)), None
-    )
-    if last is None or last.state != "complete" or last.finish_reason == "length":
+    replies = [message for message in messages if isinstance(message, ModelResponse)]
+    if not replies:
+        return False
+    last = replies[-1]
+    if last.state != "complete" or last.finish_reason == "length":
         return False
     return all(isinstance(part, TextPart) and not part.content.strip() for part in last.parts)
 
 
-def _whole(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def _finished_rounds(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """The rounds so far without a reply that broke off."""
     from pydantic_ai.messages import ModelRequest
 
-    ends = [
-        number for number, message in enumerate(messages, 1) if isinstance(message, ModelRequest)
-    ]
-    return list(messages[: ends[-1]]) if ends else []
+    rounds = list(messages)
+    while rounds and not isinstance(rounds[-1], ModelRequest):
+        rounds.pop()
+    return rounds

@@ -1,7 +1,7 @@
 """What every call of a model has, whatever is asked: a model that is built, a time limit, attempts,
 giving up.
 
-A question with its rounds of tools (`calls`) and a single request (`requests`) differ only in what
+A question with its rounds of tools (`ask`) and a single request (`request`) differ only in what
 happens once; all around it is here. pydantic-ai is an extra, imported on use; its clients' own
 retries are off, so that ours are all there are.
 """
@@ -21,9 +21,9 @@ from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection
 from foreword.models.model_errors import (
     CallCancelled,
-    late,
     may_succeed_later,
     model_error,
+    timeout_error,
     wait_seconds,
 )
 from foreword.models.model_names import INSTALL, OURS, find_model
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """A model and how it is asked."""
 
@@ -55,23 +55,21 @@ class ModelCall:
         settings: dict[str, Any] = {"timeout": self.timeout_seconds, "max_retries": 0}
         if self.max_output_tokens is not None:
             settings["max_tokens"] = self.max_output_tokens
-        return {
-            name: value
-            for name, value in settings.items()
-            if name not in self.model.unsupported_settings
-        }
+        unsupported = self.model.unsupported_settings
+        return {name: value for name, value in settings.items() if name not in unsupported}
 
     def check_whole(self, reply: ModelResponse) -> None:
         """Raise `CallCancelled` where a provider's stream ended without a word that it was over: no
         reason, and no bill."""
-        given = (reply.provider_details or {}).get("finish_reason")
-        is_whole = reply.finish_reason is not None and bool(given or reply.usage.output_tokens)
+        reason = (reply.provider_details or {}).get("finish_reason")
+        is_whole = reply.finish_reason is not None and bool(reason or reply.usage.output_tokens)
         if self.on_text and self.model.provider is not None and not is_whole:
             raise CallCancelled
 
 
-def call_of(
+def checked_call(
     model: Any,
+    *,
     timeout_seconds: float,
     attempts: int,
     max_output_tokens: int | None,
@@ -86,10 +84,19 @@ def call_of(
         raise UsageError(f"a model must be asked at least once, not {attempts} times")
     if max_output_tokens is not None and max_output_tokens < 1:
         raise UsageError(f"an answer must be allowed at least one token, not {max_output_tokens}")
-    return ModelCall(*_built(model), timeout_seconds, attempts, max_output_tokens, on_text)
+    built, name, connection = _build_model(model)
+    return ModelCall(
+        model=built,
+        name=name,
+        connection=connection,
+        timeout_seconds=timeout_seconds,
+        attempts=attempts,
+        max_output_tokens=max_output_tokens,
+        on_text=on_text,
+    )
 
 
-def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
+def _build_model(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
     """The model, the name it goes by, and what its call has to open and close."""
     try:
         from pydantic_ai.models import Model
@@ -106,7 +113,7 @@ def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
 
 
 Once = Callable[[StreamReader | None, int], Awaitable[T]]
-"""What one attempt does: it is given who listens, and its number."""
+"""What one attempt does: it is given the reader of its stream, if any, and its number."""
 
 
 def with_attempts(
@@ -126,29 +133,29 @@ async def _within_time(
         async with asyncio.timeout(call.timeout_seconds) as limit, call.connection, client:
             return await _first_outcome(call, once, limit)
     except TimeoutError:
-        raise late(call.timeout_seconds) from None
+        raise timeout_error(call.timeout_seconds) from None
 
 
 async def _first_outcome(call: ModelCall, once: Once[T], limit: asyncio.Timeout) -> T:
-    heard = StreamReader(call.on_text, call.max_output_tokens) if call.on_text else None
+    reader = StreamReader(call.on_text, call.max_output_tokens) if call.on_text else None
     for attempt in range(1, call.attempts + 1):
         try:
-            return await once(heard, attempt)
+            return await once(reader, attempt)
         except TimeoutError:
             raise
         except Exception as error:  # noqa: BLE001 - a provider may raise anything
-            if heard and heard.broken:
-                raise heard.broken from None
+            if reader and reader.broken:
+                raise reader.broken from None
             if attempt == call.attempts or not may_succeed_later(error):
                 raise model_error(error, attempt) from None
-            seconds = _wait(error, attempt, limit)
-        if heard:
-            heard.begin_again()
+            seconds = _seconds_to_wait(error, attempt, limit)
+        if reader:
+            reader.begin_again()
         await asyncio.sleep(seconds)
     raise AssertionError("the last attempt returns or raises")
 
 
-def _wait(error: Exception, failures: int, limit: asyncio.Timeout) -> float:
+def _seconds_to_wait(error: Exception, failures: int, limit: asyncio.Timeout) -> float:
     """How long to wait, or an error at once if that is longer than there is time."""
     seconds = wait_seconds(error, failures)
     left = (limit.when() or math.inf) - asyncio.get_running_loop().time()

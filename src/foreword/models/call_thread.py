@@ -16,10 +16,12 @@ from threading import Event, Thread
 from typing import TypeVar
 
 from foreword.errors import ModelFailed
-from foreword.models.model_errors import late
+from foreword.models.model_errors import timeout_error
 
-LOOK_SECONDS = 0.05  # how often a waiting caller looks whether to give up
-GRACE_SECONDS = 1.0  # for a call to end by itself
+# How often a waiting caller looks whether to give up: a user who cancels does not notice it, and
+# twenty looks a second cost nothing.
+LOOK_SECONDS = 0.05
+GRACE_SECONDS = 1.0  # for a call to end by itself, closing its connection, before it is left behind
 
 T = TypeVar("T")
 
@@ -35,7 +37,7 @@ def in_a_thread(call: Callable[[], Awaitable[T]], seconds: float, cancel: Event 
             if cancel is not None and cancel.is_set():
                 raise ModelFailed("the call was cancelled")
             if time.monotonic() > ends:
-                raise late(seconds)
+                raise timeout_error(seconds)
         return outcome.result()
     finally:
         if not outcome.done():
@@ -47,7 +49,8 @@ def _run(
     call: Callable[[], Awaitable[T]], stop: Future[Callable[[], object]], outcome: Future[T]
 ) -> None:
     async def running() -> T:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
 
         def cancel() -> None:
             with suppress(RuntimeError):  # the loop has come to its end in the meantime

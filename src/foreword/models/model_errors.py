@@ -17,9 +17,11 @@ from typing import Any
 from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.secrets.masking import HIDDEN, mask
 
-LONGEST_LINE = 300
+LONGEST_LINE = 300  # characters: an error is told in one line, and some providers send a page
 SHORTEST_KEY = 8  # characters: shorter values are words, such as "none"
 KEY_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+# Between attempts, where the provider does not say: twice as long each time. Shorter would add to
+# an overload; beyond the longest a call's own time limit is nearly always over.
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
 FAILED = "the model failed"
@@ -40,9 +42,8 @@ def may_succeed_later(error: Exception) -> bool:
     if isinstance(error, foreign.ModelQuotaExceededError):
         return False
     if isinstance(error, foreign.ModelHTTPError):
-        return error.provider_retry_hint is not False and (
-            error.status_code == 429 or error.status_code >= 500
-        )
+        is_temporary = error.status_code == 429 or error.status_code >= 500
+        return error.provider_retry_hint is not False and is_temporary
     return isinstance(
         error,
         CallCancelled
@@ -91,7 +92,7 @@ def model_error(error: Exception, attempts: int) -> ForewordError:
             return ModelFailed(f"{FAILED}{tries}: {type(error).__name__}: {one_line(error)}")
 
 
-def late(seconds: float) -> ModelFailed:
+def timeout_error(seconds: float) -> ModelFailed:
     """The error of a call that ran out of time."""
     return ModelFailed(f"the model did not answer within {seconds:g} s")
 
@@ -100,7 +101,10 @@ def one_line(error: BaseException | str) -> str:
     """What an error says, on one line, without a key that may be in it."""
     said = str(error).strip() or type(error).__name__
     line = mask(_without_keys(said)).splitlines()[0]
-    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE].rsplit(' ', 1)[0]} ..."
+    if len(line) <= LONGEST_LINE:
+        return line
+    whole_words = line[:LONGEST_LINE].rsplit(" ", 1)[0]
+    return f"{whole_words} ..."
 
 
 def _without_keys(text: str) -> str:
@@ -114,12 +118,12 @@ def _status(error: Any) -> str:
     """`429 Too Many Requests: slow down`."""
     known = {status.value: f" {status.phrase}" for status in HTTPStatus}
     phrase = known.get(error.status_code, "")
-    said = one_line(_said(error.body) or error.hint or "no reason was given")
-    meant = f" (did you mean {error.suggested_model_id}?)" if error.suggested_model_id else ""
-    return f"{error.status_code}{phrase}: {said}{meant}"
+    reason = one_line(_body_message(error.body) or error.hint or "no reason was given")
+    suggestion = f" (did you mean {error.suggested_model_id}?)" if error.suggested_model_id else ""
+    return f"{error.status_code}{phrase}: {reason}{suggestion}"
 
 
-def _said(body: object) -> str:
+def _body_message(body: object) -> str:
     """The message inside an error's body, as providers nest it."""
     while isinstance(body, Mapping):
         body = body.get("error") or body.get("message") or body.get("detail")
@@ -129,11 +133,9 @@ def _said(body: object) -> str:
 def _hint(error: Any) -> str:
     if error.status_code in (401, 403):
         return "check the key of this model"
-    return (
-        "check the name of the model and the address of its server"
-        if error.status_code == 404
-        else ""
-    )
+    if error.status_code == 404:
+        return "check the name of the model and the address of its server"
+    return ""
 
 
 def _first_sentence(error: Exception) -> str:

@@ -43,25 +43,25 @@ def find_model(name: str, connection: Connection | None = None) -> Model:
 
     The built-in one is `test`, or `test:2s` if it is to take two seconds.
     """
-    if built_in := TEST.fullmatch(name):
+    built_in = TEST.fullmatch(name)
+    if built_in:
         from foreword.models.test_model import rule_based_model
 
         return rule_based_model(float(built_in["seconds"] or 0))
     if not name.strip():
         raise UsageError("the model has no name", hint=EXAMPLES)
+    at_url = AT_URL.fullmatch(name)
     try:
-        return (
-            _at_url(found, connection)
-            if (found := AT_URL.fullmatch(name))
-            else _known(name, connection)
-        )
+        if at_url:
+            return _model_at_url(at_url, connection)
+        return _known_model(name, connection)
     except ImportError as missing:
         raise UsageError(
             f"the model {name} needs a package that is not installed", hint=_install(missing)
         ) from None
 
 
-def _known(name: str, connection: Connection | None) -> Model:
+def _known_model(name: str, connection: Connection | None) -> Model:
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
@@ -71,61 +71,58 @@ def _known(name: str, connection: Connection | None) -> Model:
             return infer_model(name, provider_factory=lambda _: _provider(kind, connection))
         return infer_model(name)
     except UserError as error:
-        if variable := VARIABLE.search(str(error)):
+        variable = VARIABLE.search(str(error))
+        if variable:
             raise UsageError(
                 f"the model {name} needs a key: set {variable[1]}", hint=KEYLESS
             ) from None
         raise UsageError(
-            f"the model can't be asked: {_meant(name, one_line(error))}", hint=EXAMPLES
+            f"the model can't be asked: {_with_suggestion(name, one_line(error))}", hint=EXAMPLES
         ) from None
 
 
-def _meant(name: str, said: str) -> str:
+def _with_suggestion(name: str, said: str) -> str:
     """What is said of a name that nobody knows, with a suggestion as our pages write it, and of
     our own model, too."""
-    kind, _, rest = name.partition(":")
-    if (
-        rest
-        and (close := get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8))
-        and kind != close[0]
-    ):
-        return f"{said.partition('. Did you mean')[0]}. Did you mean '{close[0]}:{rest}'?"
-    if "Did you mean" in said or not get_close_matches(
-        name.partition(":")[0].lower(), ["test"], cutoff=0.7
-    ):
+    kind, colon, rest = name.partition(":")
+    close = get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8)
+    if rest and close and kind != close[0]:
+        without_suggestion = said.partition(". Did you mean")[0]
+        return f"{without_suggestion}. Did you mean '{close[0]}:{rest}'?"
+    is_like_test = get_close_matches(kind.lower(), ["test"], cutoff=0.7)
+    if "Did you mean" in said or not is_like_test:
         return said.replace("'openai-chat:", "'openai:")
-    return (
-        f"{said}. Did you mean"
-        f" 'test'{', or test:2s for one that takes 2 seconds' if ':' in name else ''}?"
-    )
+    slow = ", or test:2s for one that takes 2 seconds" if colon else ""
+    return f"{said}. Did you mean 'test'{slow}?"
 
 
-def _at_url(found: re.Match[str], connection: Connection | None) -> Model:
+def _model_at_url(found: re.Match[str], connection: Connection | None) -> Model:
     """A model on a server of that address."""
-    kind, name, url = found["kind"], found["name"], _checked(found["url"])
-    provider = _provider(
-        kind, connection, api_key=os.environ.get(KEY_VARIABLE) or NO_KEY, base_url=url
-    )
+    kind = found["kind"]
+    name = found["name"]
+    url = _checked_url(found["url"])
+    key = os.environ.get(KEY_VARIABLE) or NO_KEY
+    provider = _provider(kind, connection, api_key=key, base_url=url)
     if kind == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
 
         return AnthropicModel(name, provider=provider)
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
-    speaks: Any = OpenAIResponsesModel if kind == "openai-responses" else OpenAIChatModel
-    model: Model = speaks(name, provider=provider)
-    return model
+    if kind == "openai-responses":
+        return OpenAIResponsesModel(name, provider=provider)
+    return OpenAIChatModel(name, provider=provider)
 
 
 def _provider(kind: str, connection: Connection | None, **access: str) -> Any:
     """The provider of a kind; without an address and a key it has its own."""
     from pydantic_ai.providers import infer_provider_class
 
-    made: Any = infer_provider_class(kind)
-    return made(**access, http_client=connection.client if connection else None)
+    provider_class: Any = infer_provider_class(kind)
+    return provider_class(**access, http_client=connection.client if connection else None)
 
 
-def _checked(url: str) -> str:
+def _checked_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.username or parts.password:
         raise UsageError(
@@ -142,6 +139,6 @@ def _checked(url: str) -> str:
 
 def _install(missing: ImportError) -> str:
     extra = EXTRA.search(str(missing))
-    return (
-        INSTALL if not extra or extra[1] in ("anthropic", "openai") else f"pip install '{extra[0]}'"
-    )
+    if not extra or extra[1] in ("anthropic", "openai"):  # ours brings both
+        return INSTALL
+    return f"pip install '{extra[0]}'"

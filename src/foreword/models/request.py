@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ModelFailed
 from foreword.formats import from_pydantic_ai, to_pydantic_ai
-from foreword.message import Message, Text, ToolCall
-from foreword.models.attempts import ModelCall, call_of, with_attempts
+from foreword.message import Message, Part, Text, ToolCall
+from foreword.models.attempts import ModelCall, checked_call, with_attempts
 from foreword.models.model_errors import FAILED
 from foreword.models.stream import StreamReader
 
@@ -60,51 +60,54 @@ def reply(
     A system message in front is the system prompt. Everything else is as with `ask`, for this one
     request.
     """
-    call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
-    asked = to_pydantic_ai(messages)
+    call = checked_call(
+        model,
+        timeout_seconds=timeout_seconds,
+        attempts=attempts,
+        max_output_tokens=max_output_tokens,
+        on_text=on_text,
+    )
+    their_messages = to_pydantic_ai(messages)
 
-    async def once(heard: StreamReader | None, attempt: int) -> ModelReply:
-        response = await _response(call, asked, tools, heard)
+    async def once(reader: StreamReader | None, attempt: int) -> ModelReply:
+        response = await _response(call, their_messages, tools, reader)
         call.check_whole(response)
-        cut = response.finish_reason == "length"
-        used = response.usage
         return ModelReply(
             message=_message(response),
             model=call.name,
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
+            input_tokens=response.usage.input_tokens,
+            output_tokens=response.usage.output_tokens,
             attempts=attempt,
-            cut=cut,
+            cut=response.finish_reason == "length",
         )
 
     return with_attempts(call, call.model, once, cancel)
 
 
 async def _response(
-    call: ModelCall, messages: Sequence[Any], tools: Sequence[ToolSpec], heard: StreamReader | None
+    call: ModelCall, messages: Sequence[Any], tools: Sequence[ToolSpec], reader: StreamReader | None
 ) -> ModelResponse:
     from pydantic_ai.direct import model_request, model_request_stream
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
 
-    defined = [
-        ToolDefinition(
+    definitions = list[ToolDefinition]()
+    for tool in tools:
+        definition = ToolDefinition(
             name=tool.name,
             parameters_json_schema=dict(tool.parameters),
             description=tool.description,
         )
-        for tool in tools
-    ]
-    asked: dict[str, Any] = {
+        definitions.append(definition)
+    parameters = ModelRequestParameters(function_tools=definitions, allow_text_output=True)
+    options: dict[str, Any] = {
         "model_settings": call.settings,
-        "model_request_parameters": ModelRequestParameters(
-            function_tools=defined, allow_text_output=True
-        ),
+        "model_request_parameters": parameters,
     }
-    if heard is None:
-        return await model_request(call.model, messages, **asked)
-    async with model_request_stream(call.model, messages, **asked) as stream:
-        await heard(None, stream)
+    if reader is None:
+        return await model_request(call.model, messages, **options)
+    async with model_request_stream(call.model, messages, **options) as stream:
+        await reader(None, stream)
         return stream.get()
 
 
@@ -112,9 +115,12 @@ def _message(response: ModelResponse) -> Message:
     """The message as it is kept: without the bill and the time, which are not the
     conversation's."""
     (message,) = from_pydantic_ai([response])
-    if not any(
-        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip())
-        for part in message.parts
-    ):
+    if not any(map(_says_something, message.parts)):
         raise ModelFailed(f"{FAILED}: its answer is empty")
     return replace(message, extra="")
+
+
+def _says_something(part: Part) -> bool:
+    if isinstance(part, Text):
+        return bool(part.text.strip())
+    return isinstance(part, ToolCall)

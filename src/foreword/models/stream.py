@@ -8,8 +8,11 @@ from typing import Any
 from foreword.errors import ModelFailed
 from foreword.models.model_errors import FAILED
 
-LONGEST_TOKEN = 16  # characters: text that has more of them than the limit allows is past it
-LONGEST_ANSWER_TOKENS = 250_000  # where nobody has set a limit
+# Characters: text that has more of them than the limit in tokens allows is past it. Tokens are
+# about 4 characters; the rest is for code and spaces, since an answer must not be left too early.
+LONGEST_TOKEN = 16
+# Where nobody has set a limit: a bound on memory and on the bill, far above a usual answer.
+LONGEST_ANSWER_TOKENS = 250_000
 
 
 class StreamReader:
@@ -23,21 +26,23 @@ class StreamReader:
 
     async def __call__(self, context: object, events: AsyncIterable[Any]) -> None:
         async for event in events:
-            if text := _text_of(event):
-                self._chars += len(text)
-                if self._chars > self._limit_tokens * LONGEST_TOKEN:
-                    raise ModelFailed(
-                        f"{FAILED}: its answer did not end at {self._limit_tokens:,} tokens"
-                    )
-                self._tell(text)
+            text = _text_of(event)
+            if not text:
+                continue
+            self._chars += len(text)
+            if self._chars > self._limit_tokens * LONGEST_TOKEN:
+                raise ModelFailed(
+                    f"{FAILED}: its answer did not end at {self._limit_tokens:,} tokens"
+                )
+            self._pass_on(text)
 
     def begin_again(self) -> None:
         """Say that what was passed on so far is void."""
         if self._chars:
             self._chars = 0
-            self._tell("")
+            self._pass_on("")
 
-    def _tell(self, text: str) -> None:
+    def _pass_on(self, text: str) -> None:
         try:
             self._on_text(text)
         except Exception as error:

@@ -12,6 +12,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foreword.tokens import counter
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 NAME = "test"
 REVIEW = "review"
 LOOKUP = "lookup"
-LONGEST_LINE = 80
+LONGEST_LINE = 80  # characters of what it was asked or found, as it repeats them
 HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 NEW_FILE = re.compile(r"\+\+\+ (?:b/)?([^\t\n]+)")
 REFERENCE = re.compile(r"\[([A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\]")
-GIVEN = re.compile(rf"^{REFERENCE.pattern} ", re.MULTILINE)
-HANDED_ON = re.compile(
+LISTED_REFERENCE = re.compile(rf"^{REFERENCE.pattern} ", re.MULTILINE)
+ARTIFACT_TO_WRITE = re.compile(
     r"(?i:\bartifact\b|\boutput\b|\bproduces?\b|\bhands? on\b)[^\[\n]{0,80}" + REFERENCE.pattern
 )
 PHASE = re.compile(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
@@ -44,46 +45,50 @@ class ReviewRule(NamedTuple):
 
 
 RULES = [
-    ReviewRule(re.compile(pattern), severity, title, detail)
-    for pattern, severity, title, detail in [
-        (
-            r"""(?i)\b\w*(?:password|passwd|secret|api_?key|token)\w*["']?\s*[:=]\s*["'][^"']+["']""",
-            "critical",
-            "Hard-coded secret",
-            "Anyone who can read the code can use it: read it from the environment.",
+    ReviewRule(
+        pattern=re.compile(
+            r"""(?i)\b\w*(?:password|passwd|secret|api_?key|token)\w*["']?\s*[:=]\s*["'][^"']+["']"""
         ),
-        (
-            r"""(?i)\bf["'].*\b(?:select|insert|update|delete)\b.*\{""",
-            "critical",
-            "SQL built from a string",
-            "A value can change the statement: pass it as a parameter.",
-        ),
-        (
-            r"\beval\(",
-            "high",
-            "eval of a string",
-            "Whatever the string says is run: parse it instead.",
-        ),
-        (
-            r"^\s*except\s*:",
-            "high",
-            "Bare except",
-            "It swallows everything, interrupts too: name the error.",
-        ),
-        (
-            r"[=!]= None\b",
-            "medium",
-            "Comparison with None",
-            "`is None` can't be overridden by an object's own `==`.",
-        ),
-        (r"\b(?:TODO|FIXME)\b", "low", "Unfinished work", "Finish it, or say where it is tracked."),
-        (
-            r"(?<![\w.])print\(|\bconsole\.log\(",
-            "low",
-            "Debug output",
-            "Use the logger, or take it out.",
-        ),
-    ]
+        severity="critical",
+        title="Hard-coded secret",
+        detail="Anyone who can read the code can use it: read it from the environment.",
+    ),
+    ReviewRule(
+        pattern=re.compile(r"""(?i)\bf["'].*\b(?:select|insert|update|delete)\b.*\{"""),
+        severity="critical",
+        title="SQL built from a string",
+        detail="A value can change the statement: pass it as a parameter.",
+    ),
+    ReviewRule(
+        pattern=re.compile(r"\beval\("),
+        severity="high",
+        title="eval of a string",
+        detail="Whatever the string says is run: parse it instead.",
+    ),
+    ReviewRule(
+        pattern=re.compile(r"^\s*except\s*:"),
+        severity="high",
+        title="Bare except",
+        detail="It swallows everything, interrupts too: name the error.",
+    ),
+    ReviewRule(
+        pattern=re.compile(r"[=!]= None\b"),
+        severity="medium",
+        title="Comparison with None",
+        detail="`is None` can't be overridden by an object's own `==`.",
+    ),
+    ReviewRule(
+        pattern=re.compile(r"\b(?:TODO|FIXME)\b"),
+        severity="low",
+        title="Unfinished work",
+        detail="Finish it, or say where it is tracked.",
+    ),
+    ReviewRule(
+        pattern=re.compile(r"(?<![\w.])print\(|\bconsole\.log\("),
+        severity="low",
+        title="Debug output",
+        detail="Use the logger, or take it out.",
+    ),
 ]
 
 
@@ -98,7 +103,7 @@ def rule_based_model(seconds: float = 0) -> FunctionModel:
 
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
         await asyncio.sleep(seconds)
-        async for piece in _streamed(messages, info):
+        async for piece in _stream_reply(messages, info):
             yield piece
 
     return FunctionModel(reply, stream_function=stream, model_name=NAME)
@@ -106,57 +111,69 @@ def rule_based_model(seconds: float = 0) -> FunctionModel:
 
 def review(text: str) -> list[dict[str, Any]]:
     """A finding for every added line of the diffs in a text that breaks a rule."""
-    return [
-        {
-            "severity": rule.severity,
-            "file": file,
-            "line": line,
-            "title": rule.title,
-            "detail": rule.detail,
-        }
-        for file, line, added in added_lines(text)
-        for rule in RULES
-        if rule.pattern.search(added)
-    ]
+    findings = list[dict[str, Any]]()
+    for file, line, added in added_lines(text):
+        for rule in RULES:
+            if rule.pattern.search(added):
+                finding = {
+                    "severity": rule.severity,
+                    "file": file,
+                    "line": line,
+                    "title": rule.title,
+                    "detail": rule.detail,
+                }
+                findings.append(finding)
+    return findings
 
 
 def added_lines(text: str) -> Iterator[tuple[str, int, str]]:
     """File, number and text of every added line; a hunk is as long as its head says, or ends
     where it was cut."""
-    file, line, old_left, new_left = "", 0, 0, 0
-    for written in text.split("\n"):
-        kind = written[:1] or " "
+    file = ""
+    line = 0
+    old_left = new_left = 0  # lines of the hunk that are still to come
+    for row in text.split("\n"):
+        kind = row[:1] or " "
         if (old_left > 0 or new_left > 0) and kind in " +-\\":
             if kind == "+":
-                yield file, line, written[1:]
+                yield file, line, row[1:]
             old_left -= kind in " -"
             new_left -= kind in " +"
             line += kind in " +"
-        elif hunk := HUNK.match(written):
-            old_left, line, new_left = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
-        else:
-            old_left = new_left = 0
-            if named := NEW_FILE.match(written):
-                file = named[1].strip()
+            continue
+        old_left = new_left = 0
+        hunk = HUNK.match(row)
+        new_file = NEW_FILE.match(row)
+        if hunk:
+            old_left = int(hunk[1] or 1)
+            line = int(hunk[2])
+            new_left = int(hunk[3] or 1)
+        elif new_file:
+            file = new_file[1].strip()
 
 
 def _reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.usage import RequestUsage
 
-    request, found = _request(messages), _found(messages)
+    request = _request(messages)
+    found = _lookup_results(messages)
     task = _task(info.instructions or "", request)
-    wanted = [] if found else _to_look_up(task, request, info)
-    text = "" if wanted else _written(task, request, found)
-    calls = [ToolCallPart(LOOKUP, {parameter: name}, f"call_{name}") for parameter, name in wanted]
+    lookups = [] if found else _lookups(task, request, info)
+    text = "" if lookups else _answer_text(task, request, found)
+    parts = list[ToolCallPart | TextPart]()
+    for parameter, name in lookups:
+        parts.append(ToolCallPart(LOOKUP, {parameter: name}, f"call_{name}"))
+    if not parts:
+        parts.append(TextPart(text))
     count = counter("estimate").count
     usage = RequestUsage(
         input_tokens=count(f"{info.instructions}\n{request}"), output_tokens=max(1, count(text))
     )
-    return ModelResponse([*calls, *([] if calls else [TextPart(text)])], usage=usage)
+    return ModelResponse(parts, usage=usage)
 
 
-async def _streamed(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
+async def _stream_reply(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
     """The same reply word by word."""
     from pydantic_ai.messages import TextPart, ToolCallPart
     from pydantic_ai.models.function import DeltaToolCall
@@ -172,64 +189,68 @@ async def _streamed(messages: list[ModelMessage], info: AgentInfo) -> AsyncItera
 
 def _task(instructions: str, request: str) -> str:
     """`review`, the artifact to write, or nothing in particular."""
-    artifact, phase = HANDED_ON.search(request), PHASE.search(request)
+    artifact = ARTIFACT_TO_WRITE.search(request)
+    phase = PHASE.search(request)
     if HUNK.search(request) and (artifact is None or "findings" in instructions):
         return REVIEW
-    return artifact[1] if artifact else phase[0].capitalize() if phase else ""
+    if artifact:
+        return artifact[1]
+    return phase[0].capitalize() if phase else ""
 
 
-def _to_look_up(task: str, request: str, info: AgentInfo) -> list[tuple[str, str]]:
+def _lookups(task: str, request: str, info: AgentInfo) -> list[tuple[str, str]]:
     """The parameter and the value of every lookup that a phase needs: what it names, and what it
     was given."""
-    tool = next((tool for tool in info.function_tools if tool.name == LOOKUP), None)
-    if tool is None or task in ("", REVIEW):
+    tools = [tool for tool in info.function_tools if tool.name == LOOKUP]
+    if not tools or task in ("", REVIEW):
         return []
-    parameter = next(iter(tool.parameters_json_schema.get("properties", {})), "name")
-    named = dict.fromkeys([*REFERENCE.findall(request), *GIVEN.findall(info.instructions or "")])
-    return [(parameter, reference) for reference in named if reference != task]
+    parameters = list(tools[0].parameters_json_schema.get("properties", {})) or ["name"]
+    references = REFERENCE.findall(request) + LISTED_REFERENCE.findall(info.instructions or "")
+    others = [reference for reference in dict.fromkeys(references) if reference != task]
+    return [(parameters[0], reference) for reference in others]
 
 
-def _written(task: str, request: str, found: Sequence[tuple[str, str]]) -> str:
+def _answer_text(task: str, request: str, found: Sequence[tuple[str, str]]) -> str:
     if task == REVIEW:
         return json.dumps({"findings": review(request)}, indent=2)
     if task:
         return _artifact(task, request, found)
-    first = next((line for line in request.splitlines() if line.strip()), "nothing")
+    first = next(filter(str.strip, request.splitlines()), "nothing")
     return f"The model `{NAME}` answers by rule and was asked: {_short(first)}"
 
 
 def _artifact(name: str, request: str, found: Sequence[tuple[str, str]]) -> str:
-    phase, tag = PHASE.search(request), f"[{name}]"
-    title = (
-        f"# {name}"
-        if not REFERENCE.match(tag)
-        else f"# {tag} written in {phase[0].lower()}"
-        if phase
-        else f"# {tag}"
-    )
-    given = [f"- [{reference}]: {_short(text)}" for reference, text in found]
-    return "\n".join(
-        [title, "", *(["Looked up:", *given] if given else ["Nothing was looked up."])]
-    )
+    title = _artifact_title(name, PHASE.search(request))
+    if not found:
+        return "\n".join([title, "", "Nothing was looked up."])
+    lines = [f"- [{reference}]: {_short(text)}" for reference, text in found]
+    return "\n".join([title, "", "Looked up:", *lines])
+
+
+def _artifact_title(name: str, phase: re.Match[str] | None) -> str:
+    tag = f"[{name}]"
+    if not REFERENCE.match(tag):
+        return f"# {name}"
+    return f"# {tag} written in {phase[0].lower()}" if phase else f"# {tag}"
 
 
 def _request(messages: Sequence[ModelMessage]) -> str:
     from pydantic_ai.messages import UserPromptPart
 
-    parts = (part for message in messages for part in message.parts)
+    parts = chain.from_iterable(message.parts for message in messages)
     return "\n".join(str(part.content) for part in parts if isinstance(part, UserPromptPart))
 
 
-def _found(messages: Sequence[ModelMessage]) -> list[tuple[str, str]]:
+def _lookup_results(messages: Sequence[ModelMessage]) -> list[tuple[str, str]]:
     """What was looked up: the reference and the answer."""
     from pydantic_ai.messages import ToolReturnPart
 
-    parts = (part for message in messages for part in message.parts)
-    return [
-        (part.tool_call_id.removeprefix("call_"), part.model_response_str())
-        for part in parts
-        if isinstance(part, ToolReturnPart)
-    ]
+    results = list[tuple[str, str]]()
+    for part in chain.from_iterable(message.parts for message in messages):
+        if isinstance(part, ToolReturnPart):
+            reference = part.tool_call_id.removeprefix("call_")
+            results.append((reference, part.model_response_str()))
+    return results
 
 
 def _short(text: str) -> str:

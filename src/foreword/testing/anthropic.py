@@ -20,34 +20,35 @@ TYPES = {
 END = ""
 
 
-def whole(said: ReplyContent) -> dict[str, Any]:
+def whole(content: ReplyContent) -> dict[str, Any]:
     """The reply in one piece."""
-    spoken = [{"type": "text", "text": said.text}] if said.text else []
-    used = [
-        _tool_use(call_id, name, json.loads(arguments)) for call_id, name, arguments in said.calls
-    ]
-    return _message(said, [*spoken, *used], _stop(said), said.output_tokens)
+    blocks = list[dict[str, Any]]()
+    if content.text:
+        blocks.append({"type": "text", "text": content.text})
+    for call_id, name, arguments in content.calls:
+        blocks.append(_tool_use(call_id, name, json.loads(arguments)))
+    return _message(content, blocks, _stop_reason(content), content.output_tokens)
 
 
-def events(said: ReplyContent) -> Iterator[dict[str, Any]]:
+def events(content: ReplyContent) -> Iterator[dict[str, Any]]:
     """The reply as a stream."""
-    yield {"type": "message_start", "message": _message(said, [], None, 1)}
+    yield {"type": "message_start", "message": _message(content, [], None, 1)}
     yield {"type": "ping"}
-    spoken = bool(said.text or said.endless)
-    if spoken:
+    has_text = bool(content.text or content.endless)
+    if has_text:
         yield {
             "type": "content_block_start",
             "index": 0,
             "content_block": {"type": "text", "text": ""},
         }
-        for piece in said.pieces():
+        for piece in content.pieces():
             yield {
                 "type": "content_block_delta",
                 "index": 0,
                 "delta": {"type": "text_delta", "text": piece},
             }
         yield {"type": "content_block_stop", "index": 0}
-    for index, (call_id, name, arguments) in enumerate(said.calls, int(spoken)):
+    for index, (call_id, name, arguments) in enumerate(content.calls, int(has_text)):
         delta = {"type": "input_json_delta", "partial_json": arguments}
         yield {
             "type": "content_block_start",
@@ -58,8 +59,8 @@ def events(said: ReplyContent) -> Iterator[dict[str, Any]]:
         yield {"type": "content_block_stop", "index": index}
     yield {
         "type": "message_delta",
-        "delta": {"stop_reason": _stop(said), "stop_sequence": None},
-        "usage": {"output_tokens": said.output_tokens},
+        "delta": {"stop_reason": _stop_reason(content), "stop_sequence": None},
+        "usage": {"output_tokens": content.output_tokens},
     }
     yield {"type": "message_stop"}
 
@@ -75,17 +76,17 @@ def failure(status: int, message: str) -> dict[str, Any]:
 
 
 def _message(
-    said: ReplyContent, content: list[dict[str, Any]], stop: str | None, output_tokens: int
+    content: ReplyContent, blocks: list[dict[str, Any]], stop: str | None, output_tokens: int
 ) -> dict[str, Any]:
     return {
-        "id": f"msg_fake{said.number}",
+        "id": f"msg_fake{content.number}",
         "type": "message",
         "role": "assistant",
-        "model": said.model,
-        "content": content,
+        "model": content.model,
+        "content": blocks,
         "stop_reason": stop,
         "stop_sequence": None,
-        "usage": {"input_tokens": said.input_tokens, "output_tokens": output_tokens},
+        "usage": {"input_tokens": content.input_tokens, "output_tokens": output_tokens},
     }
 
 
@@ -93,5 +94,7 @@ def _tool_use(call_id: str, name: str, arguments: dict[str, Any]) -> dict[str, A
     return {"type": "tool_use", "id": f"toolu_{call_id}", "name": name, "input": arguments}
 
 
-def _stop(said: ReplyContent) -> str:
-    return "tool_use" if said.calls else "max_tokens" if said.cut else "end_turn"
+def _stop_reason(content: ReplyContent) -> str:
+    if content.calls:
+        return "tool_use"
+    return "max_tokens" if content.cut else "end_turn"

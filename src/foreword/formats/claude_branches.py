@@ -1,0 +1,95 @@
+"""Lines of Claude Code's transcripts as a tree: which of them lead to the last one, and which were
+rewound.
+
+Only the whole file shows it. What a line says is read in `transcripts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+Line = tuple[int, Mapping[str, Any]]  # its number, and its object
+
+
+def with_rewound(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
+    """Every line, and whether it was rewound; from the first that follows another one on, all
+    are read before."""
+    for line in lines:
+        if "parentUuid" in line[1]:
+            rest = [line, *lines]
+            rewound = _rewound_names([value for _, value in rest])
+            for number, value in rest:
+                yield (number, value), uuid_of(value) in rewound
+            return
+        yield line, False
+
+
+def _rewound_names(values: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The names of the lines that branch off from those that lead to the last one.
+
+    Several calls of one reply are lines of their own, and each result follows its own call: these
+    are no branches.
+    """
+    lines = {uuid_of(value): value for value in values if not value.get("isSidechain")}
+    lines.pop("", None)
+    current = _names_to_last(lines)
+    replies = {reply_id(lines[name]) for name in current} - {""}
+    current |= {name for name, value in lines.items() if reply_id(value) in replies}
+    calls = set[str]()
+    results = set[str]()
+    for name in current:
+        calls |= _call_ids(lines[name])
+        results |= _result_ids(lines[name])
+    missing = calls - results
+    current |= {name for name, value in lines.items() if missing & _result_ids(value)}
+    rewound = set[str]()
+    for name, value in lines.items():  # what a line follows stands before it
+        parent = _parent_uuid(value)
+        if name not in current and (parent in rewound or parent in current):
+            rewound.add(name)
+    return rewound
+
+
+def _names_to_last(lines: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The names of the last line and of all that lead to it."""
+    names = set[str]()
+    name = list(lines)[-1] if lines else ""
+    while name in lines and name not in names:
+        names.add(name)
+        name = _parent_uuid(lines[name])
+    return names
+
+
+def uuid_of(value: Mapping[str, Any]) -> str:
+    """The name of a line; nothing where it has none."""
+    return str(value.get("uuid") or "")
+
+
+def _parent_uuid(value: Mapping[str, Any]) -> str:
+    return str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
+
+
+def reply_id(value: Mapping[str, Any]) -> str:
+    """The name of the reply that a line is a piece of."""
+    message = value.get("message")
+    return str(message.get("id") or "") if isinstance(message, Mapping) else ""
+
+
+def _call_ids(value: Mapping[str, Any]) -> set[str]:
+    return {str(block.get("id")) for block in _blocks(value, "tool_use")}
+
+
+def _result_ids(value: Mapping[str, Any]) -> set[str]:
+    return {str(block.get("tool_use_id")) for block in _blocks(value, "tool_result")}
+
+
+def _blocks(value: Mapping[str, Any], kind: str) -> Iterator[Mapping[str, Any]]:
+    """The blocks of that type in the message of a line."""
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(content, list):
+        return
+    for block in content:
+        if isinstance(block, Mapping) and block.get("type") == kind:
+            yield block
