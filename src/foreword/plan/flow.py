@@ -78,8 +78,9 @@ class Flow:
 
 def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:
     """The phases that are not done and wait for none that is not."""
-    not_done = [phase for phase in flow.phases if phase.name not in done]
-    return tuple(phase for phase in not_done if all(name in done for name in phase.after))
+    finished = set(done)
+    not_done = [phase for phase in flow.phases if phase.name not in finished]
+    return tuple(phase for phase in not_done if finished.issuperset(phase.after))
 
 
 def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:

@@ -148,7 +148,8 @@ def _without_votes(entries: Sequence[object]) -> list[object]:
     claims = [entry for entry in entries if not _is_vote(entry)]
     if claims:
         return claims
-    return [entry for entry in entries if _is_vote(entry) and _AGAINST.search(entry["verdict"])]
+    votes = [entry for entry in entries if _is_vote(entry)]
+    return [vote for vote in votes if _AGAINST.search(vote["verdict"])]
 
 
 # ---- finding the JSON ----

@@ -8,7 +8,7 @@ other, and a checkpoint that has no good copy to the one before it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,6 +21,7 @@ from foreword.sources import files, git_status
 from foreword.sources.project_root import project_root
 from foreword.store import checkpoint_files, workflows
 from foreword.store import checkpoints as rows
+from foreword.store.artifacts import Artifact
 from foreword.store.checkpoint_files import FOLDER
 from foreword.store.database import Database, stamp
 from foreword.store.paths import FOLDER as STORE_FOLDER
@@ -148,6 +149,18 @@ def checkpoint_entries(
 
 
 # --- writing --------------------------------------------------------------------------------------
+
+
+def artifact_fields(artifacts: Iterable[Artifact]) -> dict[str, dict[str, Any]]:
+    """Artifacts as a checkpoint has them: what leads to each, by its name."""
+    by_name = {}
+    for artifact in artifacts:
+        by_name[artifact.name] = {
+            "title": artifact.title,
+            "handle": artifact.handle,
+            "tokens": artifact.tokens,
+        }
+    return by_name
 
 
 def _lock(db: Database | None, task: str) -> AbstractContextManager[None]:
@@ -306,8 +319,10 @@ def _damaged_error(wanted: CheckpointEntry, entries: list[CheckpointEntry]) -> C
     Its own number can't be read, so what came after it is known by who names it as the one before.
     """
     usable = [entry.checkpoint for entry in entries if entry.checkpoint]
+    earlier = usable
     followers = [one.sequence for one in usable if one.previous == wanted.name]
-    earlier = [one for one in usable if not followers or one.sequence < min(followers)]
+    if followers:
+        earlier = [one for one in usable if one.sequence < min(followers)]
     nearest = None
     if earlier:
         nearest = earlier[-1].phase

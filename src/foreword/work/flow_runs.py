@@ -215,7 +215,8 @@ def _watch_phases(watch: Watch | None, order: Order, done: Sequence[str] = ()) -
         return None
     panels: list[Phase] = []
     if order.diff:
-        panels = [phase for phase in order.flow.phases if phase.panel and phase.name not in done]
+        to_do = [phase for phase in order.flow.phases if phase.name not in done]
+        panels = [phase for phase in to_do if phase.panel]
 
     def watch_phases(statuses: list[RunStatus]) -> None:
         agents = agents_by_phase(statuses)

@@ -141,7 +141,7 @@ def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
             gate=phase.gate_text,
         )
         if phase.name in finished:
-            status = _done(status, phase, finished[phase.name], flow, store)
+            status = _done(status, phase, finished[phase.name], flow=flow, store=store)
         elif phase.name in flow.failed:
             status = replace(status, status="failed", error=flow.failed[phase.name])
         elif phase.name in flow.rejected:
@@ -161,7 +161,7 @@ def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
 
 
 def _done(
-    status: PhaseStatus, phase: Phase, artifact: Artifact, flow: FlowStatus, store: Database
+    status: PhaseStatus, phase: Phase, artifact: Artifact, *, flow: FlowStatus, store: Database
 ) -> PhaseStatus:
     """The status of a phase whose artifact is kept."""
     verdict = ""

@@ -117,9 +117,9 @@ def begin_phase(order: Order, phase: Phase) -> PhaseStart | str:
     """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't
     be asked."""
     if _is_review(order, phase):
-        prepared = runs.step(f"panel {phase.name}", _panel, order.to_dict(), phase.name)
+        prepared = runs.step(f"panel {phase.name}", _panel, order, phase)
     else:
-        prepared = runs.step(f"question {phase.name}", _question, order.to_dict(), phase.name)
+        prepared = runs.step(f"question {phase.name}", _question, order, phase)
     if "error" in prepared:
         return str(prepared["error"])
     place = order.flow.phases.index(phase) + 1
@@ -146,7 +146,7 @@ def end_phase(
             "handle": handle,
         }
         return PhaseResult(rejected=rejected)
-    runs.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
+    runs.step(f"keep {phase.name}", _keep, order, phase, str(answer["text"]))
     ensure_checkpoint(order, phase)
     return PhaseResult()
 
@@ -159,7 +159,7 @@ def finished_phases(order: Order) -> list[str]:
 
 def ensure_checkpoint(order: Order, phase: Phase) -> None:
     """Inside a run: see to it that the checkpoint of a phase is there."""
-    runs.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
+    runs.step(f"checkpoint {phase.name}", _checkpoint, order, phase)
 
 
 def _is_review(order: Order, phase: Phase) -> bool:
@@ -191,10 +191,8 @@ def _read_finished(run: str) -> list[str]:
         return [artifact.phase for artifact in artifacts.artifacts_of(store, run)]
 
 
-def _question(payload: dict[str, Any], name: str) -> dict[str, Any]:
+def _question(order: Order, phase: Phase) -> dict[str, Any]:
     """What the agent of a phase is asked, or why it can't be; made where the files are."""
-    order = order_of(payload)
-    phase = order.flow.phase(name)
     root = runs.current_engine().root
     with _open_store() as store:
         known = _named_artifacts(order.flow, artifacts.of_task(store, order.task))
@@ -247,11 +245,10 @@ def _request(order: Order, phase: Phase) -> str:
     )
 
 
-def _panel(payload: dict[str, Any], name: str) -> dict[str, Any]:
+def _panel(order: Order, phase: Phase) -> dict[str, Any]:
     """What the members of a phase's panel are asked, or why they can't be."""
-    order = order_of(payload)
     try:
-        return _prepare_panel(runs.current_engine().root, order, order.flow.phase(name))
+        return _prepare_panel(runs.current_engine().root, order, phase)
     except ForewordError as error:
         return {"error": error.message}
 
@@ -273,10 +270,8 @@ def _keep_rejected(text: str) -> str:
         return originals.keep(store, storable_text(text).encode())
 
 
-def _keep(payload: dict[str, Any], name: str, text: str) -> str:
+def _keep(order: Order, phase: Phase, text: str) -> str:
     """Keep what a phase hands on; doing it twice changes nothing."""
-    order = order_of(payload)
-    phase = order.flow.phase(name)
     with _open_store() as store:
         artifact = artifacts.keep(
             store,
@@ -291,44 +286,36 @@ def _keep(payload: dict[str, Any], name: str, text: str) -> str:
     return artifact.handle
 
 
-def _checkpoint(payload: dict[str, Any], name: str) -> str:
+def _checkpoint(order: Order, phase: Phase) -> str:
     """Write down where the task stands; a checkpoint that this run has written already stays as
     it is."""
     from foreword.work import checkpoints
     from foreword.work.checkpoint import Checkpoint
     from foreword.work.tier_digests import lasting_tiers
 
-    order = order_of(payload)
     with _open_store() as store:
         root = runs.current_engine().root
-        if _has_checkpoint(root, store, order, name):
-            return name
+        if _has_checkpoint(root, store, order, phase):
+            return phase.name
         kept = artifacts.artifacts_of(store, order.run)
-        phases = [phase.name for phase in order.flow.phases]
+        names = [one.name for one in order.flow.phases]
         finished = {artifact.phase for artifact in kept}
-        named = {}
-        for artifact in _named_artifacts(order.flow, kept):
-            named[artifact.name] = {
-                "title": artifact.title,
-                "handle": artifact.handle,
-                "tokens": artifact.tokens,
-            }
         checkpoint = Checkpoint(
             task=order.task,
-            phase=name,
+            phase=phase.name,
             objective=order.objective,
             flow=order.flow.name,
             state={"run": order.run},
-            artifacts=named,
-            done=[phase for phase in phases if phase in finished],
-            pending=[phase for phase in phases if phase not in finished],
+            artifacts=checkpoints.artifact_fields(_named_artifacts(order.flow, kept)),
+            done=[name for name in names if name in finished],
+            pending=[name for name in names if name not in finished],
             tiers=lasting_tiers(root, task=order.task, objective=order.objective),
         )
         checkpoints.write(root, store, checkpoint)
-    return name
+    return phase.name
 
 
-def _has_checkpoint(root: Path, store: Database, order: Order, name: str) -> bool:
+def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> bool:
     """Whether both copies of a checkpoint are there, the same, and of this run."""
     from foreword.work import checkpoints
 
@@ -338,7 +325,7 @@ def _has_checkpoint(root: Path, store: Database, order: Order, name: str) -> boo
         return False
     for entry in entries:
         both_copies = len(entry.sources) > 1 and not entry.notes
-        if entry.phase != name or not both_copies or entry.checkpoint is None:
+        if entry.phase != phase.name or not both_copies or entry.checkpoint is None:
             continue
         if entry.checkpoint.state.get("run") == order.run:
             return True

@@ -304,13 +304,7 @@ class Task:
     def checkpoint(self) -> Path:
         """Write down everything that is needed to go on."""
         phases = [phase.name for phase in self.flow.phases] if self.flow else []
-        named = {}
-        for artifact in artifacts.of_task(self.db, self.name):
-            named[artifact.name] = {
-                "title": artifact.title,
-                "handle": artifact.handle,
-                "tokens": artifact.tokens,
-            }
+        kept = artifacts.of_task(self.db, self.name)
         checkpoint = Checkpoint(
             task=self.name,
             phase=self.phase or BEFORE_ANY,
@@ -319,7 +313,7 @@ class Task:
             state=self.known.state,
             decisions=self.known.decisions,
             findings=self.known.findings,
-            artifacts=named,
+            artifacts=checkpoints.artifact_fields(kept),
             done=self.known.done,
             pending=[name for name in phases if name not in self.known.done],
             tiers=lasting_tiers(
