@@ -201,7 +201,8 @@ def print_case(case: str) -> dict[str, Outcome]:
     """Measure every fitter on a case and print the table as it comes in."""
     print(f"\n{case}, into {BUDGET_TOKENS:,}")
     print(
-        f"  {'':24}{'time':>10}{'ratio':>9}{'fill':>9}{'over':>7}{'whole':>8}{'part':>7}{'gone':>8}",
+        f"  {'':24}{'time':>10}{'ratio':>9}{'fill':>9}"
+        f"{'over':>7}{'whole':>8}{'part':>7}{'gone':>8}",
         flush=True,
     )
     outcomes = {}
@@ -218,8 +219,10 @@ def describe(outcome: Outcome) -> str:
         return f"  {outcome.failed}"
     milliseconds = f"{outcome.seconds * 1000:,.1f} ms"
     over = max(0, outcome.tokens - BUDGET_TOKENS)
+    ratio = outcome.seconds / outcome.greedy_seconds
+    fill = outcome.tokens / BUDGET_TOKENS
     return (
-        f"{milliseconds:>10}{outcome.seconds / outcome.greedy_seconds:>9.2f}{outcome.tokens / BUDGET_TOKENS:>9.1%}"
+        f"{milliseconds:>10}{ratio:>9.2f}{fill:>9.1%}"
         f"{over:>7,}{outcome.whole:>8,}{outcome.part:>7,}{outcome.gone:>8,}"
     )
 

@@ -43,11 +43,13 @@ async def bare(request):
 listening = server.listen("127.0.0.1", 0)
 say = lambda: print(listening.getsockname()[1], flush=True)
 if sys.argv[1] == "bare":
-    config = uvicorn.Config(Starlette(routes=[Route("/", bare)]), http=server.HttpConnection, log_config=None, ws="none")
+    app = Starlette(routes=[Route("/", bare)])
+    config = uvicorn.Config(app, http=server.HttpConnection, log_config=None, ws="none")
     say()
     uvicorn.Server(config).run(sockets=[listening])
 else:
-    settings = Settings(Path(sys.argv[1]), f"sqlite:///{sys.argv[1]}/bench.db", requests_per_minute=10**9)
+    db = f"sqlite:///{sys.argv[1]}/bench.db"
+    settings = Settings(root=Path(sys.argv[1]), db=db, requests_per_minute=10**9)
     server.run(settings, listening, say)
 """
 ITEMS = [
@@ -180,9 +182,8 @@ async def rates(bare_port: int, port: int, seconds: float) -> None:
     )
     for name, each in took.items():
         middle, last = statistics.median(each) * 1e3, sorted(each)[int(len(each) * 0.99)] * 1e3
-        print(
-            f"{name:<12}{len(each) / seconds:>11,.0f}{middle:>9.1f}{last:>9.1f}{len(each) / base:>9.1%}"
-        )
+        rate, of_bare = len(each) / seconds, len(each) / base
+        print(f"{name:<12}{rate:>11,.0f}{middle:>9.1f}{last:>9.1f}{of_bare:>9.1%}")
 
 
 # --- listeners ------------------------------------------------------------------------------------

@@ -334,8 +334,9 @@ async def soak(
 
 SHOWN = ("append", "context", "assemble", "page")
 HEAD = (
-    f"{'minute':>6}{'RSS MB':>9}{'private':>9}{'files':>7}{'threads':>9}{'req/s':>7}{'events/s':>10}{'store MB':>10}"
-    f"{'WAL MB':>8}{'p99 ms':>9}" + "".join(f"{name:>10}" for name in SHOWN)
+    f"{'minute':>6}{'RSS MB':>9}{'private':>9}{'files':>7}{'threads':>9}"
+    f"{'req/s':>7}{'events/s':>10}{'store MB':>10}{'WAL MB':>8}{'p99 ms':>9}"
+    + "".join(f"{name:>10}" for name in SHOWN)
 )
 
 
@@ -347,7 +348,8 @@ def _row(load: Load, folder: Path) -> str:
     each = "".join(f"{p99([one for one in last if one.kind == name]):>10.0f}" for name in SHOWN)
     return (
         f"{minute:>6.1f}{now.resident_mb:>9.1f}{now.private_mb:>9.1f}{now.descriptors:>7}{now.threads:>9}"
-        f"{len(last) / 60:>7.1f}{events / 60:>10.0f}{store:>10.1f}{log:>8.1f}{p99(last):>9.0f}{each}"
+        f"{len(last) / 60:>7.1f}{events / 60:>10.0f}{store:>10.1f}{log:>8.1f}"
+        f"{p99(last):>9.0f}{each}"
     )
 
 

@@ -17,8 +17,8 @@ MESSAGES = 1_500
 
 TABLE = """
 CREATE TABLE messages (
-    conversation INTEGER, seq INTEGER, kind TEXT, pinned INTEGER, tokens INTEGER, running INTEGER, created TEXT,
-    message TEXT, PRIMARY KEY (conversation, seq)
+    conversation INTEGER, seq INTEGER, kind TEXT, pinned INTEGER, tokens INTEGER,
+    running INTEGER, created TEXT, message TEXT, PRIMARY KEY (conversation, seq)
 )
 """
 

@@ -105,7 +105,7 @@ def uneven(turn: int) -> int:
 
 @pytest.mark.parametrize("counter", ["o200k", "estimate"])
 @pytest.mark.parametrize("size", [even, uneven])
-def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_80_of_the_budget_used(
+def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_80_of_the_budget(
     opened: Open, size: Size, counter: str
 ) -> None:
     session = opened(counter=counter)

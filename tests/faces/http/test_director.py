@@ -183,7 +183,7 @@ def test_of_many_directors_the_idle_ones_make_room(directed: Address) -> None:
     assert tool(directed, names[0], "get_workflow_variable", name="n")["text"].count("crowd-0") == 1
 
 
-def test_a_run_is_told_with_its_steps_and_goes_on_where_it_failed_and_the_browser_ends_with_the_server(
+def test_a_run_is_told_with_its_steps_goes_on_where_it_failed_and_its_browser_ends_with_the_server(
     tmp_path: Path,
 ) -> None:
     settings = settings_for(tmp_path)

@@ -16,7 +16,8 @@ from tests.faces.web.browsing import PROGRAMS
 
 TOKEN = "a-token-that-is-long-enough"
 FORM = """() => {
-    const form = Object.assign(document.createElement('form'), {method: 'post', action: '/sessions/kiln/undo'});
+    const form = document.createElement('form');
+    Object.assign(form, {method: 'post', action: '/sessions/kiln/undo'});
     document.body.append(form);
     form.submit();
 }"""

@@ -46,7 +46,7 @@ VIEWS = {
 
 
 @pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (DESKTOP, True), (PHONE, False)])
-def test_every_view_shows_what_it_is_for_within_its_width_with_a_name_for_every_control_and_no_error(
+def test_every_view_shows_what_it_is_for_within_its_width_with_names_for_all_controls_and_no_error(
     browser: Browser, address: Address, size: tuple[int, int], dark: bool
 ) -> None:
     with tab(browser, address, size, dark=dark) as opened:
@@ -200,7 +200,8 @@ CONTRAST = """() => {
     return [...canvas.getImageData(0, 0, 1, 1).data];
   };
   const light = (c) => {
-    const [r, g, b] = c.slice(0, 3).map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    const linear = (v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = c.slice(0, 3).map(v => linear(v / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = (one) => {
