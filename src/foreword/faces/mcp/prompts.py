@@ -21,29 +21,37 @@ ARGUMENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """One prompt: what it is assembled by."""
 
     name: str
     about: str
     recipe: str
-    asked: Mapping[str, str]
+    options: Mapping[str, str]  # of `assemble`
 
 
 def all_prompts(server_state: ServerState) -> dict[str, Prompt]:
     """Every prompt by its name: a purpose has its own, a phase stands behind `phase-`."""
     purposes = recipes.load("package", server_state.root).purposes
     phases = recipes.load("phases", server_state.root).phases
-    found = [
-        Prompt(name, f"A context package for {name}.", "package", {"purpose": name})
-        for name in purposes
-    ]
-    found += [
-        Prompt(f"phase-{name}", f"The context of phase {name}.", "phases", {"phase": name})
-        for name in phases
-    ]
-    return {prompt.name: prompt for prompt in found}
+    found = dict[str, Prompt]()
+    for purpose in purposes:
+        found[purpose] = Prompt(
+            name=purpose,
+            about=f"A context package for {purpose}.",
+            recipe="package",
+            options={"purpose": purpose},
+        )
+    for phase in phases:
+        name = f"phase-{phase}"
+        found[name] = Prompt(
+            name=name,
+            about=f"The context of phase {phase}.",
+            recipe="phases",
+            options={"phase": phase},
+        )
+    return found
 
 
 def text_of(server_state: ServerState, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
@@ -59,6 +67,6 @@ def text_of(server_state: ServerState, name: str, arguments: Mapping[str, str]) 
     prompt = known[name]
     with server_state.store() as db:
         answer = operations.assemble_context(
-            db, server_state.root, prompt.recipe, **prompt.asked, **arguments
+            db, server_state.root, prompt.recipe, **prompt.options, **arguments
         )
     return prompt.about, str(answer["text"])

@@ -27,13 +27,14 @@ from foreword.operations.workflows import WorkflowEntry
 from foreword.recipe import load as recipes
 
 SCHEME = "foreword://"
-PAGE = 100
+PAGE = 100  # resources in one answer; a client asks for the next
 WORKFLOWS = f"{SCHEME}workflows"
-MOST_REPORTS = 20
+PLAN = f"{SCHEME}plan/"
+MOST_REPORTS = 20  # the newest: any other can be read by its number
 JSON, YAML = "application/json", "application/yaml"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """One resource, or a template of many."""
 
@@ -52,19 +53,29 @@ class Content:
 
 
 TEMPLATES = (
-    Resource(f"{SCHEME}recipe/{{name}}", "recipe", "A recipe and those it extends.", YAML),
-    Resource(f"{SCHEME}plan/{{workflow}}", "plan", "A workflow's newest plan.", JSON),
     Resource(
-        f"{SCHEME}plan/{{workflow}}/{{version}}",
-        "plan version",
-        "One version of a workflow's plan.",
-        JSON,
+        uri=f"{SCHEME}recipe/{{name}}",
+        name="recipe",
+        about="A recipe and those it extends.",
+        mime=YAML,
     ),
     Resource(
-        f"{SCHEME}report/{{number}}",
-        "report",
-        "The bill of a context: every token, every omission.",
-        JSON,
+        uri=f"{SCHEME}plan/{{workflow}}",
+        name="plan",
+        about="A workflow's newest plan.",
+        mime=JSON,
+    ),
+    Resource(
+        uri=f"{SCHEME}plan/{{workflow}}/{{version}}",
+        name="plan version",
+        about="One version of a workflow's plan.",
+        mime=JSON,
+    ),
+    Resource(
+        uri=f"{SCHEME}report/{{number}}",
+        name="report",
+        about="The bill of a context: every token, every omission.",
+        mime=JSON,
     ),
 )
 
@@ -79,30 +90,35 @@ def page(server_state: ServerState, cursor: str | None) -> tuple[list[Resource],
 def _everything(server_state: ServerState) -> Iterator[Resource]:
     for name in recipes.names(server_state.root):
         yield Resource(
-            f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML
+            uri=f"{SCHEME}recipe/{quote(name, safe='')}",
+            name=f"recipe {name}",
+            about=f"The recipe {name}.",
+            mime=YAML,
         )
     yield Resource(
-        WORKFLOWS,
-        "workflows",
-        "Every workflow: its size, its plan, when it was last changed.",
-        JSON,
+        uri=WORKFLOWS,
+        name="workflows",
+        about="Every workflow: its size, its plan, when it was last changed.",
+        mime=JSON,
     )
     with server_state.store_if_any() as db:
         names = workflows.names_with_plans(db) if db else []
         newest = reports.newest_reports(db, MOST_REPORTS) if db else []
     for name in names:
         yield Resource(
-            f"{SCHEME}plan/{quote(name, safe='')}",
-            f"plan of {name}",
-            f"The plan of workflow {name}.",
-            JSON,
+            uri=f"{SCHEME}plan/{quote(name, safe='')}",
+            name=f"plan of {name}",
+            about=f"The plan of workflow {name}.",
+            mime=JSON,
         )
     for stored in newest:
-        about = (
-            f"{stored.report['recipe']}, {stored.report['total_tokens']:,} tokens,"
-            f" {stored.created[:19]}"
+        recipe, tokens = stored.report["recipe"], stored.report["total_tokens"]
+        yield Resource(
+            uri=f"{SCHEME}report/{stored.number}",
+            name=f"report {stored.number}",
+            about=f"{recipe}, {tokens:,} tokens, {stored.created[:19]}",
+            mime=JSON,
         )
-        yield Resource(f"{SCHEME}report/{stored.number}", f"report {stored.number}", about, JSON)
 
 
 def read(server_state: ServerState, uri: str) -> Content:
@@ -110,15 +126,17 @@ def read(server_state: ServerState, uri: str) -> Content:
     kind, *rest = uri.removeprefix(SCHEME).split("/")
     reader = _READERS.get((kind, len(rest)))
     if not uri.startswith(SCHEME) or reader is None:
-        raise UnknownName("resource", uri[:200], [one.uri for one in TEMPLATES])
+        raise UnknownName("resource", uri[:200], [template.uri for template in TEMPLATES])
     return reader(server_state, *map(unquote, rest))
 
 
 def watched_workflow(uri: str) -> str:
     """The workflow whose newest plan is at that address; nothing where it is another kind of
     address."""
-    kind, _, name = uri.removeprefix(SCHEME).partition("/")
-    return unquote(name) if uri.startswith(SCHEME) and kind == "plan" and "/" not in name else ""
+    if not uri.startswith(PLAN):
+        return ""
+    name = uri.removeprefix(PLAN)
+    return "" if "/" in name else unquote(name)
 
 
 def _recipe(server_state: ServerState, name: str) -> Content:

@@ -1,5 +1,5 @@
-"""The MCP server: requests to the tools, resources and prompts of a desk, and errors to what a
-client can act on.
+"""The MCP server: requests to the tools, resources and prompts of one project, and errors to what
+a client can act on.
 
 A tool's error is a result with `isError`, with the message and the hint that every face has;
 anything else is an error of the protocol. Work is done in threads, so calls go on side by side. The
@@ -36,7 +36,7 @@ INSTRUCTIONS = (
     " text says `foreword recall fw_...`, call recall with that handle."
 )
 BUG = "something went wrong inside Foreword"
-LONGEST_ERROR = 4_000  # characters
+LONGEST_ERROR = 4_000  # characters: an error repeats what it was given, and a model reads all of it
 CODE = "foreword/code"  # under `_meta` of a result that is an error
 # they take long, and write little
 COMPUTING = frozenset(("session_context", "assemble_context", "lookup"))
@@ -47,80 +47,102 @@ log = logging.getLogger("foreword.mcp")
 
 
 def create_server(server_state: ServerState) -> Server[Any]:
-    """The server of a desk, ready for any transport."""
-
-    async def ask(work: Callable[..., Result], *args: Any) -> Result:
-        return await _protocol_errors(server_state.app_state.call(work, *args))
-
-    async def list_tools(
-        context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[definition(tool) for tool in TOOLS.values()])
-
-    async def call_tool(
-        context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        result = await server_state.app_state.call(
-            _called, server_state, params.name, params.arguments, lane=_lane(params.name)
-        )
-        server_state.app_state.notice_change()
-        return result
-
-    async def list_resources(
-        context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        found, cursor = await ask(resources.page, server_state, params.cursor if params else None)
-        listed = [
-            types.Resource(uri=r.uri, name=r.name, description=r.about, mime_type=r.mime)
-            for r in found
-        ]
-        return types.ListResourcesResult(resources=listed, next_cursor=cursor)
-
-    async def list_templates(
-        context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        listed = [
-            types.ResourceTemplate(
-                uri_template=t.uri, name=t.name, description=t.about, mime_type=t.mime
-            )
-            for t in resources.TEMPLATES
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=listed)
-
-    async def read_resource(
-        context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        content = await ask(resources.read, server_state, params.uri)
-        text = types.TextResourceContents(uri=params.uri, mime_type=content.mime, text=content.text)
-        return types.ReadResourceResult(contents=[text])
-
-    async def list_prompts(
-        context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        known = await ask(prompts.all_prompts, server_state)
-        return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in known.values()])
-
-    async def get_prompt(
-        context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        about, text = await ask(prompts.text_of, server_state, params.name, params.arguments or {})
-        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=about, messages=[message])
-
+    """The server of these stores, ready for any transport."""
+    handlers = _Handlers(server_state)
     return Server(
         "foreword",
         version=__version__,
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=lambda name: TOOLS[name].input_schema if name in TOOLS else None,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
+        get_tool_input_schema=_input_schema,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
         on_subscriptions_listen=partial(listen, server_state),
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
     )
+
+
+class _Handlers:
+    """What answers each request of the protocol."""
+
+    def __init__(self, server_state: ServerState) -> None:
+        self._server_state = server_state
+        self._app_state = server_state.app_state
+
+    async def _run(self, work: Callable[..., Result], *args: Any) -> Result:
+        """Do it in a thread; an error of it is one of the protocol."""
+        return await _protocol_errors(self._app_state.call(work, self._server_state, *args))
+
+    async def list_tools(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[definition(tool) for tool in TOOLS.values()])
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        lane = _lane(params.name)
+        result = await self._app_state.call(
+            _call_tool, self._server_state, params.name, params.arguments, lane=lane
+        )
+        self._app_state.notice_change()
+        return result
+
+    async def list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        found, cursor = await self._run(resources.page, params.cursor if params else None)
+        lines = list[types.Resource]()
+        for resource in found:
+            line = types.Resource(
+                uri=resource.uri,
+                name=resource.name,
+                description=resource.about,
+                mime_type=resource.mime,
+            )
+            lines.append(line)
+        return types.ListResourcesResult(resources=lines, next_cursor=cursor)
+
+    async def list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        lines = list[types.ResourceTemplate]()
+        for template in resources.TEMPLATES:
+            line = types.ResourceTemplate(
+                uri_template=template.uri,
+                name=template.name,
+                description=template.about,
+                mime_type=template.mime,
+            )
+            lines.append(line)
+        return types.ListResourceTemplatesResult(resource_templates=lines)
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        content = await self._run(resources.read, params.uri)
+        text = types.TextResourceContents(uri=params.uri, mime_type=content.mime, text=content.text)
+        return types.ReadResourceResult(contents=[text])
+
+    async def list_prompts(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        known = await self._run(prompts.all_prompts)
+        return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in known.values()])
+
+    async def get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        about, text = await self._run(prompts.text_of, params.name, params.arguments or {})
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=about, messages=[message])
+
+
+def _input_schema(tool: str) -> dict[str, Any] | None:
+    return TOOLS[tool].input_schema if tool in TOOLS else None
 
 
 def definition(tool: McpTool) -> types.Tool:
@@ -155,7 +177,9 @@ def _lane(name: str) -> Lane:
     return "reading" if name in TOOLS and TOOLS[name].hints.get("readOnlyHint") else "writing"
 
 
-def _called(server_state: ServerState, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
+def _call_tool(
+    server_state: ServerState, name: str, arguments: dict[str, Any] | None
+) -> types.CallToolResult:
     tool = TOOLS.get(name)
     if tool is None:
         raise MCPError(
@@ -165,39 +189,45 @@ def _called(server_state: ServerState, name: str, arguments: dict[str, Any] | No
         return _result(tool.run(server_state, validate_arguments(arguments, tool.input_schema)))
     except ForewordError as error:
         log.info("%s: %s", name, error.code)
-        return _failed(error.message, error.hint, error.code)
+        return _failure(error.message, hint=error.hint, code=error.code)
     except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on and the client is told
         log.error("%s: %s", name, type(error).__name__)
-        return _failed(
-            f"{BUG} ({type(error).__name__})", "the arguments may be too deep or too large", "bug"
-        )
+        message = f"{BUG} ({type(error).__name__})"
+        hint = "the arguments may be too deep or too large"
+        return _failure(message, hint=hint, code="bug")
 
 
 def _result(answer: Answer) -> types.CallToolResult:
     """The answer as data, and as a text for models that read no data."""
     return types.CallToolResult(
-        content=[types.TextContent(text=_written(answer))], structured_content=answer
+        content=[types.TextContent(text=_answer_text(answer))], structured_content=answer
     )
 
 
-def _written(answer: Answer) -> str:
+def _answer_text(answer: Answer) -> str:
     if "text" not in answer:
         return json.dumps(answer, ensure_ascii=False)
-    more = [f"goes on at offset {answer['next_offset']}"] if "next_offset" in answer else []
-    notes = [f"[{note}]" for note in (*more, *answer.get("warnings", ()))]
-    return "\n".join([answer["text"].removesuffix("\n"), *notes])
+    lines = [answer["text"].removesuffix("\n")]
+    if "next_offset" in answer:
+        lines.append(f"[goes on at offset {answer['next_offset']}]")
+    lines += [f"[{warning}]" for warning in answer.get("warnings", ())]
+    return "\n".join(lines)
 
 
-def _failed(message: str, hint: str, code: str) -> types.CallToolResult:
+def _failure(message: str, *, hint: str, code: str) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(text=_said(message, hint))], is_error=True, _meta={CODE: code}
+        content=[types.TextContent(text=_error_text(message, hint))],
+        is_error=True,
+        _meta={CODE: code},
     )
 
 
-def _said(message: str, hint: str) -> str:
+def _error_text(message: str, hint: str) -> str:
     """An error as every face says it, without secrets and without half characters."""
-    lines = [message[:LONGEST_ERROR], *([f"hint: {hint[:LONGEST_ERROR]}"] if hint else [])]
-    return mask("\n".join(lines)).encode("utf-8", "replace").decode()
+    text = message[:LONGEST_ERROR]
+    if hint:
+        text += f"\nhint: {hint[:LONGEST_ERROR]}"
+    return mask(text).encode("utf-8", "replace").decode()
 
 
 async def _protocol_errors(answering: Awaitable[Result]) -> Result:
@@ -205,7 +235,7 @@ async def _protocol_errors(answering: Awaitable[Result]) -> Result:
         return await answering
     except ForewordError as error:
         raise MCPError(
-            types.INVALID_PARAMS, _said(error.message, error.hint), {"code": error.code}
+            types.INVALID_PARAMS, _error_text(error.message, error.hint), {"code": error.code}
         ) from None
     except Exception as error:  # noqa: BLE001
         log.error("%s", type(error).__name__)

@@ -17,7 +17,7 @@ from foreword.store.database import Database
 from foreword.store.urls import store_exists
 
 State = TypeVar("State", bound=WorkflowState)
-BEGIN = (
+BEGIN = (  # the hint where there is nothing to choose from
     "there is no workflow yet: update_plan, set_variable and append_message make the one they name"
 )
 
@@ -26,7 +26,8 @@ class ServerState:
     """One server's things. They come from the command line; a caller may only name a workflow."""
 
     def __init__(self, app_state: AppState, workflow: str) -> None:
-        self.app_state, self.workflow = app_state, workflow
+        self.app_state = app_state
+        self.workflow = workflow
 
     @property
     def root(self) -> Path:
@@ -51,19 +52,19 @@ class ServerState:
     @contextmanager
     def state(self, workflow: str | None) -> Iterator[WorkflowState]:
         """The workflow that was named, else the server's own, to be read."""
-        with self._opened(workflow, self.app_state.state) as state:
+        with self._open(workflow, self.app_state.state) as state:
             yield state
 
     @contextmanager
     def session(self, workflow: str | None, *, making: bool) -> Iterator[Session]:
         """The same to be changed; `making` makes it where there is none."""
-        with self._opened(
+        with self._open(
             workflow, partial(self.app_state.session, create=making), making=making
         ) as session:
             yield session
 
     @contextmanager
-    def _opened(
+    def _open(
         self,
         workflow: str | None,
         opening: Callable[[str], AbstractContextManager[State]],
@@ -77,11 +78,7 @@ class ServerState:
                     raise UnknownName("workflow", name, ())
                 opened = stack.enter_context(opening(name))
             except UnknownName as unknown:
-                raise _told(unknown) from None
+                if not unknown.known:
+                    unknown.hint = BEGIN
+                raise unknown from None
             yield opened
-
-
-def _told(unknown: UnknownName) -> UnknownName:
-    """The same error; where there is nothing to choose from, it says how to begin."""
-    unknown.hint = unknown.hint if unknown.known else BEGIN
-    return unknown

@@ -36,45 +36,45 @@ from foreword.faces.http.request_guard import RequestGuard
 from foreword.faces.http.server import BoundedServer, addresses, config_for, listen
 from foreword.faces.http.token import is_loopback
 
-LAST_SECONDS, TICK_SECONDS = 10.0, 0.02  # for answers to a client that has closed its end
+LAST_SECONDS = 10.0  # for answers to a client that has closed its end: it may have gone for good
+TICK_SECONDS = 0.02  # between two looks whether all of them are there
 PATH = "/mcp"
 STOPS = (signal.SIGINT, signal.SIGTERM)
-STOP_SECONDS = 2  # for answers that are under way
+STOP_SECONDS = 2  # for answers that are under way: whoever stops the server waits for it
 
 
 def log_to_stderr() -> None:
     """One line for what failed and where. What libraries log may quote what they were given, so
     only the place is."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Places())
+    handler.setFormatter(_PlaceFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("foreword.mcp").setLevel(logging.INFO)
 
 
-class _Places(logging.Formatter):
+class _PlaceFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if record.name.startswith("foreword."):
             return f"foreword mcp: {record.getMessage()}"
+        line = f"foreword mcp: {record.name} line {record.lineno}"
         kind = record.exc_info[0] if record.exc_info else None
-        return f"foreword mcp: {record.name} line {record.lineno}" + (
-            f": {kind.__name__}" if kind else ""
-        )
+        return f"{line}: {kind.__name__}" if kind else line
 
 
 def serve_stdio(server: Server[Any], app_state: AppState) -> None:
     """Serve one client on the standard streams, until it leaves or the process is told to stop."""
 
     async def serve() -> None:
-        passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        telling, told = anyio.create_memory_object_stream[SessionMessage]()
-        waiting: set[str | int] = set()  # requests that have no answer yet
-        async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
+        to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        from_server, answers = anyio.create_memory_object_stream[SessionMessage]()
+        unanswered: set[str | int] = set()  # ids of requests
+        async with stdio_server() as (stdin, stdout), anyio.create_task_group() as tasks:
             tasks.start_soon(_end_on_signal, app_state)
-            tasks.start_soon(_answer_bad_frames, reading, passing, writing.send, waiting)
-            tasks.start_soon(_pass_on, told, writing.send, waiting)
-            await server.run(passed, telling, server.create_initialization_options())
+            tasks.start_soon(_answer_bad_frames, stdin, to_server, stdout.send, unanswered)
+            tasks.start_soon(_write_answers, answers, stdout.send, unanswered)
+            await server.run(requests, from_server, server.create_initialization_options())
             tasks.cancel_scope.cancel()
-            await writing.aclose()
+            await stdout.aclose()
 
     anyio.run(serve)
 
@@ -88,67 +88,76 @@ async def _end_on_signal(app_state: AppState) -> None:
 
 async def _answer_bad_frames(
     frames: AsyncIterable[SessionMessage | Exception],
-    passing: MemoryObjectSendStream[SessionMessage | Exception],
+    to_server: MemoryObjectSendStream[SessionMessage | Exception],
     send: Callable[[SessionMessage], Awaitable[None]],
-    waiting: set[str | int],
+    unanswered: set[str | int],
 ) -> None:
     """Pass on what can be read; the sender of anything else is told, where the SDK would leave them
     waiting.
 
     A client that has said all it wants may close its end; what it has asked is answered first.
     """
-    async with passing:
+    async with to_server:
         async for frame in frames:
-            if not isinstance(frame, Exception):
-                if isinstance(frame.message, types.JSONRPCRequest):
-                    waiting.add(frame.message.id)
-                await passing.send(frame)
-            elif answer := refusal(frame):
-                await send(SessionMessage(answer))
+            if isinstance(frame, Exception):
+                answer = refusal(frame)
+                if answer is not None:
+                    await send(SessionMessage(answer))
+                continue
+            if isinstance(frame.message, types.JSONRPCRequest):
+                unanswered.add(frame.message.id)
+            await to_server.send(frame)
         with anyio.move_on_after(LAST_SECONDS):
-            while waiting:
+            while unanswered:
                 await anyio.sleep(TICK_SECONDS)
 
 
-async def _pass_on(
-    told: AsyncIterable[SessionMessage],
+async def _write_answers(
+    answers: AsyncIterable[SessionMessage],
     send: Callable[[SessionMessage], Awaitable[None]],
-    waiting: set[str | int],
+    unanswered: set[str | int],
 ) -> None:
     """Write what the server says, and note which requests it answers."""
-    async for one in told:
-        await send(one)
-        if (
-            isinstance(one.message, types.JSONRPCResponse | types.JSONRPCError)
-            and one.message.id is not None
-        ):
-            waiting.discard(one.message.id)
+    async for answer in answers:
+        await send(answer)
+        message = answer.message
+        if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            continue
+        if message.id is not None:
+            unanswered.discard(message.id)
 
 
 def refusal(problem: Exception) -> types.JSONRPCError | None:
     """The answer to a frame that is no message, with its id as far as it has one; nothing for an
     empty line."""
-    inputs = (
-        [error["input"] for error in problem.errors()]
-        if isinstance(problem, ValidationError)
-        else [None]
-    )
-    frame = next((one for one in inputs if isinstance(one, dict)), inputs[0])
-    if isinstance(frame, str) and not frame.strip():
+    frame = _frame_of(problem)
+    if isinstance(frame, str):
+        if not frame.strip():
+            return None
+        try:
+            frame = json.loads(frame)
+        except (ValueError, RecursionError):
+            return _error(types.PARSE_ERROR, "this is not JSON", None)
+    number = frame.get("id") if isinstance(frame, dict) else None
+    if isinstance(number, bool) or not isinstance(number, str | int):
+        number = None
+    return _error(types.INVALID_REQUEST, "this is no request that can be read", number)
+
+
+def _frame_of(problem: Exception) -> Any:
+    """What could not be read: the message as a mapping, if it came so far, or its text."""
+    if not isinstance(problem, ValidationError):
         return None
-    try:
-        sent = json.loads(frame) if isinstance(frame, str) else frame
-    except (ValueError, RecursionError):
-        return _refused(types.PARSE_ERROR, "this is not JSON", None)
-    number = sent.get("id") if isinstance(sent, dict) else None
-    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
-    return _refused(types.INVALID_REQUEST, "this is no request that can be read", known)
+    inputs = [error["input"] for error in problem.errors()]
+    for value in inputs:
+        if isinstance(value, dict):
+            return value
+    return inputs[0]
 
 
-def _refused(code: int, message: str, number: str | int | None) -> types.JSONRPCError:
-    return types.JSONRPCError(
-        jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=message)
-    )
+def _error(code: int, message: str, number: str | int | None) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=message)
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 def serve_http(server: Server[Any], app_state: AppState, say: Callable[[str], None]) -> None:
@@ -178,12 +187,13 @@ def http_app(server: Server[Any], app_state: AppState) -> ASGIApp:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
-    async def lasting(scope: Scope, receive: Receive, send: Send) -> None:
-        if limit := scope.get("foreword.limit"):
+    async def without_time_limit(scope: Scope, receive: Receive, send: Send) -> None:
+        limit = scope.get("foreword.limit")
+        if limit is not None:
             limit.reschedule(None)  # a stream lasts as long as its client stays
         await app(scope, receive, send)
 
-    return RequestGuard(lasting, app_state)
+    return RequestGuard(without_time_limit, app_state)
 
 
 class _Process(BoundedServer):
@@ -194,7 +204,8 @@ class _Process(BoundedServer):
         self, config: uvicorn.Config, app_state: AppState, ready: Callable[[], None]
     ) -> None:
         super().__init__(config)
-        self._app_state, self._ready = app_state, ready
+        self._app_state = app_state
+        self._ready = ready
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
