@@ -14,14 +14,14 @@
         CyclicFlow            phases of a flow that wait for each other, in a circle
         KeyReused             something else was appended under that key before
       EssentialsTooLarge    what may never be cut does not fit the budget (exit 1)
-      TierTooLarge          what is in every call is over its limit, and that was to be an error (exit 1)
+      TierTooLarge          what is in every call is over its limit, under `strict` (exit 1)
       UnknownHandle         nothing is kept under that handle (exit 1)
       StoreError            the store can't be opened or written (exit 1)
       PlanConflict          somebody else has updated the plan in the meantime (exit 1)
       CheckpointDamaged     a checkpoint is there and can't be used, with the one before it (exit 1)
       ModelFailed           a model gave no answer (exit 1)
-      BrowserFailed         a browser can't be reached, or a page did not do what was asked of it (exit 1)
-        OriginRefused         an address outside the allowed ones, or of a scheme that is never opened
+      BrowserFailed         a browser can't be reached, or a page did not do as asked (exit 1)
+        OriginRefused         an address outside the allowed ones, or of a refused scheme
 
 Facts are attributes; the message says what happened, with the values; `hint` says what to do next.
 How an error is shown (exit code, HTTP status) is the business of the faces.

@@ -2,8 +2,8 @@
 
 A project may come from a stranger. Among its files there may be a pipe that nobody writes to, a
 terminal, an endless device, or a link into the user's home: each is `Unusable`, with the reason.
-What a user names on the command line may also be a pipe (`read_argument`). What the bytes mean is the
-business of `sources.files` and `recipe.document`.
+What a user names on the command line may also be a pipe (`read_argument`). What the bytes mean is
+the business of `sources.files` and `recipe.document`.
 """
 
 from __future__ import annotations

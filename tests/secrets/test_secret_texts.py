@@ -189,9 +189,9 @@ def test_only_the_secret_itself_is_replaced(text: str, masked: str) -> None:
 
 
 WORDS = r"""
-    password token api_key pass session_id name value type auth Authorization: Bearer curl mysql -u -p me:x --password
-    is the for = : := " ' ` { } [ ] ( ) < > , ; $ ${A} \ | [hidden] hunter2 abc123def456 str null a.b f( cookie: a=b
-    eyJabcdef.abcdef.x sk-ant-api03-abcdefgh ://a:b@c
+    password token api_key pass session_id name value type auth Authorization: Bearer curl mysql
+    -u -p me:x --password is the for = : := " ' ` { } [ ] ( ) < > , ; $ ${A} \ | [hidden] hunter2
+    abc123def456 str null a.b f( cookie: a=b eyJabcdef.abcdef.x sk-ant-api03-abcdefgh ://a:b@c
     """.split()
 words = st.sampled_from([*WORDS, " ", "\n", "  ", ": ", " = ", '": "', "password is "])
 texts = st.lists(words | st.text(max_size=3), max_size=14).map("".join)
@@ -206,9 +206,10 @@ def test_what_is_hidden_stays_as_it_is_when_hidden_again(text: str) -> None:
 
 
 HOSTILE = r"""
-    a sk- eyJ- eyJ. eyJeyJ ://a:b ://a:b@ a: a= password= password=" password='\ password=[ password={ --a -----END \ "
-    , &a xox SG.aaaaaaaaaaaaaaaaaaaa a.b- 12345678:AA cookie: token=, ` _ . - token=f( token:<a token=a.b. pass:/
-    session_id=/a1 token:Optional[ type=password,value= -u -ua:b -pa password=$( password_ <
+    a sk- eyJ- eyJ. eyJeyJ ://a:b ://a:b@ a: a= password= password=" password='\ password=[
+    password={ --a -----END \ " , &a xox SG.aaaaaaaaaaaaaaaaaaaa a.b- 12345678:AA cookie: token=, `
+    _ . - token=f( token:<a token=a.b. pass:/ session_id=/a1 token:Optional[ type=password,value= -u
+    -ua:b -pa password=$( password_ <
     """.split()
 HOSTILE += [
     " ",
