@@ -23,7 +23,7 @@ demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
 test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 10 $(ARGS)
 
 check: check-static test
 
@@ -44,7 +44,8 @@ audit: $(AUDIT_INSTALLED)
 # The property tests and the killing of flows at length, then an hour of load on a server. MINUTES=10 for less.
 soak: $(INSTALLED)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
-	@FOREWORD_SOAK=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py tests/work/test_workers.py \
+	@FOREWORD_SOAK=1 FOREWORD_KILLS=50 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py \
+		tests/work/test_workers.py tests/work/test_checkpoints.py tests/store/test_durability.py \
 		tests/director/test_runner_killed.py
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
