@@ -27,7 +27,7 @@ KEY = "idempotency-key"
 Form = Literal["text", "anthropic", "openai"]
 
 
-class MessagePage(Page, ConversationQuery):
+class MessagePageQuery(Page, ConversationQuery):
     """Which messages."""
 
 
@@ -233,7 +233,7 @@ def _idempotency_key(headers: Headers) -> str | None:
     return key[1:-1] if is_quoted else key
 
 
-def list_messages(request: ApiRequest[MessagePage, None]) -> dict[str, Any]:
+def list_messages(request: ApiRequest[MessagePageQuery, None]) -> dict[str, Any]:
     """List the messages of the history, the newest first."""
     query = request.query
     with request.app_state.session(request.path["workflow"], query.conversation) as session:
@@ -318,7 +318,11 @@ def usage(request: ApiRequest[UsageQuery, None]) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint(
-        method="GET", path=f"{ONE}/messages", run=list_messages, answer=Messages, query=MessagePage
+        method="GET",
+        path=f"{ONE}/messages",
+        run=list_messages,
+        answer=Messages,
+        query=MessagePageQuery,
     ),
     Endpoint(
         method="POST",

@@ -17,7 +17,7 @@ from foreword.store.database import LARGEST_NUMBER
 SUGGESTIONS = 5  # numbers that an error names where there is no such report
 
 
-class ReportPage(Page):
+class ReportPageQuery(Page):
     """Which reports."""
 
     workflow: str | None = Field(
@@ -75,7 +75,7 @@ class ReportChanges(BaseModel):
     notes: list[str]
 
 
-def list_reports(request: ApiRequest[ReportPage, None]) -> dict[str, Any]:
+def list_reports(request: ApiRequest[ReportPageQuery, None]) -> dict[str, Any]:
     """List the reports of contexts, the newest first."""
     query = request.query
     with request.app_state.store() as db:
@@ -115,7 +115,7 @@ ENDPOINTS = (
         path="/v1/reports",
         run=list_reports,
         answer=Reports,
-        query=ReportPage,
+        query=ReportPageQuery,
         problems=(404,),
     ),
     Endpoint(method="GET", path="/v1/reports/{number}", run=show_report, answer=ReportAnswer),
