@@ -260,7 +260,8 @@ def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
         content = part_text(result)
     pictures = list[Image]()
     if not in_place:
-        pictures = [part for part in result.rest if isinstance(part, Image) and address_of(part)]
+        images = [part for part in result.rest if isinstance(part, Image)]
+        pictures = [image for image in images if address_of(image)]
     message = {
         "role": "tool",
         "tool_call_id": id_for(result.id, SHORT_ID),

@@ -320,11 +320,14 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
 
 def _response_parts(message: Message) -> Iterable[Part]:
     """What a response can hold: thinking of any provider, pictures only if they are here."""
-    taken = set[int]()
-    for part in parts_for_shape(message, SHAPE):
-        if not isinstance(part, Image) or part.data:
-            taken.add(id(part))
-    return [part for part in message.parts if id(part) in taken or isinstance(part, Thinking)]
+    taken = {id(part) for part in parts_for_shape(message, SHAPE)}
+    parts = list[Part]()
+    for part in message.parts:
+        if isinstance(part, Image) and not part.data:
+            continue
+        if isinstance(part, Thinking) or id(part) in taken:
+            parts.append(part)
+    return parts
 
 
 def _request_parts(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterable[Fields]:

@@ -19,7 +19,7 @@ from foreword.engine.report import Report
 from foreword.errors import EssentialsTooLarge
 from foreword.message import IMAGE_TOKENS
 from foreword.recipe.selection import Selection
-from foreword.section import Budget, Choice, Tiers
+from foreword.section import Budget, Choice, Section, Tiers
 from foreword.session.cache_reuse import Stretch
 from foreword.session.history_section import (
     MARK_TOKENS,
@@ -168,11 +168,13 @@ def _fit_parts(
     """The parts in front of the history and behind it; they leave it its share of the budget."""
     selection = inputs.selection
     history_tag = inputs.writer.tag
-    # a file may not be there
-    tags = [tag for tag in selection.sections if tag == history_tag or tag in inputs.parts]
-    place = tags.index(history_tag)
-    tags.remove(history_tag)
-    sections = [part_section(tag, selection, inputs.parts[tag]) for tag in tags]
+    place = 0  # how many parts stand in front of the history
+    sections = list[Section]()
+    for tag in selection.sections:
+        if tag == history_tag:
+            place = len(sections)
+        elif tag in inputs.parts:  # a file may not be there
+            sections.append(part_section(tag, selection, inputs.parts[tag]))
     least_history = min(
         inputs.message_cache.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens)
     )

@@ -74,9 +74,8 @@ class ReplyContent:
 
 def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyContent:
     """What a reply comes to for this request."""
-    text, cut = reply.text, False
-    if not reply.endless:
-        text, cut = _cut_to_limit(reply.text, _token_limit(body))
+    limit = None if reply.endless else _token_limit(body)
+    text, cut = _cut_to_limit(reply.text, limit)
     calls = list[tuple[str, str, str]]()
     for at, call in enumerate(reply.tool_calls):
         calls.append((f"call_{number}_{at}", call.name, json.dumps(call.arguments)))

@@ -83,14 +83,16 @@ class CandidateLine:
         return self.at < 0 and self.kind in ("constraint", "decision")
 
 
-def lines(
+def find_lines(
     said: Sequence[Remark],
     found: Mapping[str, Mention],
     earlier: EarlierSummary,
+    *,
     length: int,
     most: int = FEW,
 ) -> list[CandidateLine]:
-    """Every line worth considering, oldest first, none twice; at most so many of one result."""
+    """Every line worth considering, oldest first, none twice; at most `most` of one result. The
+    conversation has `length` messages."""
     before = list[CandidateLine]()
     for at, (kind, text) in enumerate(earlier.lines):
         place = at - len(earlier.lines)
@@ -195,7 +197,9 @@ def _printed_lines(
             ranks.append(rank)
             lines.append(_line(text, kind, at=remark.at, length=length, share=share, names=names))
     best = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))[:most]
-    return [lines[place] for place in sorted(best) if ranks[place] >= 1.0 or most > FEW]
+    if most <= FEW:
+        best = [place for place in best if ranks[place] >= 1.0]
+    return [lines[place] for place in sorted(best)]
 
 
 def _chunks(row: str) -> list[str]:

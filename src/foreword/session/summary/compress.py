@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.message import Message, Text, ToolCall, ToolResult
-from foreword.session.summary.candidate_lines import MANY, CandidateLine, lines
+from foreword.session.summary.candidate_lines import MANY, CandidateLine, find_lines
 from foreword.session.summary.draft import Draft
 from foreword.session.summary.ledger import entry, named_before
 from foreword.session.summary.name_weights import Mention, find_mentions, literals, worth
@@ -49,9 +49,9 @@ def compress(
     said = remarks(messages)
     names_before = named_before(before)
     found = _with_before(find_mentions(said, len(messages)), names_before)
-    candidates = lines(said, found, before, len(messages))
+    candidates = find_lines(said, found, before, length=len(messages))
     if sum(len(line.text) for line in candidates) < PLENTY * room * CHARS_PER_TOKEN:
-        candidates = lines(said, found, before, len(messages), MANY)
+        candidates = find_lines(said, found, before, length=len(messages), most=MANY)
     candidates = _without_finished_tasks(candidates, finished)
     draft = Draft(
         lines=_weighted_by_query(candidates, query),
@@ -101,10 +101,11 @@ def _weighted_by_query(candidates: Sequence[CandidateLine], query: str) -> list[
         return list(candidates)
     scores = relevance.rank([line.text for line in candidates], query)
     top = max(scores, default=0.0) or 1.0
-    return [
-        replace(line, weight=line.weight + ASKED_LINE * (score / top) ** 2)
-        for line, score in zip(candidates, scores, strict=True)
-    ]
+    lines = list[CandidateLine]()
+    for line, score in zip(candidates, scores, strict=True):
+        more = ASKED_LINE * (score / top) ** 2
+        lines.append(replace(line, weight=line.weight + more))
+    return lines
 
 
 def _worth_by_query(values: Mapping[str, float], query: str) -> Mapping[str, float]:

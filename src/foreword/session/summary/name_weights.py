@@ -135,4 +135,4 @@ def _parts(name: str) -> list[str]:
     steps = name.split("/")
     for start in range(1, min(len(steps), MOST_STEPS)):
         parts.append("/".join(steps[start:]))
-    return [part for part in dict.fromkeys(parts) if part and part != name]
+    return [part for part in dict.fromkeys(parts) if part not in ("", name)]
