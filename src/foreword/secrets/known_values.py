@@ -1,9 +1,8 @@
-"""Hide secrets in a text by name, by shape, and by value: what is secret in one place is hidden in
-every other.
+"""Hide secrets by their value: what is secret in one place is hidden in every other.
 
-The first two are the rules of `secrets`. A value that is secret by its name (a variable, a node's
-field, an argument) is hidden wherever else it turns up: in a page that repeats what was typed, in
-what a tool prints, in a history.
+By name and by shape they are hidden by `masking`. A value that is secret by its name (a variable,
+a node's field, an argument) is hidden wherever else it turns up: in a page that repeats what was
+typed, in what a tool prints, in a history.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ class KnownValues:
     """Knows secrets and hides them."""
 
     def __init__(self) -> None:
-        self._known = set[str]()
-        self._ways: tuple[str, ...] = ()  # how each of them may be written
+        self._known: set[str] = set()
+        self._spellings: tuple[str, ...] = ()  # how each of them may be written
         self._pattern: re.Pattern[str] | None = None
 
     def __bool__(self) -> bool:
@@ -50,16 +49,25 @@ class KnownValues:
 
     def learn(self, values: Iterable[object]) -> None:
         """Take in everything that is secret in these values."""
-        self.learn_texts(text for value in values for text in secrets_in(value))
+        texts: set[str] = set()
+        for value in values:
+            texts.update(secrets_in(value))
+        self.learn_texts(texts)
 
     def learn_texts(self, texts: Iterable[str]) -> None:
         """Take in texts that are secret whatever they look like."""
-        new = {text for text in texts if len(text) >= LEAST_CHARS and text != HIDDEN} - self._known
-        if new:
-            self._known |= new
-            ways = {way for text in self._known for way in _ways(text)}
-            self._ways = tuple(sorted(ways, key=len, reverse=True))
-            self._pattern = re.compile("|".join(map(_alone, self._ways)))
+        known = len(self._known)
+        for text in texts:
+            if len(text) >= LEAST_CHARS and text != HIDDEN:
+                self._known.add(text)
+        if len(self._known) == known:
+            return
+        spellings: set[str] = set()
+        for text in self._known:
+            spellings.update(_spellings(text))
+        # The longest first: one may be part of another.
+        self._spellings = tuple(sorted(spellings, key=len, reverse=True))
+        self._pattern = re.compile("|".join(map(_pattern_for, self._spellings)))
 
     def text(self, text: str) -> str:
         """The text with every secret hidden."""
@@ -67,20 +75,22 @@ class KnownValues:
 
     def value(self, value: object) -> object:
         """A plain copy of the value with every secret hidden."""
-        return self._each(hide(value))
+        return self._hide_known(hide(value))
 
-    def _each(self, value: object) -> object:
+    def _hide_known(self, value: object) -> object:
         if isinstance(value, str):
             return self.known(value)
         if isinstance(value, dict):
-            return {self.known(name): self._each(member) for name, member in value.items()}
-        return [self._each(member) for member in value] if isinstance(value, list) else value
+            return {self.known(name): self._hide_known(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self._hide_known(member) for member in value]
+        return value
 
     def known(self, text: str) -> str:
         """The text with the secrets hidden that were taken in, and no others."""
         # To look for a text is far quicker than to look for a pattern, and most texts have none of
         # them.
-        if self._pattern is None or not any(way in text for way in self._ways):
+        if self._pattern is None or not any(one in text for one in self._spellings):
             return text
         return self._pattern.sub(HIDDEN, text)
 
@@ -105,14 +115,14 @@ def secrets_in(value: object) -> Iterator[str]:
             if len(one) <= LONGEST_SECRET and _is_secret(one):
                 yield one
         elif isinstance(one, Mapping):
-            for (_, shown), member in zip(members(one), one.values(), strict=True):
-                if isinstance(shown, str) and shown == HIDDEN != member:
+            for (_, masked), member in zip(members(one), one.values(), strict=True):
+                if isinstance(masked, str) and masked == HIDDEN != member:
                     yield from _texts(member)
                 else:
                     waiting.append(member)
         elif is_array(one):
-            for shown, member in zip(elements(one), one, strict=True):
-                if isinstance(shown, str) and shown != member:
+            for masked, member in zip(elements(one), one, strict=True):
+                if isinstance(masked, str) and masked != member:
                     yield from _texts(member)
                 else:
                     waiting.append(member)
@@ -124,6 +134,7 @@ def _is_secret(text: str) -> bool:
 
 
 def _texts(value: object) -> Iterator[str]:
+    """Every text and number in a value."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -135,11 +146,12 @@ def _texts(value: object) -> Iterator[str]:
             yield str(one)
 
 
-def _ways(text: str) -> Iterator[str]:
+def _spellings(text: str) -> Iterator[str]:
     """How a text may be written: as it is, in an address, in JSON once and twice, in HTML, in
     base64."""
     yield text
-    for encoded in (quote_plus(text), *(quote(text, safe=safe) for safe in _LEFT_IN_ADDRESSES)):
+    in_address = [quote(text, safe=safe) for safe in _LEFT_IN_ADDRESSES]
+    for encoded in (quote_plus(text), *in_address):
         yield encoded
         yield _LOWER.sub(lambda found: found[0].lower(), encoded)
     for plain in (True, False):
@@ -157,13 +169,16 @@ def _in_base64(body: bytes) -> Iterator[str]:
     if len(body) < LEAST_ENCODED:
         return
     for before in range(3):
-        first, last = -(-8 * before // 6), 8 * (before + len(body)) // 6
+        # Six bits to a character: the first and the last that are all of the text's own bits.
+        first = -(-8 * before // 6)
+        last = 8 * (before + len(body)) // 6
         written = b64encode(bytes(before) + body).decode()[first:last]
         yield written
         yield written.replace("+", "-").replace("/", "_")
 
 
-def _alone(text: str) -> str:
+def _pattern_for(text: str) -> str:
+    """What finds a text anywhere, or a short one only where it stands alone."""
     if len(text) >= LEAST_ANYWHERE:
         return re.escape(text)
     if text.isdigit():  # nor is it part of a date, a version or an amount

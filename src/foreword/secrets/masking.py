@@ -2,8 +2,8 @@
 
 What is hidden reads `[hidden]`. Null, an empty value, a yes or no, a placeholder and a reference to
 a variable (`{{creds.password}}`) give nothing away and are shown. JSON inside a text is searched as
-text. Which names promise a secret is told by `names`; texts are searched by `keys` for shapes and
-by `assigned` for names.
+text. Which names promise a secret says `secret_names`; texts are searched by `patterns` for shapes
+and by `assignments` for names.
 """
 
 from __future__ import annotations
@@ -37,10 +37,13 @@ __all__ = [
     "members",
 ]
 
-MOST_DEPTH = 100
+MOST_DEPTH = 100  # of a value: far below Python's limit of recursion, far above any real one
 TOO_DEEP = "[nested too deeply]"
-_MOST_ROUNDS = 8
-_MOST_COMMAND, _LONGEST_COMMAND = 8, 120
+_MOST_ROUNDS = 8  # of hiding: a contrived text may need more than two, and none goes on for ever
+# How much of a list is read as the command that its flags are of: `["docker", "login", "-p", ...]`.
+_COMMAND_WORDS = 8
+_COMMAND_CHARS = 120
+# Under `credentials` a shorter number is a count; one of twelve digits and more may be a card's.
 _LEAST_CARD_NUMBER = 10**11
 
 
@@ -70,9 +73,10 @@ def mask(text: str) -> str:
     # What was hidden can bare the end of another value: the second round finds nothing new in all
     # but contrived texts.
     for _ in range(_MOST_ROUNDS):
-        before, text = text, hide_assignments(without_shapes(text))
-        if text == before:
+        masked = hide_assignments(without_shapes(text))
+        if masked == text:
             break
+        text = masked
     return text
 
 
@@ -84,13 +88,13 @@ def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
     value in a field.
     """
     label = _label(mapping)
-    asked = any(asks_for_a_secret(str(field)) for field in mapping)
+    has_question = any(asks_for_a_secret(str(field)) for field in mapping)
     for key, value in mapping.items():
         name = str(key)
-        secret = is_secret(name, value) or (
-            label and is_labelled_field(name) and is_secret(label, value)
-        )
-        if asked and name.lower().startswith("answer"):
+        secret = is_secret(name, value)
+        if not secret and label and is_labelled_field(name):
+            secret = is_secret(label, value)
+        if has_question and name.lower().startswith("answer"):
             secret = is_secret("secret", value)
         yield mask(name), HIDDEN if secret else value
 
@@ -98,9 +102,8 @@ def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
 def elements(array: Sequence[object]) -> Iterator[object]:
     """The elements of an array, those hidden that a flag names: `["--password", ...]`, `["curl",
     "-u", "me:..."]`."""
-    command = " ".join(word for word in islice(array, _MOST_COMMAND) if isinstance(word, str))[
-        :_LONGEST_COMMAND
-    ]
+    words = [word for word in islice(array, _COMMAND_WORDS) if isinstance(word, str)]
+    command = " ".join(words)[:_COMMAND_CHARS]
     flag = ""
     for element in array:
         if isinstance(element, str) and (flag or element.startswith("-")):
@@ -112,7 +115,7 @@ def elements(array: Sequence[object]) -> Iterator[object]:
 
 def hide(value: object) -> object:
     """A copy made of plain JSON values in which every secret at any depth reads `[hidden]`."""
-    return _hidden(value, ())
+    return _copy_without_secrets(value, ())
 
 
 def is_array(value: object) -> TypeGuard[Sequence[object]]:
@@ -124,33 +127,36 @@ def is_array(value: object) -> TypeGuard[Sequence[object]]:
 
 def as_text(value: object) -> str:
     """A value that JSON has no writing for, as text."""
-    return (
-        f"[{len(value)} bytes]" if isinstance(value, bytes | bytearray | memoryview) else str(value)
-    )
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"[{len(value)} bytes]"
+    return str(value)
 
 
-def _hidden(value: object, inside: tuple[int, ...]) -> object:
+def _copy_without_secrets(value: object, inside: tuple[int, ...]) -> object:
+    """A copy of a value; `inside` has the ids of those around it, which it may hold again."""
     if isinstance(value, str):
         return mask(value)
     if value is None or isinstance(value, bool | int | float):
         return value
     if len(inside) >= MOST_DEPTH or id(value) in inside:
         return TOO_DEEP
+    inside = (*inside, id(value))
     if isinstance(value, Mapping):
-        return {name: _hidden(member, (*inside, id(value))) for name, member in members(value)}
+        return {name: _copy_without_secrets(member, inside) for name, member in members(value)}
     if is_array(value):
-        return [_hidden(member, (*inside, id(value))) for member in elements(value)]
+        return [_copy_without_secrets(member, inside) for member in elements(value)]
     return mask(as_text(value))
 
 
 def _label(mapping: Mapping[object, object]) -> str:
     """The name that a field gives to the value in another, a password's before a PIN's."""
-    names = [
-        name_by_label(str(field), label)
-        for field, label in mapping.items()
-        if isinstance(label, str)
-    ]
-    return min(filter(None, names), default="")
+    names: set[str] = set()
+    for field, label in mapping.items():
+        if isinstance(label, str):
+            names.add(name_by_label(str(field), label))
+    if "password" in names:
+        return "password"
+    return "pin" if "pin" in names else ""
 
 
 def _is_empty(value: object) -> bool:
@@ -158,8 +164,9 @@ def _is_empty(value: object) -> bool:
 
 
 def _speaks_for_itself(value: object) -> bool:
+    """Whether a value under a guarded name is left to its own keys, or is a mere count."""
     if is_array(value):
         return all(isinstance(member, Mapping) for member in value)
-    return isinstance(value, Mapping) or (
-        isinstance(value, int | float) and abs(value) < _LEAST_CARD_NUMBER
-    )
+    if isinstance(value, int | float):
+        return abs(value) < _LEAST_CARD_NUMBER
+    return isinstance(value, Mapping)

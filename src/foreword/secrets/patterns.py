@@ -1,9 +1,8 @@
-"""Secrets that can be told by their own shape, whatever they are called: keys, tokens, URLs with
-passwords, headers.
+"""Hide secrets that can be told by their own shape: keys, tokens, URLs with passwords, headers.
 
 Every pattern takes time in proportion to the text, whatever the text. How the keys of each issuer
-begin is told by `token_formats`; what is told by the name before it, in assignments, flags and
-sentences, is the business of `assigned`.
+begin says `token_formats`; what is told by the name before it, in assignments, flags and sentences,
+is the business of `assignments`.
 """
 
 from __future__ import annotations
@@ -99,21 +98,21 @@ def without_shapes(text: str) -> str:
     if "Private-Lines" in text:
         text = _pattern(_PUTTY).sub(rf"\1{HIDDEN}", text)
     if "://" in text:
-        text = _pattern(_URL_PASSWORD).sub(
-            _unless_placeholder, _pattern(_URL_USER).sub(rf"\1{HIDDEN}", text)
-        )
+        text = _pattern(_URL_USER).sub(rf"\1{HIDDEN}", text)
+        text = _pattern(_URL_PASSWORD).sub(_hide_unless_placeholder, text)
     if "eyJ" in text:
-        text = _without_jwts(text)
+        text = _without_spans(text, _jwt_spans(text))
     if "kty" in text:
         text = _pattern(_JWK).sub(rf"\1{HIDDEN}", text)
     if any(word in text for word in _WEBHOOK_WORDS):
         text = _pattern(_WEBHOOK).sub(rf"\1{HIDDEN}", text)
     if len(text) >= _SHORTEST:
-        text = _without_inside(_without_tokens(text))
+        text = _without_tokens(text)
+        text = _without_inner_keys(text)
     if "machine" in text and "login" in text:
-        text = _pattern(_NETRC).sub(_unless_placeholder, text)
-    for words, header, without in _HEADERS:
-        text = change_lines(text, words, partial(_pattern(header).sub, without))
+        text = _pattern(_NETRC).sub(_hide_unless_placeholder, text)
+    for words, header, replacement in _HEADERS:
+        text = change_lines(text, words, partial(_pattern(header).sub, replacement))
     return text
 
 
@@ -121,23 +120,25 @@ def _without_tokens(text: str) -> str:
     """Hide what begins as the keys of an issuer do and goes on as they do."""
     after_escape, after_sign = _beginnings()
     if "\\" in text or "%" in text or "\x1b" in text:
-        text = _without(text, _tokens(text, after_escape))
-    return _without(text, _tokens(text, after_sign))
+        text = _without_spans(text, _token_spans(text, after_escape))
+    return _without_spans(text, _token_spans(text, after_sign))
 
 
-def _without_inside(text: str) -> str:
+def _without_inner_keys(text: str) -> str:
     """Hide the keys that are told by what is inside them."""
     for sign, before, pattern in _INSIDE:
         if sign in text:
-            found = _pattern(pattern).finditer(text)
-            text = _without(text, ((one.start() - before, one.end()) for one in found))
+            matches = _pattern(pattern).finditer(text)
+            spans = [(match.start() - before, match.end()) for match in matches]
+            text = _without_spans(text, spans)
     return text
 
 
-def _tokens(text: str, beginnings: re.Pattern[str]) -> Iterable[tuple[int, int]]:
+def _token_spans(text: str, beginnings: re.Pattern[str]) -> Iterable[tuple[int, int]]:
     found = beginnings.search(text)
     while found:
-        start, at = found.start("beginning"), found.end()
+        start = found.start("beginning")
+        at = found.end()
         for length, body in _bodies()[found["beginning"]]:
             token = _pattern(body).match(text, start + length)
             if token:
@@ -150,11 +151,7 @@ def _tokens(text: str, beginnings: re.Pattern[str]) -> Iterable[tuple[int, int]]
         found = beginnings.search(text, at)
 
 
-def _without_jwts(text: str) -> str:
-    return _without(text, _jwts(text))
-
-
-def _jwts(text: str) -> Iterable[tuple[int, int]]:
+def _jwt_spans(text: str) -> Iterable[tuple[int, int]]:
     at = text.find("eyJ")
     while at >= 0:
         found = _pattern(_JWT).match(text, at)
@@ -165,9 +162,10 @@ def _jwts(text: str) -> Iterable[tuple[int, int]]:
         at = text.find("eyJ", run.end() if run else at + 1)
 
 
-def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text with these stretches hidden, the first where two of them overlap."""
-    pieces, done = list[str](), 0
+    pieces: list[str] = []
+    done = 0
     for start, end in spans:
         if start >= done:
             pieces += [text[done:start], HIDDEN]
@@ -195,42 +193,46 @@ def _bodies() -> dict[str, list[tuple[int, str]]]:
     """For every beginning, what may come after it: its length and the pattern, the longest
     beginning first."""
     bodies = dict(formats())
-    shorter = {one: [one[:length] for length in range(len(one), 0, -1)] for one in bodies}
-    return {
-        one: [(len(begins), bodies[begins]) for begins in begun if begins in bodies]
-        for one, begun in shorter.items()
-    }
+    found: dict[str, list[tuple[int, str]]] = {}
+    for beginning in bodies:
+        found[beginning] = []
+        for length in range(len(beginning), 0, -1):
+            shorter = beginning[:length]
+            if shorter in bodies:
+                found[beginning].append((length, bodies[shorter]))
+    return found
 
 
 def _alternatives(words: Iterable[str]) -> str:
     """A pattern for the longest of the words; those that begin alike are tried together, which
     makes it quick."""
-    rest = dict[str, list[str]]()
+    endings: dict[str, list[str]] = {}  # by the first letter
     for word in words:
-        rest.setdefault(word[:1], []).append(word[1:])
-    whole = rest.pop("", None)
-    ways = [re.escape(first) + _alternatives(others) for first, others in rest.items()]
-    if whole is not None:
-        ways.append("")
-    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+        endings.setdefault(word[:1], []).append(word[1:])
+    is_word = endings.pop("", None) is not None  # one of them ends here
+    branches = [re.escape(first) + _alternatives(rest) for first, rest in endings.items()]
+    if is_word:
+        branches.append("")
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
-def _unless_placeholder(found: re.Match[str]) -> str:
+def _hide_unless_placeholder(found: re.Match[str]) -> str:
     return found[0] if is_placeholder(found[2].split()[0]) else found[1] + HIDDEN
 
 
-def _without_basic(found: re.Match[str]) -> str:
+def _hide_basic_login(found: re.Match[str]) -> str:
+    padding = "=" * (-len(found[2]) % 4)
     try:
-        named = b":" in base64.b64decode(found[2] + "=" * (-len(found[2]) % 4), validate=True)
+        login = base64.b64decode(found[2] + padding, validate=True)
     except binascii.Error:
-        named = False
-    return found[1] + HIDDEN if named else found[0]
+        return found[0]
+    return found[1] + HIDDEN if b":" in login else found[0]
 
 
 # The words that a line has if there is something to find in it, the pattern, and what is put in its
 # place.
 _HEADERS: tuple[tuple[Sequence[str], str, str | Callable[[re.Match[str]], str]], ...] = (
     (("bearer",), _BEARER, rf"\1{HIDDEN}"),
-    (("basic",), _BASIC, _without_basic),
-    (_LINE_WORDS, _LINE, _unless_placeholder),
+    (("basic",), _BASIC, _hide_basic_login),
+    (_LINE_WORDS, _LINE, _hide_unless_placeholder),
 )

@@ -1,9 +1,8 @@
-"""Which values give nothing away though they stand under a secret's name: `null`, `${TOKEN}`,
-`<password>`, `str`.
+"""Which values give nothing away though they stand under a secret's name.
 
-A value is either a placeholder, whatever surrounds it, or code that stands for a value: a type, a
-call, a variable. Every pattern reads a bounded stretch. Which names promise a secret is told by
-`names`.
+`null`, `${TOKEN}`, `<password>`, `str`: a value is either a placeholder, whatever surrounds it, or
+code that stands for a value: a type, a call, a variable. Every pattern reads a bounded stretch.
+Which names promise a secret says `secret_names`.
 """
 
 from __future__ import annotations
@@ -13,18 +12,21 @@ import re
 from foreword.secrets.secret_names import is_secret_name
 
 HIDDEN = "[hidden]"
-_MOST = 240
+_MOST = 240  # characters: the longest placeholder there is a pattern for
 _PUBLIC = ("-----BEGIN PUBLIC KEY", "-----BEGIN CERTIFICATE")
 _PLACEHOLDER = re.compile(
     r"""\s*(?:
       null | none | nil | undefined | true | false | yes | no | on | off | n/a
     | \W{0,3} | [*•.#_-]+ | (?:[\w-]{1,20}[_-])?x{3,}
-    | required | optional | missing | invalid | incorrect | wrong | expired | empty | unset | not[ ]set | unknown
+    | required | optional | missing | invalid | incorrect | wrong | expired | empty | unset
+    | not[ ]set | unknown
     | fail | failed
-    | enabled | disabled | redacted | masked | hidden | removed | omitted | set | present | absent | read | write
+    | enabled | disabled | redacted | masked | hidden | removed | omitted | set | present | absent
+    | read | write
     | basic | bearer | digest | oauth2? | jwt | api[_-]?key | default
     | str | string | bytes | text | int | integer | number | bool | boolean | object | any
-    | \$?\{\{[\w .\[\]-]{1,200}\}\} | \$\{[\w.-]{1,200}(?::?\?[^{}]{0,80})?\} | \$\([^()]{1,200}\)? | \$env:\w{1,80}
+    | \$?\{\{[\w .\[\]-]{1,200}\}\} | \$\{[\w.-]{1,200}(?::?\?[^{}]{0,80})?\}
+    | \$\([^()]{1,200}\)? | \$env:\w{1,80}
     | \{[\w.]{1,80}\} | <[^<>]{1,120}> | %[dqsvw] | %\w{1,40}%
     | \[\ ?(?:hidden|redacted|masked|filtered|removed|secret)\ ?\]
     | (?:your|insert|replace)[-_ ][\w -]{1,80} | [\w-]{1,80}[-_]here
@@ -40,7 +42,7 @@ _PIN = re.compile(
 # The name of an environment variable, with or without what reads it.
 _VARIABLE = re.compile(r"\[?\$?[A-Z]{2,40}(?:_[A-Z]{1,40}){1,8}\]?|\$[A-Z_]{3,80}|\$[a-z_]{1,80}")
 _VARIABLE_ENDINGS = ("_ID", "_KEY", "_NAME", "_PASS", "_VAR")
-_SHOUTED = re.compile(r"\$[A-Z][A-Z_]{2,}")
+_SHELL_VARIABLE = re.compile(r"\$[A-Z][A-Z_]{2,}")
 
 _TYPE = re.compile(
     r"""[&*]?(?:typing\.)?(?:
@@ -57,7 +59,8 @@ _STANDS_IN = re.compile(
       (?:await|new|not|lambda|function|async|return|if|else)[ ]
     | [!&*]?(?:[A-Za-z_]{1,40}(?:\?\.|\.|::|->)){1,6}\w{3,60}\(
     | [!&*]?[A-Za-z_]{3,60}(?:\d{1,3}[A-Za-z_]{1,20})?\((?=[^\s\d]|$)
-    | (?:os\.environ|process\.env|[A-Za-z_]{0,40}(?:env|config|settings|secrets|params|args|data|headers|cookies))\[
+    | (?:os\.environ|process\.env
+      |[A-Za-z_]{0,40}(?:env|config|settings|secrets|params|args|data|headers|cookies))\[
     | <[A-Za-z][^<>\n]{0,80}> | \$\( | \[\^
     | ["'][ ]?(?:\+[ ]?[A-Za-z_]{3,60}(?=[,)\]}\s;]|$) | [,)](?=[\s;)]|$))
     """,
@@ -80,9 +83,9 @@ def is_placeholder(value: str) -> bool:
     """Whether the value stands for a secret, or for none, and is not one itself."""
     if value.startswith(_PUBLIC):
         return True
-    return len(value) <= _MOST and (
-        _PLACEHOLDER.fullmatch(value) is not None or _is_variable(value.strip())
-    )
+    if len(value) > _MOST:
+        return False
+    return _PLACEHOLDER.fullmatch(value) is not None or _is_variable(value.strip())
 
 
 def is_pin(value: str) -> bool:
@@ -107,8 +110,9 @@ def is_code_at(text: str, at: int, name: str) -> bool:
 def _is_variable(value: str) -> bool:
     if not _VARIABLE.fullmatch(value):
         return False
-    named = value.rstrip("]").endswith(_VARIABLE_ENDINGS) or is_secret_name(value)
-    return named or _SHOUTED.fullmatch(value) is not None
+    if value.rstrip("]").endswith(_VARIABLE_ENDINGS) or is_secret_name(value):
+        return True
+    return _SHELL_VARIABLE.fullmatch(value) is not None
 
 
 def _stands_for_a_value(path: str, name: str) -> bool:
@@ -117,6 +121,6 @@ def _stands_for_a_value(path: str, name: str) -> bool:
         return parts[0].lstrip("$") in _ROOTS or is_secret_name(parts[-1])
     if any(character.isdigit() for character in path):
         return False
-    return path == name.rpartition(".")[2] or (
-        len(_WORDS.findall(path)) > 1 and is_secret_name(path)
-    )
+    if path == name.rpartition(".")[2]:  # `password=password`
+        return True
+    return len(_WORDS.findall(path)) > 1 and is_secret_name(path)

@@ -3,7 +3,7 @@
 
 A name is split into words first, so that `secretary` and `monkey` are what they are. The last word
 of a name says what it holds: a `password_selector` is a selector, and a `next_page_token` is a
-place in a list. What a value looks like is the business of `keys` and `placeholders`.
+place in a list. What a value looks like is the business of `patterns` and `placeholders`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _FILE = re.compile(
     r"tsx?|txt|vue|ya?ml)",
     re.IGNORECASE,
 )
-_LONGEST = 120
-_MOST_LABEL_WORDS = 6
+_LONGEST = 120  # characters of a name that are read, the last ones: these say what it holds
+_MOST_LABEL_WORDS = 6  # in a label: with more it is a sentence that mentions a password
 
 SECRET_WORDS = frozenset(
     """
@@ -58,20 +58,26 @@ _KEY_OF = """
     """.split()
 _TOKENS_OF = "access refresh auth api bearer session id csrf xsrf oauth".split()
 SESSION_COMPOUNDS = frozenset("sessionid sessionids".split())
-SECRET_COMPOUNDS = SESSION_COMPOUNDS.union(
-    [f"{owner}key" for owner in _KEY_OF],
-    [f"{owner}keys" for owner in _KEY_OF],
-    [f"{owner}token" for owner in _TOKENS_OF],
-    [f"{owner}tokens" for owner in _TOKENS_OF],
-    """
+_OTHER_COMPOUNDS = """
     clientsecret clientsecrets appsecret phpsessid jsessionid seedphrase recoveryphrase recoverycode
     recoverycodes backupcode backupcodes verificationcode securitycode mfacode facode onetimecode
     pincode userpin cardpin simpin pinnumber authcode authorizationcode accesscode logincode smscode
     unlockcode devicecode codeverifier securityanswer securityanswers secretanswer secretanswers
     recoveryanswer recoveryanswers maidenname cardnumber cardnumbers socialsecurity passportnumber
     connectionstring motdepasse
-    """.split(),
-)
+    """.split()
+
+
+def _secret_compounds() -> frozenset[str]:
+    compounds = SESSION_COMPOUNDS.union(_OTHER_COMPOUNDS)
+    for owner in _KEY_OF:
+        compounds |= {f"{owner}key", f"{owner}keys"}
+    for owner in _TOKENS_OF:
+        compounds |= {f"{owner}token", f"{owner}tokens"}
+    return compounds
+
+
+SECRET_COMPOUNDS = _secret_compounds()
 # Places in a list, and the marks of a tokenizer.
 OPEN_TOKENS_OF = frozenset(
     """
@@ -119,7 +125,7 @@ ABOUT_WORDS = FORM_WORDS.union(
 def is_secret_name(key: str) -> bool:
     """Whether the name promises a secret, by its whole words in snake_case, camelCase,
     kebab-case or dotted."""
-    return _promises(_words(key[-_LONGEST:]))
+    return _promise_a_secret(_words(key[-_LONGEST:]))
 
 
 def name_by_label(field: str, label: str) -> str:
@@ -127,7 +133,7 @@ def name_by_label(field: str, label: str) -> str:
 
     `name: DB_PASSWORD`, `element: Password field`, `selector: #pin`.
     """
-    folded = _folded(field)
+    folded = _fold(field)
     if folded == "type":
         return "password" if label.strip().lower() == "password" else ""
     if folded not in LABEL_FIELDS:
@@ -137,7 +143,9 @@ def name_by_label(field: str, label: str) -> str:
         words = words[:-1]
     if len(words) > _MOST_LABEL_WORDS:
         return ""
-    return "password" if _promises(_telling(words)) else "pin" if words[-1:] == ("pin",) else ""
+    if _promise_a_secret(_telling_words(words)):
+        return "password"
+    return "pin" if words[-1:] == ("pin",) else ""
 
 
 def labels_a_secret(field: str, label: str) -> bool:
@@ -147,16 +155,16 @@ def labels_a_secret(field: str, label: str) -> bool:
 
 def is_labelled_field(field: str) -> bool:
     """Whether the field holds what another one names: `value`, `Value`, `text`."""
-    return _folded(field) in LABELLED_FIELDS
+    return _fold(field) in LABELLED_FIELDS
 
 
 def is_guarded_name(key: str) -> bool:
     """Whether a bare text under this name is a secret, though a mapping need not be:
     `gmail_creds`, `db_pass`."""
     words = _words(key[-_LONGEST:])
-    return not GUARDED_COMPOUNDS.isdisjoint(_runs(words)) or (
-        words[-1:] == ("pass",) and _NO_PASSWORD_BEFORE_PASS.isdisjoint(words)
-    )
+    if not GUARDED_COMPOUNDS.isdisjoint(_runs(words)):
+        return True
+    return words[-1:] == ("pass",) and _NO_PASSWORD_BEFORE_PASS.isdisjoint(words)
 
 
 def is_pin_name(key: str) -> bool:
@@ -167,24 +175,24 @@ def is_pin_name(key: str) -> bool:
 
 def asks_for_a_secret(field: str) -> bool:
     """Whether the field holds a question whose answer is a secret: `security_question`."""
-    return _folded(field).rstrip("s0123456789") in _QUESTIONS
+    return _fold(field).rstrip("s0123456789") in _QUESTIONS
 
 
 def is_address_parameter(key: str) -> bool:
     """Whether a parameter of an address of this name lets somebody in: `sig`, `X-Amz-Signature`."""
-    return _folded(key) in _ADDRESS_PARAMETERS
+    return _fold(key) in _ADDRESS_PARAMETERS
 
 
 def is_address_code(key: str) -> bool:
     """Whether a parameter of an address of this name lets somebody in if the address is that of
     a login: `code`."""
-    return _folded(key) in _ADDRESS_CODES
+    return _fold(key) in _ADDRESS_CODES
 
 
 def is_address_key(key: str) -> bool:
     """Whether a parameter of an address of this name lets somebody in if its value looks like
     chance: `key`."""
-    return _folded(key) in _ADDRESS_KEYS
+    return _fold(key) in _ADDRESS_KEYS
 
 
 def is_session_name(key: str) -> bool:
@@ -198,43 +206,48 @@ def is_file_name(key: str) -> bool:
     return _FILE.fullmatch(key) is not None
 
 
-def _folded(field: str) -> str:
+def _fold(field: str) -> str:
     return field.lower().replace("_", "").replace("-", "")
 
 
 @lru_cache(maxsize=4096)
-def _promises(words: tuple[str, ...]) -> bool:
+def _promise_a_secret(words: tuple[str, ...]) -> bool:
     if not SECRET_COMPOUNDS.isdisjoint(_runs(words)):
         return True
-    if words[-1:] == ("tokens",):
+    if not words or words[-1] == "tokens":
         return False
-    return words[-1:] != () and (
-        words[-1] in SECRET_LAST_WORDS
-        or any(word in SECRET_WORDS or word.endswith(SECRET_ENDINGS) for word in words)
-    )
+    if words[-1] in SECRET_LAST_WORDS:
+        return True
+    return any(word in SECRET_WORDS or word.endswith(SECRET_ENDINGS) for word in words)
 
 
 @lru_cache(maxsize=4096)
 def _runs(words: tuple[str, ...]) -> frozenset[str]:
     """One to three words in a row, written as one: `apikey` from `my_api_key`."""
-    starts = range(len(words))
-    return frozenset(
-        "".join(words[start:end]) for start in starts for end in range(start + 1, start + 4)
-    )
+    runs: set[str] = set()
+    for start in range(len(words)):
+        for length in (1, 2, 3):
+            runs.add("".join(words[start : start + length]))
+    return frozenset(runs)
 
 
 def _words(key: str) -> tuple[str, ...]:
-    return _telling(_split(key))
+    return _telling_words(_split(key))
 
 
-def _telling(words: tuple[str, ...]) -> tuple[str, ...]:
+def _telling_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a name; none if the last ones say that it is only about a secret."""
-    about = words[-1:] and words[-1] in ABOUT_WORDS and words[-2:] != ("maiden", "name")
-    place = words[-1:] == ("token",) and words[-2:-1] and words[-2] in OPEN_TOKENS_OF
-    return () if about or place or words[-2:] in (("token", "id"), ("token", "ids")) else words
+    if not words:
+        return ()
+    last_two = words[-2:]
+    if words[-1] in ABOUT_WORDS and last_two != ("maiden", "name"):
+        return ()
+    if len(words) > 1 and words[-1] == "token" and words[-2] in OPEN_TOKENS_OF:
+        return ()
+    return () if last_two in (("token", "id"), ("token", "ids")) else words
 
 
 @lru_cache(maxsize=4096)
 def _split(key: str) -> tuple[str, ...]:
     plain = _BEFORE_CAPITAL.sub(" ", unicodedata.normalize("NFKC", key))
-    return tuple(word.lower() for word in _WORD.findall(plain))
+    return tuple([word.lower() for word in _WORD.findall(plain)])

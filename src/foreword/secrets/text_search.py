@@ -1,7 +1,7 @@
-"""Search texts quickly: patterns that are compiled when a text first needs them, and only in the
-lines that matter.
+"""Search texts quickly: with patterns compiled when first needed, in the lines that matter only.
 
-To look for a word is a hundred times quicker than to look for a pattern.
+To look for a word is a hundred times quicker than to look for a pattern. What is searched for is
+the business of `assignments` and `patterns`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,20 @@ def change_lines(text: str, words: Sequence[str], change: Callable[[str], str]) 
         return text
     if len(folded) != len(text):
         return change(text)
-    pieces, done = list[str](), 0
-    for start, end in sorted({line for word in present for line in _lines_with(folded, word)}):
+    lines: set[tuple[int, int]] = set()
+    for word in present:
+        lines.update(_lines_with(folded, word))
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(lines):
         pieces += [text[done:start], change(text[start:end])]
         done = end
     return "".join(pieces) + text[done:]
 
 
 def _lines_with(text: str, word: str) -> list[tuple[int, int]]:
-    lines, at = list[tuple[int, int]](), text.find(word)
+    lines: list[tuple[int, int]] = []
+    at = text.find(word)
     while at >= 0:
         end = text.find("\n", at) + 1 or len(text)
         lines.append((text.rfind("\n", 0, at) + 1, end))

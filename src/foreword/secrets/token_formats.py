@@ -3,8 +3,8 @@
 Facts from the issuers and from what scanners of repositories know (gitleaks, detect-secrets,
 secretlint, trufflehog, kingfisher). A body may be shorter than the issuer's own length, about half
 of it, and as long as it likes: a key that was cut off, or that has grown since, is still one. Where
-a key may have `+`, `/` or `=`, it may have them as an address does (`%2B`). `keys` searches texts
-for them.
+a key may have `+`, `/` or `=`, it may have them as an address does (`%2B`). `patterns` searches
+texts for them.
 """
 
 from __future__ import annotations
@@ -177,8 +177,10 @@ _DIGIT = r"(?=[A-Za-z_-]{0,40}\d)"
 
 def formats() -> Iterator[tuple[str, str]]:
     """Every beginning, and the pattern of what comes after it."""
-    for line in _FORMATS.split("\n"):
-        if line:
-            *beginnings, body = line.partition(": ")[2].split(" ")
-            for beginning in beginnings:
-                yield beginning, _DIGIT + body[1:] if body.startswith("*") else body
+    for line in _FORMATS.strip().split("\n"):
+        _, _, facts = line.partition(": ")
+        *beginnings, body = facts.split(" ")
+        if body.startswith("*"):
+            body = _DIGIT + body[1:]
+        for beginning in beginnings:
+            yield beginning, body
