@@ -27,7 +27,7 @@ def test_a_chat_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) 
             desk.url,
             provider.openai,
         ]
-        done = subprocess.run([*command, "28"], capture_output=True, text=True, check=False)
+        done = subprocess.run([*command, "40"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) > 2
         sent = [row["subject"] for row in desk.sent]

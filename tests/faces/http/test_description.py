@@ -17,6 +17,7 @@ from starlette.routing import Route
 from foreword.faces.http import api
 from foreword.faces.http.app import create_app
 from foreword.faces.http.problems import MEANINGS
+from tests.attacks import AT_LENGTH
 from tests.faces.http.running import ANY_VERSION, running, settings_for
 
 STREAMS = r"/events$"  # they do not end
@@ -56,21 +57,22 @@ def test_every_operation_has_a_name_of_its_own() -> None:
 
 
 def test_every_problem_that_is_listed_has_its_meaning() -> None:
-    listed = {int(status) for _, _, operation in _operations() for status in operation["responses"]}
-    assert {status for status in listed if status >= 400} <= set(MEANINGS)
+    statuses = set[int]()
+    for _, _, operation in _operations():
+        statuses.update(map(int, operation["responses"]))
+    assert {status for status in statuses if status >= 400} <= set(MEANINGS)
 
 
 def test_every_example_is_taken_as_it_is(tmp_path: Path) -> None:
-    bodies = [one for one in api.ENDPOINTS if one.body is not None]
+    endpoints = [endpoint for endpoint in api.ENDPOINTS if endpoint.body is not None]
     with running(settings_for(tmp_path)) as (address, _):
         assert address.ask("POST", "/v1/sessions", {"name": "one"}).status == 201
-        for one in bodies:
-            assert one.body is not None
-            (example,) = one.body.model_json_schema()["examples"]
-            path = re.sub(r"{\w+}", "one", one.path)
-            reply = address.ask(
-                one.method, path, example, headers=ANY_VERSION if path.endswith("/plan") else {}
-            )
+        for endpoint in endpoints:
+            assert endpoint.body is not None
+            (example,) = endpoint.body.model_json_schema()["examples"]
+            path = re.sub(r"{\w+}", "one", endpoint.path)
+            headers = ANY_VERSION if path.endswith("/plan") else {}
+            reply = address.ask(endpoint.method, path, example, headers=headers)
             # documents, a project at that very path, a model, a tool of that name
             needs_more = one.path in ("/v1/lookup", "/v1/hook") or "/director/" in one.path
             assert reply.status == one.status or needs_more, (one.path, reply.body)
@@ -93,9 +95,10 @@ def api_schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
 schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=STREAMS)
 
 
+@pytest.mark.attack
 @schema.parametrize()
 @settings(
-    max_examples=20,
+    max_examples=20 if AT_LENGTH else 8,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
