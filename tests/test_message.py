@@ -25,7 +25,7 @@ from foreword.message import (
     ToolCall,
     ToolResult,
     mend,
-    together,
+    group_by_calls,
 )
 
 ANTHROPIC: list[dict[str, Any]] = [
@@ -328,27 +328,27 @@ def test_what_is_no_message_is_an_error_that_names_the_place(values: object, pla
 
 def test_a_call_and_its_result_are_one_group_and_words_are_their_own() -> None:
     first, call, result, last = say("go"), ask("a"), answer("a"), say("done")
-    assert together([first, call, result, last]) == [(first,), (call, result), (last,)]
+    assert group_by_calls([first, call, result, last]) == [(first,), (call, result), (last,)]
 
 
 def test_parallel_calls_answered_one_by_one_are_one_group() -> None:
     talk = read_messages(OPENAI[1:], "here")
-    assert [len(group) for group in together(talk)] == [1, 3, 1]
+    assert [len(group) for group in group_by_calls(talk)] == [1, 3, 1]
 
 
 def test_calls_that_interleave_end_up_in_one_group() -> None:
     talk = [ask("a"), ask("b"), answer("a"), answer("b"), say("done")]
-    assert [len(group) for group in together(talk)] == [4, 1]
+    assert [len(group) for group in group_by_calls(talk)] == [4, 1]
 
 
 def test_an_id_that_is_used_again_binds_to_its_latest_call() -> None:
     talk = [ask("a"), answer("a"), say("next"), ask("a"), answer("a")]
-    assert [len(group) for group in together(talk)] == [2, 1, 2]
+    assert [len(group) for group in group_by_calls(talk)] == [2, 1, 2]
 
 
 def test_an_orphan_result_and_an_unanswered_call_stand_alone() -> None:
     talk = [answer("lost"), say("hm"), ask("open"), say("well")]
-    assert [len(group) for group in together(talk)] == [1, 1, 1, 1]
+    assert [len(group) for group in group_by_calls(talk)] == [1, 1, 1, 1]
 
 
 IDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
@@ -361,7 +361,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_grouping_keeps_the_order_and_parts_no_pair(talk: list[Message]) -> None:
-    groups = together(talk)
+    groups = group_by_calls(talk)
     assert [message for group in groups for message in group] == talk
     assert all(groups)
     home = [index for index, group in enumerate(groups) for _ in group]
@@ -378,7 +378,7 @@ def test_grouping_keeps_the_order_and_parts_no_pair(talk: list[Message]) -> None
 
 @given(MESSAGES)
 def test_groups_mended_one_by_one_are_the_whole_mended_at_once(talk: list[Message]) -> None:
-    """What `together` joins is what `mend` pairs: a group never lacks a result that another one
+    """What `group_by_calls` joins is what `mend` pairs: a group never lacks a result that another one
     has."""
 
     def results(mended: list[Message]) -> list[str]:
@@ -389,13 +389,13 @@ def test_groups_mended_one_by_one_are_the_whole_mended_at_once(talk: list[Messag
             if isinstance(part, ToolResult)
         ]
 
-    apart = [message for group in together(talk) for message in mend([*group, say("")])[0]]
+    apart = [message for group in group_by_calls(talk) for message in mend([*group, say("")])[0]]
     assert results(apart) == results(mend([*talk, say("")])[0])
 
 
 @given(MESSAGES)
 def test_grouping_joins_nothing_that_no_pair_holds_together(talk: list[Message]) -> None:
-    for group in together(talk):
+    for group in group_by_calls(talk):
         for cut in range(1, len(group)):
             before = {call for message in group[:cut] for call in message.calls}
             after = {call for message in group[cut:] for call in message.results}
@@ -440,13 +440,13 @@ def test_an_image_is_written_as_each_provider_wants_it() -> None:
 
 def test_ten_thousand_calls_answered_one_by_one_stay_together() -> None:
     talk = [ask(*map(str, range(10_000))), *(answer(str(number)) for number in range(10_000))]
-    assert [len(group) for group in together(talk)] == [10_001]
+    assert [len(group) for group in group_by_calls(talk)] == [10_001]
 
 
 def test_only_the_first_result_belongs_to_a_call() -> None:
     """Providers take one; `mend` shows the others as words, and words stand alone."""
     talk = [ask("x"), *[answer("x")] * 10_000]
-    assert [len(group) for group in together(talk)] == [2, *[1] * 9_999]
+    assert [len(group) for group in group_by_calls(talk)] == [2, *[1] * 9_999]
 
 
 # --- mending --------------------------------------------------------------------------------------

@@ -32,8 +32,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-MOST_NAMED = 12
-MOST_COMPARED, LONGEST_COMPARED = 5_000, 200  # names, and characters of one that may be mistyped
+MOST_NAMED = 12  # of sections or problems in a message, and twice as many names: one screen at most
+MOST_COMPARED = 5_000  # names that a mistyped one may be meant for: comparing takes time for each
+LONGEST_COMPARED = 200  # characters of a mistyped name: comparing takes their square
+LEAST_LIKENESS = 0.6  # of two names, by difflib (its own default): below, a guess would be a riddle
 
 
 class ForewordError(Exception):
@@ -61,16 +63,16 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
+        message = f"unknown {kind} {name!r}"
+        if where:
+            message += f" {where}"
         guess = did_you_mean(name, self.known)
-        place = f" {where}" if where else ""
-        super().__init__(
-            f"unknown {kind} {name!r}{place}" + (f", did you mean {guess!r}?" if guess else ""),
-            hint=(
-                f"known: {name_list(self.known)}"
-                if self.known
-                else f"there is no {kind} to choose from"
-            ),
-        )
+        if guess:
+            message += f", did you mean {guess!r}?"
+        hint = f"there is no {kind} to choose from"
+        if self.known:
+            hint = f"known: {name_list(self.known)}"
+        super().__init__(message, hint=hint)
 
 
 class InputMissing(UsageError):
@@ -216,19 +218,16 @@ class EssentialsTooLarge(ForewordError):
 
     def __init__(self, *, needed: int, budget: int, sections: Mapping[str, int]) -> None:
         self.needed, self.budget, self.sections = needed, budget, dict(sections)
+        message = f"essential sections need {needed:,} tokens, the budget is {budget:,}"
+        hint = f"raise the budget to at least {needed:,}"
         largest = sorted(sections, key=lambda name: -sections[name])[:MOST_NAMED]
-        each = ", ".join(
-            f"{name} {tokens:,}" for name, tokens in sections.items() if name in set(largest)
-        )
-        more = (
-            f" and {len(sections) - len(largest)} smaller" if len(sections) > len(largest) else ""
-        )
-        what = f"the largest is {largest[0]!r}: shorten it, or " if largest else ""
-        super().__init__(
-            f"essential sections need {needed:,} tokens, the budget is {budget:,}"
-            + (f" ({each}{more})" if each else ""),
-            hint=f"{what}raise the budget to at least {needed:,}",
-        )
+        if largest:
+            sizes = [f"{name} {size:,}" for name, size in sections.items() if name in largest]
+            smaller = len(sections) - len(largest)
+            more = f" and {smaller} smaller" if smaller else ""
+            message += f" ({', '.join(sizes)}{more})"
+            hint = f"the largest is {largest[0]!r}: shorten it, or {hint}"
+        super().__init__(message, hint=hint)
 
 
 class TierTooLarge(ForewordError):
@@ -236,7 +235,7 @@ class TierTooLarge(ForewordError):
 
     code = "tier_too_large"
 
-    def __init__(self, tier: int, needed: int, limit: int, largest: str, tokens: int) -> None:
+    def __init__(self, *, tier: int, needed: int, limit: int, largest: str, tokens: int) -> None:
         self.tier, self.needed, self.limit, self.largest = tier, needed, limit, largest
         super().__init__(
             f"tier {tier} needs {needed:,} tokens, its limit is {limit:,}: the largest is {largest}"
@@ -252,15 +251,12 @@ class UnknownHandle(ForewordError):
 
     def __init__(self, handle: str, where: str, *, matches: int = 0) -> None:
         self.handle, self.where, self.matches = handle, where, matches
-        problem = f"{matches} originals begin with" if matches else "no original is kept under"
-        super().__init__(
-            f"{problem} {handle!r} in {where}",
-            hint=(
-                "give more of the handle"
-                if matches
-                else "run it with the --root the context was assembled from"
-            ),
-        )
+        problem = "no original is kept under"
+        hint = "run it with the --root the context was assembled from"
+        if matches:
+            problem = f"{matches} originals begin with"
+            hint = "give more of the handle"
+        super().__init__(f"{problem} {handle!r} in {where}", hint=hint)
 
 
 class StoreError(ForewordError):
@@ -330,23 +326,24 @@ class OriginRefused(BrowserFailed):
 
 def name_list(names: Sequence[str]) -> str:
     """Names with commas between them, the first few of many."""
-    more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
-    return ", ".join(names[: 2 * MOST_NAMED]) + more
+    most = 2 * MOST_NAMED
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def each_problem(problems: Sequence[str]) -> str:
     """One problem on its line, or how many there are and the first few below."""
     if len(problems) == 1:
         return problems[0]
-    more = [f"and {len(problems) - MOST_NAMED} more"] if len(problems) > MOST_NAMED else []
-    return f"{len(problems)} problems" + "".join(
-        f"\n  {line}" for line in [*problems[:MOST_NAMED], *more]
-    )
+    lines = [f"{len(problems)} problems", *problems[:MOST_NAMED]]
+    if len(problems) > MOST_NAMED:
+        lines.append(f"and {len(problems) - MOST_NAMED} more")
+    return "\n  ".join(lines)
 
 
 def at(path: str, line: int = 0, column: int = 0) -> str:
     """`path:line:column` as far as it is known."""
-    return ":".join([path, *(str(number) for number in (line, column) if number)])
+    return ":".join([path, *[str(number) for number in (line, column) if number]])
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -354,5 +351,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     lowered = {candidate.lower(): candidate for candidate in islice(known, MOST_COMPARED)}
-    near = get_close_matches(name[:LONGEST_COMPARED].lower(), lowered, n=1, cutoff=0.6)
+    near = get_close_matches(name[:LONGEST_COMPARED].lower(), lowered, n=1, cutoff=LEAST_LIKENESS)
     return lowered[near[0]] if near else ""

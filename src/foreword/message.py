@@ -1,9 +1,9 @@
 """One provider-neutral message: a role and its parts, and what keeps a conversation whole.
 
-Plain frozen values. `Waiting` knows which result answers which call; `together` and `mend` follow
-it. How a provider writes a message is the business of `shapes`; budgets and tags are the engine's.
-Fields of a provider that nobody here reads, but for a speaker's name, travel as a JSON string
-(`extra`), and go back only into the shape they came from.
+Plain frozen values. `OpenCalls` knows which result answers which call; `group_by_calls` and `mend`
+follow it. How a provider writes a message is the business of `formats`; budgets and tags are the
+engine's. Fields of a provider that nobody here reads, but for a speaker's name, travel as a JSON
+string (`extra`), and go back only into the format they came from.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ NOT_HISTORY: frozenset[Kind] = frozenset(
 )  # made anew for every turn, so they never stay in a history
 NO_RESULT = "(no result was recorded)"
 IMAGE_TOKENS = 1_600  # about the most that one image costs
-LONGEST_ADDRESS = 80
+LONGEST_ADDRESS = (
+    80  # characters of an image's address in words: one line, not a signed link's worth
+)
 # one line that can't be a tag
 _SPEAKER = re.compile("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
 
@@ -124,10 +126,10 @@ class Message:
     def text(self) -> str:
         """The words a model would read, tool calls and results included; pictures and the like
         as a short mark."""
-        words = "\n".join(
-            [part_text(part) for part in self.parts if not isinstance(part, Thinking)]
-        )
-        return f"{speaker}: {words}" if words.strip() and (speaker := self.speaker) else words
+        parts = [part_text(part) for part in self.parts if not isinstance(part, Thinking)]
+        words = "\n".join(parts)
+        speaker = self.speaker if words.strip() else ""
+        return f"{speaker}: {words}" if speaker else words
 
     content = text
 
@@ -139,7 +141,7 @@ class Message:
     @property
     def images(self) -> int:
         """How many pictures it shows; each costs about `IMAGE_TOKENS`."""
-        return sum(map(_images, self.parts))
+        return sum(map(_count_images, self.parts))
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -166,13 +168,13 @@ def _name_in(extra: str) -> str:
         shapes = json.loads(extra)
     except (ValueError, RecursionError):
         return ""
-    fields = (
-        [each for each in shapes.values() if isinstance(each, dict)]
-        if isinstance(shapes, dict)
-        else []
-    )
-    names = [each["name"] for each in fields if isinstance(each.get("name"), str)]
-    return next((name for name in names if _SPEAKER.fullmatch(name) and name.strip()), "")
+    if not isinstance(shapes, dict):
+        return ""
+    for fields in shapes.values():
+        name = fields.get("name") if isinstance(fields, dict) else None
+        if isinstance(name, str) and _SPEAKER.fullmatch(name) and name.strip():
+            return name
+    return ""
 
 
 def part_text(part: Part) -> str:
@@ -183,9 +185,10 @@ def part_text(part: Part) -> str:
         case ToolCall(name=name, arguments=arguments):
             return f"[calls {name}({arguments})]"
         case ToolResult(text=text, rest=rest):
-            return "\n".join([*([text] if text or not rest else []), *map(part_text, rest)])
+            attached = [part_text(one) for one in rest]
+            return "\n".join([text, *attached] if text or not rest else attached)
         case Image():
-            return _described(part)
+            return _image_text(part)
         case Thinking():
             return ""
         case Opaque(name=name):
@@ -195,7 +198,7 @@ def part_text(part: Part) -> str:
 def data_beside_words(message: Message) -> str:
     """All that goes to a provider beside the words and the images: documents, thoughts, and
     fields nobody reads."""
-    texts = list[str]()
+    texts: list[str] = []
     for part in message.parts:
         match part:
             case Opaque(data=data):
@@ -203,21 +206,23 @@ def data_beside_words(message: Message) -> str:
             case Thinking(text=text, signature=signature, extra=extra):
                 texts += [text, signature, extra]
             case ToolResult(rest=rest, extra=extra):
-                texts += [extra, *(one.data for one in rest if isinstance(one, Opaque))]
+                texts.append(extra)
+                texts += [one.data for one in rest if isinstance(one, Opaque)]
             case _:
                 texts.append(part.extra)
     return "".join(texts)
 
 
-def _described(image: Image) -> str:
+def _image_text(image: Image) -> str:
     if image.data:
-        return f"[image {image.media_type}, {max(1, round(len(image.data) * 3 / 4 / 1024)):,} KB]"
+        kilobytes = max(1, round(len(image.data) * 3 / 4 / 1024))  # four characters for three bytes
+        return f"[image {image.media_type}, {kilobytes:,} KB]"
     return f"[image {image.url[:LONGEST_ADDRESS]}]" if image.url else "[image]"
 
 
-def _images(part: Part) -> int:
+def _count_images(part: Part) -> int:
     if isinstance(part, ToolResult):
-        return sum(map(_images, part.rest))
+        return sum(map(_count_images, part.rest))
     return isinstance(part, Image)
 
 
@@ -228,7 +233,7 @@ Place = tuple[int, int]  # of a part: its message, and where it stands in there
 
 
 @dataclass(slots=True)
-class Waiting:
+class OpenCalls:
     """The calls that have no result yet: each waits until the assistant speaks again after somebody
     else.
 
@@ -239,27 +244,31 @@ class Waiting:
     _calls: dict[str, deque[Place]] = field(default_factory=dict)
     _speaking: bool = False  # whether the last message was the assistant's
 
-    def hear(self, at: int, message: Message) -> list[tuple[Place, Place]]:
+    def add_message(self, at: int, message: Message) -> list[tuple[Place, Place]]:
         """The calls that this message answers, each with its result; its own calls wait from now
         on."""
         if message.role == "assistant" and not self._speaking:
             self._calls = {}
         self._speaking = message.role == "assistant"
-        answered = list[tuple[Place, Place]]()
+        answered: list[tuple[Place, Place]] = []
         for place, part in enumerate(message.parts):
             if isinstance(part, ToolCall) and self._speaking:
                 self._calls.setdefault(part.id, deque()).append((at, place))
             elif isinstance(part, ToolResult) and self._calls.get(part.id):
-                answered.append((self._calls[part.id].popleft(), (at, place)))
+                call = self._calls[part.id].popleft()
+                answered.append((call, (at, place)))
         return answered
 
 
-def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
+def group_by_calls(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     """Group messages so that a tool call and its results are never parted."""
-    starts, waiting = list[int](), Waiting()  # where each group begins
+    starts: list[int] = []  # where each group begins
+    open_calls = OpenCalls()
     for at, message in enumerate(messages):
         starts.append(at)
-        first = min((call for (call, _), _ in waiting.hear(at, message)), default=at)
+        first = at
+        for (caller, _), _ in open_calls.add_message(at, message):
+            first = min(first, caller)
         while starts[-1] > first:
             starts.pop()
     return [tuple(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
@@ -280,86 +289,96 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     """
     messages = list(messages)
     answers, used = _answers(messages)
-    ids, mended, done = dict[str, int](), list[Message](), list[str]()
+    repair = _Repair(used)
+    mended: list[Message] = []
     for at, message in enumerate(messages):
         if not any(isinstance(part, _PAIRED) for part in message.parts):
             mended.append(message)
             continue
-        parts, names = _without_pairs(message, at, used, ids, done)
+        parts, ids = repair.parts_without_results(message, at)
         if parts:
             mended.append(_with_parts(message, tuple(parts)))
         answered = answers.get(at, {})
-        mended += _results(messages, names, answered)
-        open_calls = [name for place, name in names.items() if place not in answered]
-        if open_calls and (answered or at < len(messages) - 1):
-            done += [f"call {name!r} was never answered" for name in open_calls]
-            mended.append(
-                Message("tool", tuple([ToolResult(name, NO_RESULT) for name in open_calls]))
-            )
-    return mended, done
+        mended += _result_messages(messages, ids, answered)
+        open_ids = [call_id for place, call_id in ids.items() if place not in answered]
+        if open_ids and (answered or at < len(messages) - 1):
+            repair.notes += [f"call {call_id!r} was never answered" for call_id in open_ids]
+            missing = tuple([ToolResult(call_id, NO_RESULT) for call_id in open_ids])
+            mended.append(Message("tool", missing))
+    return mended, repair.notes
 
 
 def _answers(messages: Sequence[Message]) -> tuple[dict[int, dict[int, Place]], set[Place]]:
     """Which result answers which call: by message and place of the call, in the order the
     results came."""
-    answers, used, waiting = dict[int, dict[int, Place]](), set[Place](), Waiting()
+    answers: dict[int, dict[int, Place]] = {}
+    used: set[Place] = set()
+    open_calls = OpenCalls()
     for at, message in enumerate(messages):
-        for (caller, place), result in waiting.hear(at, message):
+        for (caller, place), result in open_calls.add_message(at, message):
             answers.setdefault(caller, {})[place] = result
             used.add(result)
     return answers, used
 
 
-def _without_pairs(
-    message: Message, at: int, used: set[Place], ids: dict[str, int], done: list[str]
-) -> tuple[list[Part], dict[int, str]]:
-    """What is left of a message once results stand behind their calls, and the ids of its own
-    calls by place."""
-    parts, names = list[Part](), dict[int, str]()
-    for place, part in enumerate(message.parts):
-        if isinstance(part, ToolCall) and message.role != "assistant":
-            done.append(f"call {part.id!r} is not the assistant's; it is shown as text")
-            parts.append(Text(part_text(part)))
-        elif isinstance(part, ToolCall):
-            names[place] = _fresh(part.id, ids)
-            parts.append(part if part.id == names[place] else replace(part, id=names[place]))
-        elif not isinstance(part, ToolResult):
-            parts.append(part)
-        elif (at, place) not in used:
-            done.append(f"result {part.id!r} answers no call that is there; it is shown as text")
-            parts += [Text(part.text), *part.rest]
-    return parts, names
+class _Repair:
+    """One conversation being mended: the results that answer a call, the ids in use, what was
+    done."""
+
+    def __init__(self, used: set[Place]) -> None:
+        self.notes: list[str] = []
+        self._used = used
+        self._ids: dict[str, int] = {}  # each with the number of its last namesake
+
+    def parts_without_results(self, message: Message, at: int) -> tuple[list[Part], dict[int, str]]:
+        """What is left of a message once results stand behind their calls, and the ids of its
+        own calls by place."""
+        parts: list[Part] = []
+        ids: dict[int, str] = {}
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolCall) and message.role != "assistant":
+                self.notes.append(f"call {part.id!r} is not the assistant's; it is shown as text")
+                parts.append(Text(part_text(part)))
+            elif isinstance(part, ToolCall):
+                ids[place] = self._new_id(part.id)
+                parts.append(part if part.id == ids[place] else replace(part, id=ids[place]))
+            elif not isinstance(part, ToolResult):
+                parts.append(part)
+            elif (at, place) not in self._used:
+                self.notes.append(
+                    f"result {part.id!r} answers no call that is there; it is shown as text"
+                )
+                parts += [Text(part.text), *part.rest]
+        return parts, ids
+
+    def _new_id(self, call: str) -> str:
+        """An id nobody has used before: providers want each call to have its own."""
+        base = call or "call"
+        unused = base
+        while unused in self._ids:
+            self._ids[base] += 1
+            unused = f"{base}_{self._ids[base]}"
+        self._ids[unused] = 1
+        return unused
 
 
-def _results(
-    messages: Sequence[Message], names: dict[int, str], answers: dict[int, Place]
+def _result_messages(
+    messages: Sequence[Message], ids: dict[int, str], answers: dict[int, Place]
 ) -> Iterable[Message]:
     """The results of one message's calls; those that came in one message stay in one."""
     for at, found in groupby(answers.items(), key=lambda answer: answer[1][0]):
-        results = list[Part]()
+        results: list[Part] = []
         for call, (_, place) in found:
             result = messages[at].parts[place]
             assert isinstance(result, ToolResult)
-            results.append(result if result.id == names[call] else replace(result, id=names[call]))
+            results.append(result if result.id == ids[call] else replace(result, id=ids[call]))
         yield _with_parts(messages[at], tuple(results), role="tool")
 
 
 def _with_parts(message: Message, parts: tuple[Part, ...], role: Role | None = None) -> Message:
+    """The message with these parts; the same object where nothing is new."""
     role = role or message.role
-    if (
-        role == message.role
-        and len(parts) == len(message.parts)
-        and all(map(is_, parts, message.parts))
-    ):
+    same_parts = len(parts) == len(message.parts) and all(map(is_, parts, message.parts))
+    if same_parts and role == message.role:
         return message
     return replace(message, role=role, parts=parts, tokens=None)
-
-
-def _fresh(call: str, ids: dict[str, int]) -> str:
-    """An id nobody has used before: providers want each call to have its own."""
-    base = fresh = call or "call"
-    while fresh in ids:
-        ids[base] += 1
-        fresh = f"{base}_{ids[base]}"
-    ids[fresh] = 1
-    return fresh

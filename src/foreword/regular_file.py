@@ -67,7 +67,7 @@ def read_inside(root: Path, path: str, most_bytes: int) -> bytes:
 
 def read_parts(base: Path, parts: tuple[str, ...], most_bytes: int) -> bytes:
     """The same for a place that is known: through no link, so that what was checked is opened."""
-    with _translated():
+    with _unusable_errors():
         descriptor = _open_parts(base, parts)
         try:
             return _regular_bytes(descriptor, most_bytes)
@@ -77,13 +77,13 @@ def read_parts(base: Path, parts: tuple[str, ...], most_bytes: int) -> bytes:
 
 def read_anywhere(path: Path, most_bytes: int) -> bytes:
     """The bytes of a regular file wherever it lies: for a path of the user's, or of our own."""
-    with _opened(path) as descriptor:
+    with _open_regular(path) as descriptor:
         return _regular_bytes(descriptor, most_bytes)
 
 
 def read_beginning(path: Path, most_bytes: int) -> bytes:
     """The first bytes of a regular file, however large it is."""
-    with _opened(path) as descriptor:
+    with _open_regular(path) as descriptor:
         return os.read(descriptor, most_bytes)
 
 
@@ -93,7 +93,7 @@ def read_argument(path: Path, most_bytes: int) -> bytes:
     A pipe that nobody writes to would be waited for without end, and `count *` may name one that
     lies in a project, or a link to standard input.
     """
-    with _translated():
+    with _unusable_errors():
         state = path.stat()
         if not stat.S_ISFIFO(state.st_mode):
             return b"" if _is_null_device(state) else read_anywhere(path, most_bytes)
@@ -105,7 +105,7 @@ def read_argument(path: Path, most_bytes: int) -> bytes:
             if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
                 raise Unusable("not a pipe any more")
             os.set_blocking(descriptor, True)
-            raw = _joined(lambda size: os.read(descriptor, size), _CHUNK_BYTES, most_bytes)
+            raw = _read_all(lambda size: os.read(descriptor, size), _CHUNK_BYTES, most_bytes)
         finally:
             os.close(descriptor)
     if not raw and not is_link:  # what a shell makes for <(...) is a link, and may well be empty
@@ -120,8 +120,8 @@ def read_argument_beginning(path: Path, most_bytes: int) -> bytes:
 
 def read_stream(stream: BinaryIO, most_bytes: int) -> bytes:
     """All of standard input."""
-    with _translated():
-        return _joined(lambda size: stream.read(size), _CHUNK_BYTES, most_bytes)
+    with _unusable_errors():
+        return _read_all(lambda size: stream.read(size), _CHUNK_BYTES, most_bytes)
 
 
 def reason_of(problem: OSError) -> str:
@@ -130,7 +130,8 @@ def reason_of(problem: OSError) -> str:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _unusable_errors() -> Iterator[None]:
+    """What the system says, as `Unusable`."""
     try:
         yield
     except OSError as problem:
@@ -140,8 +141,8 @@ def _translated() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    with _translated():
+def _open_regular(path: Path) -> Iterator[int]:
+    with _unusable_errors():
         _require_regular(path.stat().st_mode)  # before: to open a device may do something
         descriptor = os.open(path, _READ)
         try:
@@ -171,7 +172,7 @@ def _regular_bytes(descriptor: int, most_bytes: int) -> bytes:
     _require_regular(state.st_mode)
     if state.st_size > most_bytes:
         raise Unusable(_too_large(most_bytes))
-    return _joined(lambda size: os.read(descriptor, size), state.st_size + 1, most_bytes)
+    return _read_all(lambda size: os.read(descriptor, size), state.st_size + 1, most_bytes)
 
 
 def _require_regular(mode: int) -> None:
@@ -179,16 +180,22 @@ def _require_regular(mode: int) -> None:
         raise Unusable("a folder" if stat.S_ISDIR(mode) else "not a regular file")
 
 
-def _joined(read: Callable[[int], bytes], first_bytes: int, most_bytes: int) -> bytes:
+def _read_all(read: Callable[[int], bytes], first_bytes: int, most_bytes: int) -> bytes:
     """All there is to read.
 
     The first piece is as large as the file should be: a buffer of the largest size for each of
     100,000 small files is more mappings than a process may have.
     """
-    pieces, left, size = list[bytes](), most_bytes + 1, first_bytes
-    while left > 0 and (piece := read(min(left, size))):
+    pieces: list[bytes] = []
+    left = most_bytes + 1
+    size = first_bytes
+    while left > 0:
+        piece = read(min(left, size))
+        if not piece:
+            break
         pieces.append(piece)
-        left, size = left - len(piece), _CHUNK_BYTES
+        left -= len(piece)
+        size = _CHUNK_BYTES
     if left <= 0:
         raise Unusable(_too_large(most_bytes))
     return b"".join(pieces)

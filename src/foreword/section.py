@@ -165,9 +165,13 @@ class Tiers:
 
 
 STANDS_BY = "stands by: not needed"
-HANDLE_CHARS = 17
+HANDLE_START = "fw_"
+# Of the hash: 56 bits, so that among ten million originals two with one handle are a chance of one
+# in a thousand. More digits would cost tokens in every mark.
+HASH_CHARS = 14
+HANDLE_CHARS = len(HANDLE_START) + HASH_CHARS
 
 
 def handle_of(original: bytes) -> str:
     """The content address of an original: the same bytes have the same handle everywhere."""
-    return "fw_" + hashlib.sha256(original).hexdigest()[:14]
+    return HANDLE_START + hashlib.sha256(original).hexdigest()[:HASH_CHARS]

@@ -1,5 +1,4 @@
-"""Counting tokens: an estimate from characters, exact tokenizers, and one that learns from real
-usage.
+"""Count tokens: an estimate from characters, exact tokenizers, and one that learns from usage.
 
 Everything is measured in additive *units* (characters for the estimate, tokens for the tokenizers)
 and turned into tokens at the end, so that sums are exact and nothing is rounded twice. Which
@@ -24,7 +23,9 @@ from typing import Any
 from foreword.errors import UnknownName
 from foreword.section import Measure
 
-CHARS_PER_TOKEN = 4
+CHARS_PER_TOKEN = (
+    4  # of English text, about; far too many for JSON or Chinese (`why_underestimated`)
+)
 ENCODINGS = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
 COUNTERS = ("estimate", *ENCODINGS)
 # A tokenizer takes 75 bytes for each byte of a run without a break: 64 MiB of one letter end the
@@ -38,6 +39,15 @@ _BETWEEN_TOKENS = re.compile(r"(?<=\n)(?=[^\W_])|(?<=[^\W_])(?= [^\W_])")
 # process holds more for nothing.
 MEMORY_BYTES = 16_000_000
 ENTRY_BYTES = 200  # of each text's place in the dictionary, about
+LEAST_MARGIN = (
+    1.02  # of a counter that has learnt: however steady its usage was, the next may differ
+)
+SAMPLE_CHARS = 20_000  # of a text that are looked at to tell what it is
+LEAST_SAMPLE_CHARS = 200  # below this, an underestimate is a handful of tokens
+# Of the sample's characters, what makes characters / 4 far too low for it.
+WIDE_SHARE = 0.15
+SYMBOL_SHARE = 0.3
+CHARS_PER_SPACE = 60  # on average: no language has longer words, base64 and minified code have
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +93,9 @@ class Counter:
         """The name with what a reader must know about it."""
         if self.name == "estimate":
             return "estimate (characters / 4)"
-        return (
-            self.name if self.exact else f"{self.name} x {1 / self.units_per_token:.2f} (estimate)"
-        )
+        if self.exact:
+            return self.name
+        return f"{self.name} x {1 / self.units_per_token:.2f} (estimate)"
 
 
 @cache
@@ -145,10 +155,9 @@ def pieces(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS
-        places = [
-            found.start() for found in _BETWEEN_TOKENS.finditer(text, end - LOOKED_BACK_CHARS, end)
-        ]
-        end = places[-1] if places else end
+        breaks = list(_BETWEEN_TOKENS.finditer(text, end - LOOKED_BACK_CHARS, end))
+        if breaks:
+            end = breaks[-1].start()
         yield text[start:end]
         start = end
     yield text[start:]
@@ -158,7 +167,8 @@ def remember_counts(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure
     """The same measure, which does not measure a text again while it is among those it was last
     asked for."""
     known: OrderedDict[str, int] = OrderedDict()  # the last asked for last
-    held, turn = 0, Lock()
+    held = 0  # bytes
+    turn = Lock()
 
     def recall_or_measure(text: str) -> int:
         nonlocal held
@@ -186,12 +196,19 @@ def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
 
     The ratio is that of the sums; the margin on top is the worst excess seen over it, at least 2%.
     """
-    pairs = [(counted, reported) for counted, reported in usage if counted > 0 and reported > 0]
-    if not pairs:
+    all_counted = 0
+    all_reported = 0
+    highest = 0.0
+    for counted, reported in usage:
+        if counted > 0 and reported > 0:
+            all_counted += counted
+            all_reported += reported
+            highest = max(highest, reported / counted)
+    if not all_counted:
         return base
-    ratio = sum(reported for _, reported in pairs) / sum(counted for counted, _ in pairs)
-    worst = max(reported / counted for counted, reported in pairs) / ratio
-    margin = ratio * max(worst, 1.02)
+    ratio = all_reported / all_counted
+    worst = highest / ratio
+    margin = ratio * max(worst, LEAST_MARGIN)
     return replace(
         base, name="calibrated", units_per_token=base.units_per_token / margin, exact=False
     )
@@ -215,31 +232,30 @@ def for_model(name: str) -> tuple[int, Counter]:
     """The window and the counter of a model, by the longest known name that a part of its name
     begins with."""
     models = model_table()["models"]
-    known = [
-        prefix
-        for prefix in models
-        if re.search(rf"(?:^|[^a-z0-9]){re.escape(prefix)}", name.lower())
-    ]
-    if not known:
+    longest = ""
+    for prefix in models:
+        begins_with = rf"(?:^|[^a-z0-9]){re.escape(prefix)}"
+        if len(prefix) > len(longest) and re.search(begins_with, name.lower()):
+            longest = prefix
+    if not longest:
         raise UnknownName(
             "model", name, models, where="(the window can be given with --window instead)"
         )
-    found = models[max(known, key=len)]
-    return int(found["window"]), counter(found["counter"]).with_margin(
-        float(found.get("margin", 1.0))
-    )
+    model = models[longest]
+    margin = float(model.get("margin", 1.0))
+    return int(model["window"]), counter(model["counter"]).with_margin(margin)
 
 
 def why_underestimated(text: str) -> str:
     """Why characters / 4 is far too low for this text (JSON, CJK, base64), or nothing. Looks at
     a sample."""
-    sample = text[:20_000]
-    if len(sample) < 200:
+    sample = text[:SAMPLE_CHARS]
+    if len(sample) < LEAST_SAMPLE_CHARS:
         return ""
     wide = sum(1 for char in sample if char > "\u2e7f")
-    if wide > len(sample) * 0.15:
+    if wide > len(sample) * WIDE_SHARE:
         return "CJK or other dense script"
-    if sum(char.isspace() for char in sample) * 60 < len(sample):
+    if sum(char.isspace() for char in sample) * CHARS_PER_SPACE < len(sample):
         return "encoded data"
     symbols = sum(1 for char in sample if char in '{}[]":,0123456789\\/=<>();')
-    return "JSON, numbers or dense code" if symbols > len(sample) * 0.3 else ""
+    return "JSON, numbers or dense code" if symbols > len(sample) * SYMBOL_SHARE else ""

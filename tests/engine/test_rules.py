@@ -14,7 +14,7 @@ from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
 from foreword.formats import read_messages
-from foreword.message import together
+from foreword.message import group_by_calls
 from foreword.section import Budget, Entry, Form, Rule, Section, Share, Tiers
 from foreword.tokens import counter
 
@@ -250,7 +250,7 @@ def test_rule_8_a_new_message_changes_nothing_before_it_until_a_reported_cut(
 
 
 def conversation(turns: list[dict[str, str]], budget: int) -> Package:
-    groups = together(read_messages(turns, "test"))
+    groups = group_by_calls(read_messages(turns, "test"))
     entries = tuple(
         Entry("\n".join(m.text for m in group), group, i == 0) for i, group in enumerate(groups)
     )

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from foreword.message import Message, Waiting
+from foreword.message import Message, OpenCalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Timeline:
 
     groups: list[Group] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
-    _waiting: Waiting = field(default_factory=Waiting)
+    _waiting: OpenCalls = field(default_factory=OpenCalls)
 
     def add(self, turn: TimelineMessage) -> None:
         """One more message; a result joins the group of its call."""
         first = turn.seq
-        for (call_seq, _), _ in self._waiting.hear(turn.seq, turn.message):
+        for (call_seq, _), _ in self._waiting.add_message(turn.seq, turn.message):
             if self._starts and call_seq >= self._starts[0]:
                 first = min(first, call_seq)
         at = bisect_right(self._starts, first) - 1 if first < turn.seq else len(self.groups)

@@ -15,7 +15,7 @@ from typing import Any
 
 from foreword.errors import BadSource
 from foreword.formats import read_messages
-from foreword.message import Message, mend, together
+from foreword.message import Message, mend, group_by_calls
 from foreword.section import Entry
 from foreword.sources import source_argument
 from foreword.text.words import parts
@@ -166,7 +166,7 @@ def conversation_entries(value: object, where: str) -> tuple[tuple[Entry, ...], 
     messages = read_messages(value, where)
     prompts = [message.text for message in messages if message.role == "system"]
     mended, repairs = mend([message for message in messages if message.role != "system"])
-    groups = enumerate(together(mended))
+    groups = enumerate(group_by_calls(mended))
     entries = tuple(_entry(group, pinned=index == 0) for index, group in groups)
     return entries, "\n\n".join(prompts), [f"messages: {repair}" for repair in repairs]
 
