@@ -13,13 +13,13 @@ from tests.sessions import plan
 ENDLESS = "on and on "
 
 
-def obedient(body: Mapping[str, Any]) -> str | Reply:
+def obedient_model(body: Mapping[str, Any]) -> str | Reply:
     """A model that knows four words: plan, keep, talk (without end), break; to all else it
     answers at once."""
-    said = [one for one in body["messages"] if one["role"] in ("user", "tool")]
-    words = next(str(one["content"]) for one in reversed(said) if one["role"] == "user")
-    if said[-1]["role"] == "tool":
+    messages = [message for message in body["messages"] if message["role"] in ("user", "tool")]
+    if messages[-1]["role"] == "tool":
         return "That is done."
+    words = str(messages[-1]["content"])
     if "plan" in words:
         return Reply(
             "I plan it.", [ToolCall("update_plan", {"plan": plan(), "reason": "it was wanted"})]
@@ -44,21 +44,26 @@ def tool(address: Address, workflow: str, name: str, /, **arguments: Any) -> Any
     return reply.json
 
 
-def heard(address: Address, workflow: str, last: str = "") -> list[dict[str, Any]]:
+def director_events(address: Address, workflow: str, last: str = "") -> list[dict[str, Any]]:
     """Every event of the work that runs or ran last, to its end."""
     headers = {"last-event-id": last} if last else {}
-    with address.opened(
+    with address.open(
         "GET", session_path(workflow, "director", "events"), headers=headers
     ) as answer:
         assert answer.status == 200, answer.read()
         return [{"at": told.id, **told.data} for told in events(answer)]
 
 
-def standing(address: Address, workflow: str) -> Any:
+def director_state(address: Address, workflow: str) -> Any:
     """How the director stands."""
     return address.ask("GET", session_path(workflow, "director")).json
 
 
 def wait_until_over(address: Address, workflow: str) -> Any:
     """How the director stands once it is at nothing any more."""
-    return wait_until(lambda: now if (now := standing(address, workflow))["work"]["over"] else None)
+
+    def state_if_over() -> Any:
+        state = director_state(address, workflow)
+        return state if state["work"]["over"] else None
+
+    return wait_until(state_if_over)

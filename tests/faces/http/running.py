@@ -58,11 +58,11 @@ class Address:
         **query: Any,
     ) -> Reply:
         """Ask once, on a connection of its own; a body that is no bytes goes as JSON."""
-        with self.opened(method, path, body, headers=headers, **query) as answer:
+        with self.open(method, path, body, headers=headers, **query) as answer:
             return Reply(answer.status, answer.headers, answer.read())
 
     @contextmanager
-    def opened(
+    def open(
         self,
         method: str,
         path: str,
@@ -72,30 +72,38 @@ class Address:
         **query: Any,
     ) -> Iterator[HTTPResponse]:
         """The answer while it comes."""
-        sent = (
-            {} if body is None or isinstance(body, bytes) else {"content-type": "application/json"}
-        )
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        all_headers = dict(headers or {})
+        data = body
+        if body is not None and not isinstance(body, bytes):
+            data = json.dumps(body).encode()
+            all_headers = {"content-type": "application/json", **all_headers}
         connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_SECONDS)
         try:
             target = f"{path}?{urlencode(query)}" if query else path
-            connection.request(method, target, data, {**sent, **(headers or {})})
+            connection.request(method, target, body=data, headers=all_headers)
             yield connection.getresponse()
         finally:
             connection.close()
 
-    def dropped(self, data: bytes) -> bytes:
+    def send_until_dropped(self, data: bytes) -> bytes:
         """Bytes as they are, and all that comes back until the server hangs up; we do not."""
         with socket.create_connection((self.host, self.port), PATIENCE_SECONDS) as connection:
             connection.sendall(data)
-            return b"".join(iter(lambda: connection.recv(65_536), b""))
+            return _all_bytes(connection)
 
-    def raw(self, data: bytes) -> bytes:
+    def send_bytes(self, data: bytes) -> bytes:
         """Bytes as they are, and all that comes back."""
         with socket.create_connection((self.host, self.port), PATIENCE_SECONDS) as connection:
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
-            return b"".join(iter(lambda: connection.recv(65_536), b""))
+            return _all_bytes(connection)
+
+
+def _all_bytes(connection: socket.socket) -> bytes:
+    received = bytearray()
+    while chunk := connection.recv(65_536):
+        received += chunk
+    return bytes(received)
 
 
 @contextmanager
@@ -151,11 +159,14 @@ def wait_until(done: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> An
 
 def session_path(workflow: str, *rest: str) -> str:
     """The path of a session; each name is one piece of it."""
-    return "/".join(["/v1/sessions", *(quote(piece, safe="") for piece in (workflow, *rest))])
+    path = "/v1/sessions"
+    for name in (workflow, *rest):
+        path += f"/{quote(name, safe='')}"
+    return path
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StreamEvent:
     """An event of a stream."""
 
     id: str
@@ -163,7 +174,7 @@ class Told:
     data: dict[str, Any]
 
 
-def events(answer: HTTPResponse) -> Iterator[Told]:
+def events(answer: HTTPResponse) -> Iterator[StreamEvent]:
     """The events of a stream, as they come; ends where the stream does."""
     fields = dict[str, str]()
     while line := answer.readline().decode():
@@ -171,7 +182,7 @@ def events(answer: HTTPResponse) -> Iterator[Told]:
         if name:
             fields[name] = value
         elif "data" in fields:
-            yield Told(fields["id"], fields["event"], json.loads(fields["data"]))
+            yield StreamEvent(fields["id"], fields["event"], json.loads(fields["data"]))
             fields.clear()
 
 

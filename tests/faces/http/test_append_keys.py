@@ -134,7 +134,7 @@ def test_two_keys_at_once_are_refused(address: Address, name: str) -> None:
         " application/json\r\n"
     )
     keys = b"Idempotency-Key: a\r\nIdempotency-Key: b\r\nConnection: close\r\n"
-    answer = address.dropped(
+    answer = address.send_until_dropped(
         head.encode() + keys + b"Content-Length: %d\r\n\r\n" % len(body) + body
     )
     assert answer.split()[1] == b"400"

@@ -34,7 +34,7 @@ SECRET = "sk-ant-" + "d4" * 20
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+def token_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """A server that others can reach."""
     folder = tmp_path_factory.mktemp("guarded")
     with running(settings_for(folder, host="0.0.0.0", token_digest=token.digest_of(TOKEN))) as (
@@ -76,62 +76,62 @@ def test_a_server_that_others_can_reach_is_not_made_without_a_token(tmp_path: Pa
     ids=str,
 )
 def test_elsewhere_nothing_is_shown_without_the_token(
-    guarded: Address, path: str, sent: dict[str, str]
+    token_server: Address, path: str, sent: dict[str, str]
 ) -> None:
-    refused = guarded.ask("GET", path, headers=sent)
+    refused = token_server.ask("GET", path, headers=sent)
     assert refused.status == 401
     assert refused.json["code"] == "token_needed"
     assert refused.headers["www-authenticate"] == "Bearer"
     assert TOKEN.encode() not in refused.body
 
 
-def test_with_the_token_it_is(guarded: Address) -> None:
+def test_with_the_token_it_is(token_server: Address) -> None:
     assert (
-        guarded.ask("GET", "/v1/sessions", headers={"authorization": f"bearer {TOKEN}"}).status
+        token_server.ask("GET", "/v1/sessions", headers={"authorization": f"bearer {TOKEN}"}).status
         == 200
     )
     # for those who look after it; it says nothing
-    assert guarded.ask("GET", "/healthz").status == 200
+    assert token_server.ask("GET", "/healthz").status == 200
 
 
 def test_the_page_gets_a_cookie_that_no_script_reads_and_no_other_site_sends(
-    guarded: Address,
+    token_server: Address,
 ) -> None:
-    reply = guarded.ask("GET", "/login", token=TOKEN)
+    reply = token_server.ask("GET", "/login", token=TOKEN)
     assert (reply.status, reply.headers["location"]) == (303, "/")
     cookie, *rest = reply.headers["set-cookie"].split("; ")
     assert {one.lower() for one in rest} >= {"httponly", "samesite=strict", "path=/"}
-    assert guarded.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
+    assert token_server.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
 
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 @pytest.mark.parametrize("path", ["/", "/sessions/kiln", "/no", "/login"])
-def test_who_comes_with_a_browser_is_asked_for_the_token(guarded: Address, path: str) -> None:
-    asked = guarded.ask("GET", path, headers=BROWSER)
+def test_who_comes_with_a_browser_is_asked_for_the_token(token_server: Address, path: str) -> None:
+    asked = token_server.ask("GET", path, headers=BROWSER)
     assert (asked.status, asked.headers["www-authenticate"]) == (401, "Bearer")
     assert b'method="post" action="/login"' in asked.body
     assert b"<script" not in asked.body
     for used in re.findall(r'(?:href|src)="([^"]+)"', asked.body.decode()):
-        assert guarded.ask("GET", used).status == 200
+        assert token_server.ask("GET", used).status == 200
 
 
-def test_the_form_takes_the_token_and_gives_the_cookie(guarded: Address) -> None:
+def test_the_form_takes_the_token_and_gives_the_cookie(token_server: Address) -> None:
     sent = {
         **BROWSER,
         "content-type": "application/x-www-form-urlencoded",
-        "origin": f"http://127.0.0.1:{guarded.port}",
+        "origin": f"http://127.0.0.1:{token_server.port}",
     }
-    reply = guarded.ask("POST", "/login", f"token=+{TOKEN}%0A".encode(), headers=sent)
+    reply = token_server.ask("POST", "/login", f"token=+{TOKEN}%0A".encode(), headers=sent)
     assert (reply.status, reply.headers["location"]) == (303, "/")
     cookie = reply.headers["set-cookie"].split("; ")[0]
-    assert guarded.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
-    wrong = guarded.ask("POST", "/login", b"token=wrong", headers=sent)
+    assert token_server.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
+    wrong = token_server.ask("POST", "/login", b"token=wrong", headers=sent)
     assert (wrong.status, b"that is not the token" in wrong.body) == (401, True)
-    assert guarded.ask("POST", "/login", b"token=" + b"x" * 20_000, headers=sent).status == 413
-    assert guarded.ask("POST", "/login", b"&" * 8_000, headers=sent).status == 401
-    foreign = guarded.ask(
+    assert token_server.ask("POST", "/login", b"token=" + b"x" * 20_000, headers=sent).status == 413
+    assert token_server.ask("POST", "/login", b"&" * 8_000, headers=sent).status == 401
+    foreign = token_server.ask(
         "POST",
         "/login",
         f"token={TOKEN}".encode(),
@@ -158,9 +158,9 @@ def test_the_form_takes_the_token_and_gives_the_cookie(guarded: Address) -> None
     ],
 )
 def test_nothing_that_has_to_do_with_the_token_is_cached_or_told_to_the_next_page(
-    guarded: Address, method: str, path: str, accept: str
+    token_server: Address, method: str, path: str, accept: str
 ) -> None:
-    reply = guarded.ask(method, path, headers={"accept": accept})
+    reply = token_server.ask(method, path, headers={"accept": accept})
     assert reply.headers["cache-control"] == "no-store"
     policy = reply.headers["referrer-policy"]
     assert policy in ("no-referrer", "strict-origin") or "?" not in path or accept != "text/html"
@@ -192,8 +192,8 @@ def test_every_refusal_and_every_page_is_fresh_and_only_what_never_changes_is_ca
 @pytest.mark.parametrize(
     "query", ["", "?token=", "?token=wrong", f"?token={TOKEN}%00", f"?tokens={TOKEN}", "?%ff&&=="]
 )
-def test_a_wrong_login_sets_no_cookie(guarded: Address, query: str) -> None:
-    reply = guarded.ask("GET", f"/login{query}")
+def test_a_wrong_login_sets_no_cookie(token_server: Address, query: str) -> None:
+    reply = token_server.ask("GET", f"/login{query}")
     assert reply.status == 401
     assert "set-cookie" not in reply.headers
 
@@ -260,7 +260,7 @@ def test_a_name_that_is_not_ours_is_not_answered(address: Address, host: str) ->
 
 
 def test_two_names_at_once_are_not_answered(address: Address) -> None:
-    answer = address.raw(
+    answer = address.send_bytes(
         b"GET /v1/sessions HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
     )
     assert answer.split()[1] in (b"400", b"421")
@@ -307,7 +307,7 @@ def test_a_page_of_another_site_changes_nothing(address: Address, sent: dict[str
 
 @pytest.mark.parametrize("sent", FOREIGN, ids=str)
 def test_a_page_of_another_site_does_not_listen(address: Address, sent: dict[str, str]) -> None:
-    with address.opened("GET", "/v1/events", headers=sent) as answer:
+    with address.open("GET", "/v1/events", headers=sent) as answer:
         assert answer.status == 403
 
 
@@ -360,7 +360,7 @@ def test_refusals_carry_them_too(address: Address) -> None:
 
 def test_a_body_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with running(settings_for(tmp_path, largest_body_bytes=1_000)) as (address, _):
-        announced = address.raw(
+        announced = address.send_bytes(
             b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n"
         )
         assert announced.split()[1] == b"413"
@@ -368,7 +368,7 @@ def test_a_body_that_is_too_large_is_not_read(tmp_path: Path) -> None:
             b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         )
         chunk = b"1f4\r\n" + b" " * 500 + b"\r\n"
-        chunked = address.raw(
+        chunked = address.send_bytes(
             head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 5 + b"0\r\n\r\n"
         )
         assert chunked.split()[1] == b"413"
@@ -406,7 +406,7 @@ def test_a_head_that_never_ends_is_given_up(
 
 def test_a_head_that_is_too_large_is_refused(address: Address) -> None:
     with suppress(OSError):  # it may be dropped while it is still sent
-        answer = address.raw(
+        answer = address.send_bytes(
             b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000 + b"\r\n\r\n"
         )
         assert answer.split()[1] == b"400"
@@ -446,11 +446,13 @@ def test_a_secret_is_in_one_answer_alone_and_that_is_not_kept(address: Address, 
 
 
 def test_no_log_has_a_query_a_token_or_a_secret_in_it(
-    address: Address, guarded: Address, caplog: pytest.LogCaptureFixture
+    address: Address, token_server: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    guarded.ask("GET", "/login", token=TOKEN)
-    guarded.ask("GET", "/v1/sessions", headers={"authorization": f"Bearer {TOKEN}"}, search=SECRET)
+    token_server.ask("GET", "/login", token=TOKEN)
+    token_server.ask(
+        "GET", "/v1/sessions", headers={"authorization": f"Bearer {TOKEN}"}, search=SECRET
+    )
     address.ask(
         "PUT", session_path("logged", "variables", "api_key"), {"value": SECRET, "reason": "try"}
     )
@@ -673,10 +675,12 @@ def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
 @given(st.binary(max_size=300))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_bytes_bring_it_down(address: Address, noise: bytes) -> None:
-    answer = address.raw(b"GET /v1/sessions?" + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    answer = address.send_bytes(
+        b"GET /v1/sessions?" + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    )
     assert not answer or answer.split()[1] < b"500", answer
-    address.raw(noise)
-    address.raw(
+    address.send_bytes(noise)
+    address.send_bytes(
         b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: "
         + noise
         + b"\r\nLast-Event-ID: "

@@ -11,7 +11,7 @@ import pytest
 import foreword
 from foreword.director import node_tools
 from tests.browser.channels import elsewhere, home
-from tests.faces.http.directing import standing, tool
+from tests.faces.http.directing import director_state, tool
 from tests.faces.http.running import running, settings_for
 
 pytestmark = pytest.mark.attack
@@ -27,7 +27,7 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
             node_tools.create_node(session, "navigate", {"url": served.url}, "open the door")
         limited = replace(settings, origins=(served.url,))
         with running(limited) as (address, _):
-            assert standing(address, "letters")["blocked"] == []
+            assert director_state(address, "letters")["blocked"] == []
             tool(
                 address,
                 "letters",
@@ -36,7 +36,7 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
                 reason="look",
             )
             tool(address, "letters", "debug_action", action="wait", selector="h1", reason="look")
-            now = standing(address, "letters")["blocked"]
+            now = director_state(address, "letters")["blocked"]
             assert now == [
                 {"origin": cdn, "kinds": ["script"], "requests": 1, "option": f"--assets {cdn}"}
             ]
@@ -46,7 +46,7 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
             )
             assert f"<bdi>{cdn}</bdi>".encode() in address.ask("GET", "/sessions/letters/chat").body
         with running(limited) as (address, _):
-            assert standing(address, "letters")["blocked"] == [{**now[0], "requests": 0}]
+            assert director_state(address, "letters")["blocked"] == [{**now[0], "requests": 0}]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body
         with running(replace(limited, assets=(cdn,))) as (address, _):
             tool(
@@ -56,5 +56,5 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
                 url=f"{served.url}/channel/script",
                 reason="look",
             )
-            assert standing(address, "letters")["blocked"] == []
+            assert director_state(address, "letters")["blocked"] == []
         assert "script" in away.reached

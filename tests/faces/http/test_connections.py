@@ -62,7 +62,7 @@ def test_an_answer_that_is_not_taken_is_not_held_for_ever(
 
 
 @contextmanager
-def served_with_few_files(root: Path) -> Iterator[Address]:
+def server_with_few_files(root: Path) -> Iterator[Address]:
     """`foreword serve` where the system allows 256 files."""
     command = LIMITED.format(python=sys.executable, root=root)
     with Popen(["sh", "-c", command], stdout=PIPE, stderr=PIPE, text=True) as process:
@@ -75,7 +75,7 @@ def served_with_few_files(root: Path) -> Iterator[Address]:
 
 
 def test_more_connections_than_there_are_files_leave_the_store_its_own(tmp_path: Path) -> None:
-    with served_with_few_files(tmp_path) as address, ExitStack() as held:
+    with server_with_few_files(tmp_path) as address, ExitStack() as held:
         before = HTTPConnection(address.host, address.port, timeout=20)
         held.callback(before.close)
         for turn in range(5):

@@ -74,9 +74,11 @@ def test_every_example_is_taken_as_it_is(tmp_path: Path) -> None:
             headers = ANY_VERSION if path.endswith("/plan") else {}
             reply = address.ask(endpoint.method, path, example, headers=headers)
             # documents, a project at that very path, a model, a tool of that name
-            needs_more = one.path in ("/v1/lookup", "/v1/hook") or "/director/" in one.path
-            assert reply.status == one.status or needs_more, (one.path, reply.body)
-            wrong = address.ask(one.method, path, []).json
+            needs_more = (
+                endpoint.path in ("/v1/lookup", "/v1/hook") or "/director/" in endpoint.path
+            )
+            assert reply.status == endpoint.status or needs_more, (endpoint.path, reply.body)
+            wrong = address.ask(endpoint.method, path, []).json
             assert json.loads(wrong["hint"].removeprefix("for example ")) == example
 
 

@@ -18,7 +18,7 @@ from foreword.session.session import Session
 from tests.faces.http.running import (
     ANY_VERSION,
     Address,
-    Told,
+    StreamEvent,
     events,
     running,
     session_path,
@@ -35,7 +35,7 @@ def change_plan(address: Address, name: str, status: str = "pending") -> None:
 
 def test_what_happens_is_told_while_it_happens(address: Address, name: str) -> None:
     address.ask("POST", "/v1/sessions", {"name": name})
-    with address.opened("GET", session_path(name, "events")) as answer:
+    with address.open("GET", session_path(name, "events")) as answer:
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert answer.headers["cache-control"] == "no-store"
         told = events(answer)
@@ -49,13 +49,13 @@ def test_what_happens_is_told_while_it_happens(address: Address, name: str) -> N
 
 def test_what_was_missed_is_told_to_who_comes_back(address: Address, name: str) -> None:
     change_plan(address, name)
-    with address.opened("GET", session_path(name, "events")) as answer:
+    with address.open("GET", session_path(name, "events")) as answer:
         told = events(answer)
         change_plan(address, name, "in_progress")
         last = next(told).id
     change_plan(address, name, "completed")
     address.ask("POST", session_path(name, "messages"), {"message": numbered_message(1)})
-    with address.opened(
+    with address.open(
         "GET", session_path(name, "events"), headers={"last-event-id": last}
     ) as answer:
         told = events(answer)
@@ -64,7 +64,7 @@ def test_what_was_missed_is_told_to_who_comes_back(address: Address, name: str) 
         {"workflow": name, "kind": "plan", "version": 3},
         {"workflow": name, "kind": "messages", "seq": 1},
     ]
-    with address.opened(
+    with address.open(
         "GET", session_path(name, "events"), headers={"last-event-id": missed[0].id}
     ) as answer:
         assert next(events(answer)).event == "messages"
@@ -75,22 +75,22 @@ def test_an_id_that_is_none_of_ours_brings_everything(
     address: Address, name: str, last: str
 ) -> None:
     change_plan(address, "odd id")
-    with address.opened(
+    with address.open(
         "GET", session_path("odd id", "events"), headers={"last-event-id": last}
     ) as answer:
         assert next(events(answer)).event == "plan"
 
 
 def test_one_stream_tells_of_all_workflows(address: Address, name: str) -> None:
-    with address.opened("GET", "/v1/events") as answer:
+    with address.open("GET", "/v1/events") as answer:
         told = events(answer)
         change_plan(address, name)
-        found = list[Told]()
+        found = list[StreamEvent]()
         while not found or found[-1].event != "plan":
             found.append(next(told))
     assert {one.data["workflow"] for one in found} == {name}
     change_plan(address, name, "completed")
-    with address.opened("GET", "/v1/events", headers={"last-event-id": found[-1].id}) as answer:
+    with address.open("GET", "/v1/events", headers={"last-event-id": found[-1].id}) as answer:
         assert next(events(answer)).data == {"workflow": None, "kind": "workflow"}
 
 
@@ -99,7 +99,7 @@ def test_what_another_process_writes_is_told_too(tmp_path: Path) -> None:
     with (
         Session.open(settings.db, "kiln", root=tmp_path) as elsewhere,
         running(settings) as (address, _),
-        address.opened("GET", session_path("kiln", "events")) as answer,
+        address.open("GET", session_path("kiln", "events")) as answer,
     ):
         elsewhere.append(numbered_message(1))  # the server does not see this call
         assert next(events(answer)).data["seq"] == 1
@@ -118,7 +118,7 @@ def test_streams_end_when_the_server_stops_and_count_as_long_as_they_last(tmp_pa
         with running(settings_for(tmp_path)) as (address, app_state):
             change_plan(address, "kiln")
             answers = [
-                streams.enter_context(address.opened("GET", session_path("kiln", "events")))
+                streams.enter_context(address.open("GET", session_path("kiln", "events")))
                 for _ in range(20)
             ]
             wait_until(lambda: app_state.poller.listeners == 20)
@@ -130,7 +130,7 @@ def test_streams_end_when_the_server_stops_and_count_as_long_as_they_last(tmp_pa
 def test_who_leaves_is_forgotten(tmp_path: Path) -> None:
     with running(settings_for(tmp_path)) as (address, app_state):
         change_plan(address, "kiln")
-        with address.opened("GET", session_path("kiln", "events")):
+        with address.open("GET", session_path("kiln", "events")):
             wait_until(lambda: app_state.poller.listeners == 1)
         wait_until(lambda: app_state.poller.listeners == 0)
 
@@ -148,7 +148,7 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
     with running(settings_for(tmp_path)) as (address, app_state), ExitStack() as open_streams:
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         answers = [
-            open_streams.enter_context(address.opened("GET", path))
+            open_streams.enter_context(address.open("GET", path))
             for path in [one] * 40 + [everything] * 40
         ]
         wait_until(lambda: app_state.poller.listeners == 80)
@@ -164,7 +164,7 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
         open_streams.close()  # all hang up without a word
         wait_until(lambda: app_state.poller.listeners == 0)
         for path in (one, everything):
-            with address.opened("GET", path) as answer:
+            with address.open("GET", path) as answer:
                 wait_until(lambda: app_state.poller.listeners == 1)
                 address.ask(
                     "POST", session_path("kiln", "messages"), {"message": numbered_message(3)}
@@ -176,7 +176,7 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
 # --- without a server -----------------------------------------------------------------------------
 
 
-async def collected(
+async def collect(
     stream: AsyncIterator[ChangeEvent | None], count: int
 ) -> list[ChangeEvent | None]:
     return [await anext(stream) for _ in range(count)]
@@ -189,7 +189,7 @@ def test_a_quiet_stream_says_that_it_is_still_there(monkeypatch: pytest.MonkeyPa
         return {"kiln": Vector(plan=1)}
 
     async def listen() -> list[ChangeEvent | None]:
-        return await collected(ChangePoller(look).events("kiln", await look(None)), 2)
+        return await collect(ChangePoller(look).events("kiln", await look(None)), 2)
 
     assert asyncio.run(listen()) == [None, None]
 
@@ -229,7 +229,7 @@ def test_a_store_that_is_away_for_a_while_ends_no_stream(monkeypatch: pytest.Mon
 
     async def listen() -> list[ChangeEvent | None]:
         made = ChangePoller(look)
-        return await collected(made.events("kiln", await made.begin("kiln")), 1)
+        return await collect(made.events("kiln", await made.begin("kiln")), 1)
 
     (event,) = asyncio.run(listen())
     assert event is not None
@@ -237,18 +237,18 @@ def test_a_store_that_is_away_for_a_while_ends_no_stream(monkeypatch: pytest.Mon
 
 
 def test_all_workflows_are_looked_at_only_where_somebody_listens_to_all() -> None:
-    asked = list[list[str] | None]()
+    looks = list[list[str] | None]()
 
     async def look(workflows: list[str] | None) -> dict[str, Vector]:
-        asked.append(workflows)
-        return {"kiln": Vector(plan=len(asked))}
+        looks.append(workflows)
+        return {"kiln": Vector(plan=len(looks))}
 
     async def listen(workflow: str) -> None:
         made = ChangePoller(look)
-        await collected(made.events(workflow, await made.begin(workflow)), 1)
+        await collect(made.events(workflow, await made.begin(workflow)), 1)
 
     asyncio.run(listen("kiln"))
-    assert set(map(str, asked)) == {"['kiln']"}
-    asked.clear()
+    assert set(map(str, looks)) == {"['kiln']"}
+    looks.clear()
     asyncio.run(listen(ANY))
-    assert set(map(str, asked)) == {"None"}
+    assert set(map(str, looks)) == {"None"}

@@ -62,7 +62,7 @@ def test_a_request_whose_end_is_not_plain_is_refused_and_what_follows_is_not_rea
     address: Address, case: str
 ) -> None:
     more, body = HEADS[case]
-    answer = address.dropped(START + more + b"\r\n" + body + SMUGGLED)
+    answer = address.send_until_dropped(START + more + b"\r\n" + body + SMUGGLED)
     assert answer.split()[:2] == [b"HTTP/1.1", b"400"]
     assert answer.count(b"HTTP/1.1 ") == 1
     assert b"connection: close" in answer.lower()
@@ -70,7 +70,9 @@ def test_a_request_whose_end_is_not_plain_is_refused_and_what_follows_is_not_rea
 
 
 def test_chunks_in_the_protocol_that_has_none_are_refused(address: Address) -> None:
-    answer = address.dropped(START.replace(b"1.1", b"1.0") + CHUNKED + b"\r\n" + EMPTY + SMUGGLED)
+    answer = address.send_until_dropped(
+        START.replace(b"1.1", b"1.0") + CHUNKED + b"\r\n" + EMPTY + SMUGGLED
+    )
     assert answer.split()[1] == b"400"
     assert address.ask("GET", "/v1/sessions").json["items"] == []
 
@@ -83,7 +85,7 @@ def test_chunks_in_the_protocol_that_has_none_are_refused(address: Address) -> N
     ],
 )
 def test_a_first_line_that_is_odd_is_refused(address: Address, lines: bytes) -> None:
-    assert address.dropped(lines + SMUGGLED).split()[1] == b"400"
+    assert address.send_until_dropped(lines + SMUGGLED).split()[1] == b"400"
     assert address.ask("GET", "/v1/sessions").json["items"] == []
 
 
@@ -96,11 +98,11 @@ def test_a_first_line_that_is_odd_is_refused(address: Address, lines: bytes) -> 
     ],
 )
 def test_chunks_as_programs_send_them_are_read(address: Address, body: bytes) -> None:
-    answer = address.dropped(START + CHUNKED + b"Connection: close\r\n\r\n" + body)
+    answer = address.send_until_dropped(START + CHUNKED + b"Connection: close\r\n\r\n" + body)
     assert b"body.name: is missing" in answer
 
 
 def test_two_requests_one_after_another_are_both_answered(address: Address) -> None:
     last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    answer = address.dropped(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + last)
+    answer = address.send_until_dropped(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + last)
     assert answer.count(b"HTTP/1.1 200") == 2

@@ -46,7 +46,7 @@ def test_a_request_that_is_under_way_is_ended_before_it_stops(tmp_path: Path) ->
     with serving_process("--root", tmp_path) as (address, process):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with (
-            address.opened("GET", session_path("kiln", "events")) as listening,
+            address.open("GET", session_path("kiln", "events")) as listening,
             socket.create_connection((address.host, address.port), 20) as slow,
         ):
             slow.sendall(head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:5])

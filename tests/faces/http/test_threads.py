@@ -87,7 +87,7 @@ def test_a_dozen_requests_that_hang_take_nobodys_place(tmp_path: Path, lane: Lan
     with running(settings_for(tmp_path), reading(path, lane)) as (address, app_state), fifo(path):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with (
-            address.opened("GET", session_path("kiln", "events")) as listening,
+            address.open("GET", session_path("kiln", "events")) as listening,
             asking(address, f"/v1/read-{lane}", hanging),
         ):
             wait_until(lambda: app_state.threads_at_work >= hanging)

@@ -42,7 +42,7 @@ SECRET = "sk-ant-" + "d4" * 20
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_database(path: Path) -> Iterator[None]:
     """Another process holds the database's only right to write."""
     with subprocess.Popen(
         [sys.executable, "-c", LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -62,7 +62,7 @@ def test_whose_form_waits_too_long_for_a_locked_store_learns_that_it_may_still_b
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
     with running(settings_for(tmp_path, timeout_seconds=2.0)) as (address, app_state):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
-        with locked(tmp_path / "state.db"):
+        with lock_database(tmp_path / "state.db"):
             late = address.ask(
                 "POST", "/sessions/kiln/variables", b"name=v&value=1&reason=try", headers=headers
             )
@@ -82,7 +82,7 @@ def test_while_writers_wait_for_a_locked_store_it_can_be_read(tmp_path: Path) ->
             Thread(target=lambda: statuses.append(address.ask("PUT", path, change).status))
             for _ in range(MOST_THREADS + 2)
         ]
-        with locked(tmp_path / "state.db"):
+        with lock_database(tmp_path / "state.db"):
             for writer in writers:
                 writer.start()
             wait_until(lambda: app_state.writers >= MOST_THREADS)
@@ -165,7 +165,7 @@ def test_clients_that_leave_half_way_change_nothing_and_fill_no_log(
                 head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:size]
             )
     for noise in (b"\xff\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
-        address.raw(noise)
+        address.send_bytes(noise)
     assert address.ask("GET", session_path(name)).json["messages"] == 0
     assert [one for one in caplog.records if one.levelno >= logging.WARNING] == []
 
@@ -181,7 +181,7 @@ def test_a_database_that_was_away_is_found_again_by_the_next_request(tmp_path: P
             "/v1/reports",
         ):
             assert address.ask("GET", path).status == 200  # connections wait in both pools
-        with address.opened("GET", session_path("kiln", "events")) as listening:
+        with address.open("GET", session_path("kiln", "events")) as listening:
             with psycopg.connect(f"{postgres.server()}/postgres", autocommit=True) as admin:
                 name = url.rsplit("/", 1)[1]
                 admin.execute(

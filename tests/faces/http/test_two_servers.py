@@ -66,8 +66,8 @@ def test_a_change_through_one_is_seen_on_the_other_and_outlives_it(tmp_path: Pat
     with serving_process(*options) as (one, killed), serving_process(*options) as (other, _):
         one.ask("POST", "/v1/sessions", {"name": "kiln"})
         with (
-            other.opened("GET", session_path("kiln", "events")) as answer,
-            other.opened("GET", "/v1/events") as every,
+            other.open("GET", session_path("kiln", "events")) as answer,
+            other.open("GET", "/v1/events") as every,
         ):
             told, told_of_all = events(answer), events(every)
             began = monotonic()
@@ -88,5 +88,5 @@ def test_a_change_through_one_is_seen_on_the_other_and_outlives_it(tmp_path: Pat
                 {"plan": plan("completed"), "reason": "second", "expected_version": 1},
             )
             headers = {"last-event-id": last.id}  # of an event that another process sent
-            with third.opened("GET", session_path("kiln", "events"), headers=headers) as answer:
+            with third.open("GET", session_path("kiln", "events"), headers=headers) as answer:
                 assert next(events(answer)).data["version"] == 2

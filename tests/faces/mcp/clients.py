@@ -61,13 +61,13 @@ class McpClient:
 @contextmanager
 def over_stdio(root: Path, *options: str, mode: str = "legacy") -> Iterator[McpClient]:
     """A server of its own, started by the client."""
-    started = StdioServerParameters(
+    mcp_process = StdioServerParameters(
         command=sys.executable,
         args=["-m", "foreword", "mcp", "--root", str(root), *options],
         env=environment(root),
     )
     with (root.parent / "stderr").open("a+") as log, start_blocking_portal() as portal:
-        client = Client(stdio_client(started, errlog=log), mode=mode)
+        client = Client(stdio_client(mcp_process, errlog=log), mode=mode)
         with portal.wrap_async_context_manager(client):
             yield McpClient(root, portal, client)
 
@@ -88,7 +88,7 @@ def over_http(
 @contextmanager
 def http_server(root: Path, *options: str) -> Iterator[str]:
     """`foreword mcp --http` on a free port; its address."""
-    with started(root, "--http", *options, stdout=subprocess.PIPE) as server:
+    with mcp_process(root, "--http", *options, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         yield server.stdout.readline().decode().strip()
         server.terminate()
@@ -96,7 +96,7 @@ def http_server(root: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def started(root: Path, *options: str, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
+def mcp_process(root: Path, *options: str, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
     """`foreword mcp` in a process of its own."""
     command = [sys.executable, "-m", "foreword", "mcp", "--root", str(root), *options]
     with subprocess.Popen(command, env={**os.environ, **environment(root)}, **streams) as process:
@@ -159,7 +159,7 @@ def frames(root: Path, *options: str) -> Iterator[Frames]:
     """A server that is spoken to in plain frames; its log is `log` beside the root."""
     with (root.parent / "log").open("wb") as log:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": log}
-        with started(root, *options, **pipes) as process:
+        with mcp_process(root, *options, **pipes) as process:
             yield Frames(process)
 
 

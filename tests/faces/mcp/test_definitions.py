@@ -46,7 +46,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpClient]:
         yield client
 
 
-def as_sent(client: McpClient) -> list[dict[str, Any]]:
+def tool_definitions(client: McpClient) -> list[dict[str, Any]]:
     """The definitions of the tools, as they come over the wire."""
     return [
         tool.model_dump(by_alias=True, exclude_none=True) for tool in client.ask("list_tools").tools
@@ -54,14 +54,14 @@ def as_sent(client: McpClient) -> list[dict[str, Any]]:
 
 
 def test_the_definitions_of_all_tools_have_less_than_2000_tokens(client: McpClient) -> None:
-    tools = as_sent(client)
+    tools = tool_definitions(client)
     assert len(tools) <= MOST_TOOLS
     assert counter("o200k").count(json.dumps(tools, separators=(",", ":"))) < MOST_TOKENS
     assert {tool["name"] for tool in tools} >= NAMED_BY_OTHERS
 
 
 def test_every_tool_says_what_it_takes_gives_and_does(client: McpClient) -> None:
-    for tool in as_sent(client):
+    for tool in tool_definitions(client):
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"

@@ -32,12 +32,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_inspector_lists_and_calls_over_stdio(root: Path, tmp_path: Path) -> None:
-    def asked(method: str, *more: str, code: int = 0) -> dict[str, Any]:
+    def call_inspector(method: str, *more: str, code: int = 0) -> dict[str, Any]:
         served = (FOREWORD, "mcp", "--root", root)
         return inspect(*served, "--method", method, *more, home=tmp_path, code=code)
 
-    assert [tool["name"] for tool in asked("tools/list")["tools"]] == [*TOOLS]
-    made = asked(
+    assert [tool["name"] for tool in call_inspector("tools/list")["tools"]] == [*TOOLS]
+    made = call_inspector(
         "tools/call",
         "--tool-name",
         "set_variable",
@@ -47,7 +47,7 @@ def test_the_inspector_lists_and_calls_over_stdio(root: Path, tmp_path: Path) ->
         "reason=try",
     )
     assert made["structuredContent"] == {"name": "kiln", "shown": "{cone: 4}"}
-    refused = asked(
+    refused = call_inspector(
         "tools/call", "--tool-name", "get_workflow_variable", "--tool-arg", "name=kilm", code=5
     )
     assert refused["isError"]
@@ -58,12 +58,12 @@ def test_the_inspector_lists_resources_and_prompts_over_http(root: Path, tmp_pat
     (tmp_path / "token").write_text(TOKEN)
     with http_server(root, "--token-file", str(tmp_path / "token")) as address:
 
-        def asked(method: str, *more: str) -> dict[str, Any]:
+        def call_inspector(method: str, *more: str) -> dict[str, Any]:
             header = f"Authorization: Bearer {TOKEN}"
             way = (address, "--transport", "http", "--header", header)
             return inspect(*way, "--method", method, *more, home=tmp_path)
 
         assert "foreword://recipe/package" in [
-            one["uri"] for one in asked("resources/list")["resources"]
+            one["uri"] for one in call_inspector("resources/list")["resources"]
         ]
-        assert "handoff" in [one["name"] for one in asked("prompts/list")["prompts"]]
+        assert "handoff" in [one["name"] for one in call_inspector("prompts/list")["prompts"]]

@@ -32,7 +32,7 @@ def address(root: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def guarded(root: Path) -> Iterator[str]:
+def token_address(root: Path) -> Iterator[str]:
     (root.parent / "token").write_text(TOKEN)
     with http_server(
         root, "--token-file", str(root.parent / "token"), "--host", "0.0.0.0"
@@ -65,15 +65,15 @@ def test_a_page_of_another_site_is_refused(address: str, origin: str) -> None:
     assert hello(address, Origin=origin) == 403
 
 
-def test_a_token_is_wanted_where_one_was_given(guarded: str) -> None:
-    assert hello(guarded) == 401
-    assert hello(guarded, Authorization="Bearer wrong") == 401
-    assert hello(guarded, Authorization=f"Basic {TOKEN}") == 401
-    assert hello(guarded, Authorization=f"Bearer {TOKEN}") == 200
+def test_a_token_is_wanted_where_one_was_given(token_address: str) -> None:
+    assert hello(token_address) == 401
+    assert hello(token_address, Authorization="Bearer wrong") == 401
+    assert hello(token_address, Authorization=f"Basic {TOKEN}") == 401
+    assert hello(token_address, Authorization=f"Bearer {TOKEN}") == 200
 
 
-def test_a_client_with_the_token_is_served(guarded: str, root: Path) -> None:
-    with over_http(guarded, root, TOKEN) as client:
+def test_a_client_with_the_token_is_served(token_address: str, root: Path) -> None:
+    with over_http(token_address, root, TOKEN) as client:
         assert len(client.ask("list_tools").tools) <= 12
 
 
@@ -116,13 +116,15 @@ def test_what_one_client_has_changed_the_others_see(address: str, root: Path) ->
 
 def test_many_clients_at_once_lose_no_version(address: str, root: Path) -> None:
     def update(number: int) -> list[int]:
+        versions = list[int]()
         with over_http(address, root) as client:
-            made = [
-                client.call("update_plan", plan=plan(), reason=f"{number}", workflow="busy")
-                for _ in range(5)
-            ]
-            return [one["version"] for one in made]
+            for _ in range(5):
+                made = client.call("update_plan", plan=plan(), reason=f"{number}", workflow="busy")
+                versions.append(made["version"])
+        return versions
 
+    versions = list[int]()
     with ThreadPoolExecutor(4) as pool:
-        versions = [version for made in pool.map(update, range(4)) for version in made]
+        for made in pool.map(update, range(4)):
+            versions += made
     assert sorted(versions) == [*range(1, 21)]

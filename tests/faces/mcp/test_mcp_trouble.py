@@ -26,13 +26,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def talking(root: Path) -> Iterator[Frames]:
+def connection(root: Path) -> Iterator[Frames]:
     with frames(root) as client:
         client.call("set_variable", name="cone", value=4, reason="so that there is a workflow")
         yield client
 
 
-def test_a_bad_frame_is_answered_and_the_next_one_served(talking: Frames) -> None:
+def test_a_bad_frame_is_answered_and_the_next_one_served(connection: Frames) -> None:
     bad = {
         b"not json": -32700,
         b"{": -32700,
@@ -46,24 +46,26 @@ def test_a_bad_frame_is_answered_and_the_next_one_served(talking: Frames) -> Non
         b'{"jsonrpc":"2.0","id":"c","method":"ping","params":"\\ud800"}': -32600,
     }
     for frame, code in bad.items():
-        talking.unasked.clear()
-        talking.send(frame)
-        assert "result" in talking.answer("ping", {})
-        assert [one["error"]["code"] for one in talking.unasked] == [code], frame[:40]
-        assert talking.unasked[0]["id"] == (json.loads(frame)["id"] if b'"id"' in frame else None)
+        connection.unasked.clear()
+        connection.send(frame)
+        assert "result" in connection.answer("ping", {})
+        assert [one["error"]["code"] for one in connection.unasked] == [code], frame[:40]
+        assert connection.unasked[0]["id"] == (
+            json.loads(frame)["id"] if b'"id"' in frame else None
+        )
 
 
-def test_what_needs_no_answer_gets_none(talking: Frames) -> None:
-    talking.unasked.clear()
+def test_what_needs_no_answer_gets_none(connection: Frames) -> None:
+    connection.unasked.clear()
     for frame in (
         b"",
         b"   ",
         b'{"jsonrpc":"2.0","id":9999,"result":{}}',
         b'{"jsonrpc":"2.0","method":"tea/pot"}',
     ):
-        talking.send(frame)
-    assert "result" in talking.answer("ping", {})
-    assert talking.unasked == []
+        connection.send(frame)
+    assert "result" in connection.answer("ping", {})
+    assert connection.unasked == []
 
 
 @pytest.mark.parametrize(
@@ -80,9 +82,9 @@ def test_what_needs_no_answer_gets_none(talking: Frames) -> None:
     ],
 )
 def test_a_request_that_is_none_is_an_error_of_the_protocol(
-    talking: Frames, method: str, params: dict[str, Any], code: int
+    connection: Frames, method: str, params: dict[str, Any], code: int
 ) -> None:
-    error = talking.answer(method, params)["error"]
+    error = connection.answer(method, params)["error"]
     assert error["code"] == code
     assert len(error["message"]) < 5_000
 
@@ -141,44 +143,44 @@ def test_a_request_that_is_none_is_an_error_of_the_protocol(
     ],
 )
 def test_wrong_arguments_are_told_and_change_nothing(
-    talking: Frames, tool: str, arguments: dict[str, Any], said: str
+    connection: Frames, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
-    result = talking.call(tool, **arguments)["result"]
+    result = connection.call(tool, **arguments)["result"]
     assert result["isError"]
     assert said in result["content"][0]["text"]
     assert len(result["content"][0]["text"]) < 5_000
     assert "structuredContent" not in result
 
 
-def test_ten_megabytes_are_kept_and_one_comes_back_fitted(talking: Frames) -> None:
+def test_ten_megabytes_are_kept_and_one_comes_back_fitted(connection: Frames) -> None:
     text = "clay and water " * (MANY // 15)
     for value in (text, text[: MANY // 10]):
-        assert not talking.call("set_variable", name="much", value=value, reason="try")["result"][
-            "isError"
-        ]
-    answer = talking.call("get_workflow_variable", name="much", budget=1000)["result"][
+        assert not connection.call("set_variable", name="much", value=value, reason="try")[
+            "result"
+        ]["isError"]
+    answer = connection.call("get_workflow_variable", name="much", budget=1000)["result"][
         "structuredContent"
     ]
     assert answer["whole_tokens"] > 100_000
-    page = talking.call("recall", handle=answer["handle"], budget=2000)["result"][
+    page = connection.call("recall", handle=answer["handle"], budget=2000)["result"][
         "structuredContent"
     ]
     assert text.startswith(page["text"].removeprefix('"')[:1000])
-    talking.call("clear_variable", name="much", reason="done")
+    connection.call("clear_variable", name="much", reason="done")
 
 
-def test_values_that_are_nested_too_deeply_do_no_harm(talking: Frames) -> None:
+def test_values_that_are_nested_too_deeply_do_no_harm(connection: Frames) -> None:
     for depth in (90, 190, 250, 1_000):
         nested = "[" * depth + "]" * depth
         frame = (
             f'"name":"set_variable","arguments":{{"name":"deep","value":{nested},"reason":"try"}}'
         )
-        talking.send(
+        connection.send(
             f'{{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{{{frame}}}}}'.encode()
         )
-        answer = talking.call("get_workflow_variable", name="deep")
+        answer = connection.call("get_workflow_variable", name="deep")
         assert "result" in answer or "error" in answer
-    assert "result" in talking.answer("ping", {})
+    assert "result" in connection.answer("ping", {})
 
 
 VALUES = st.recursive(
@@ -195,18 +197,18 @@ VALUES = st.recursive(
 )
 @given(st.sampled_from(sorted(TOOLS)), st.data())
 def test_no_arguments_at_all_break_the_server(
-    talking: Frames, tool: str, data: st.DataObject
+    connection: Frames, tool: str, data: st.DataObject
 ) -> None:
     names = st.sampled_from([*TOOLS[tool].takes]) | st.text(max_size=5)
     arguments = data.draw(st.dictionaries(names, VALUES, max_size=5))
-    answer = talking.answer("tools/call", {"name": tool, "arguments": arguments})
+    answer = connection.answer("tools/call", {"name": tool, "arguments": arguments})
     assert "result" in answer or answer["error"]["code"] in (-32600, -32602)
     assert "something went wrong" not in json.dumps(answer)
 
 
-def test_calls_go_on_side_by_side(talking: Frames) -> None:
+def test_calls_go_on_side_by_side(connection: Frames) -> None:
     asked = [
-        talking.ask(
+        connection.ask(
             "tools/call",
             {
                 "name": "set_variable",
@@ -215,32 +217,32 @@ def test_calls_go_on_side_by_side(talking: Frames) -> None:
         )
         for n in range(40)
     ]
-    talking.unasked.clear()
-    talking.answer("ping", {})
-    while {one.get("id") for one in talking.unasked} < set(asked):
-        talking.answer("ping", {})
-    found = talking.call("get_workflow_variable", name="all", workflow="many")["result"][
+    connection.unasked.clear()
+    connection.answer("ping", {})
+    while {one.get("id") for one in connection.unasked} < set(asked):
+        connection.answer("ping", {})
+    found = connection.call("get_workflow_variable", name="all", workflow="many")["result"][
         "structuredContent"
     ]
     assert found["value"] == {f"v{n}": n for n in range(40)}
 
 
-def test_the_log_says_what_failed_and_never_with_what(root: Path, talking: Frames) -> None:
-    talking.call("set_variable", name="api_key", value=SECRET, reason="try")
-    assert SECRET in json.dumps(talking.call("get_workflow_variable", name="api_key"))
-    talking.call("recall", handle=SECRET)
-    talking.call("update_plan", plan={SECRET: SECRET}, reason=SECRET)
-    talking.send(
+def test_the_log_says_what_failed_and_never_with_what(root: Path, connection: Frames) -> None:
+    connection.call("set_variable", name="api_key", value=SECRET, reason="try")
+    assert SECRET in json.dumps(connection.call("get_workflow_variable", name="api_key"))
+    connection.call("recall", handle=SECRET)
+    connection.call("update_plan", plan={SECRET: SECRET}, reason=SECRET)
+    connection.send(
         f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{SECRET}\\ud800"}}}}'.encode()
     )
-    talking.answer("ping", {})
+    connection.answer("ping", {})
     log = (root.parent / "log").read_text()
     assert "foreword mcp: recall: unknown_handle\n" in log
     assert SECRET not in log
 
 
-def test_a_secret_in_an_error_is_hidden(talking: Frames) -> None:
-    text = talking.call("recall", handle=SECRET)["result"]["content"][0]["text"]
+def test_a_secret_in_an_error_is_hidden(connection: Frames) -> None:
+    text = connection.call("recall", handle=SECRET)["result"]["content"][0]["text"]
     assert "[hidden]" in text
     assert SECRET not in text
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import foreword
+from foreword.plan import plan as planning
 from tests.faces.http.running import Address
 from tests.faces.web.browsing import tab
 from tests.faces.web.scene import HOME, plan
@@ -86,12 +87,8 @@ def test_a_conflict_shows_what_came_in_between_and_keeps_what_was_typed(
         expect(page.locator("#change")).to_contain_text(f"Saved as version {made.version + 1}")
         newest = agent.plan
         assert newest is not None
-        assert [task["status"] for phase in newest["phases"] for task in phase["tasks"]] == [
-            "completed",
-            "pending",
-            "failed",
-            "pending",
-        ]
+        statuses = [task["status"] for _, task in planning.tasks(newest)]
+        assert statuses == ["completed", "pending", "failed", "pending"]
 
 
 def test_the_version_slider_walks_through_the_history_and_marks_what_each_version_changed(

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 import foreword
 from foreword.faces.web import addresses
 from foreword.testing import fake_provider
-from tests.faces.http.directing import ENDLESS, obedient
+from tests.faces.http.directing import ENDLESS, obedient_model
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import PHONE, tab
 from tests.sessions import call, numbered_message, results
@@ -21,10 +21,10 @@ NAMES = ("one", "two", "three", "four", "five")
 
 
 @pytest.fixture(scope="module")
-def talking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """A server whose directors have a model."""
     folder = tmp_path_factory.mktemp("talking")
-    with fake_provider(obedient) as provider:
+    with fake_provider(obedient_model) as provider:
         settings = settings_for(folder, model=provider.openai)
         for name in NAMES:
             with foreword.Session.open(settings.db, name, root=folder) as session:
@@ -34,7 +34,7 @@ def talking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 
 @pytest.fixture(scope="module")
-def silent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, str]]:
+def server_without_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, str]]:
     """A server without a model, and its store."""
     folder = tmp_path_factory.mktemp("silent")
     settings = settings_for(folder)
@@ -53,9 +53,9 @@ def _last(page: Page) -> str:
 
 
 def test_an_answer_is_seen_while_it_is_written_on_every_page_and_can_be_stopped(
-    browser: Browser, talking: Address
+    browser: Browser, model_server: Address
 ) -> None:
-    with tab(browser, talking) as mine, tab(browser, talking) as other:
+    with tab(browser, model_server) as mine, tab(browser, model_server) as other:
         page, theirs = mine.live(_chat("one")), other.live(_chat("one"))
         expect(page.locator("#log")).to_have_text("")
         page.fill("#say", "Just talk")
@@ -74,9 +74,9 @@ def test_an_answer_is_seen_while_it_is_written_on_every_page_and_can_be_stopped(
 
 
 def test_calls_are_folded_with_their_results_and_what_stands_beside_the_chat_follows(
-    browser: Browser, talking: Address
+    browser: Browser, model_server: Address
 ) -> None:
-    with tab(browser, talking) as mine, tab(browser, talking) as other:
+    with tab(browser, model_server) as mine, tab(browser, model_server) as other:
         page, theirs = mine.live(_chat("two")), other.live(_chat("two"))
         page.fill("#say", f"Make a plan; the word is {SECRET}")
         page.keyboard.press("Enter")
@@ -97,8 +97,8 @@ def test_calls_are_folded_with_their_results_and_what_stands_beside_the_chat_fol
         assert SECRET not in page.content()
 
 
-def test_a_chat_needs_nothing_but_a_keyboard(browser: Browser, talking: Address) -> None:
-    with tab(browser, talking) as opened:
+def test_a_chat_needs_nothing_but_a_keyboard(browser: Browser, model_server: Address) -> None:
+    with tab(browser, model_server) as opened:
         page = opened.live(_chat("three"))
         page.locator("#say").focus()
         page.keyboard.type("first line")
@@ -122,8 +122,10 @@ def test_a_chat_needs_nothing_but_a_keyboard(browser: Browser, talking: Address)
         assert page.get_by_role("log", name="Conversation").get_attribute("aria-live") == "polite"
 
 
-def test_what_breaks_is_said_and_can_be_tried_again(browser: Browser, talking: Address) -> None:
-    with tab(browser, talking, PHONE, dark=True) as opened:
+def test_what_breaks_is_said_and_can_be_tried_again(
+    browser: Browser, model_server: Address
+) -> None:
+    with tab(browser, model_server, PHONE, dark=True) as opened:
         page = opened.live(_chat("four"))
         page.fill("#say", "Please break")
         page.keyboard.press("Enter")
@@ -134,9 +136,9 @@ def test_what_breaks_is_said_and_can_be_tried_again(browser: Browser, talking: A
 
 
 def test_without_scripts_words_are_sent_and_tools_are_called(
-    browser: Browser, talking: Address
+    browser: Browser, model_server: Address
 ) -> None:
-    with tab(browser, talking, script=False) as opened:
+    with tab(browser, model_server, script=False) as opened:
         page = opened.go(_chat("five"))
         page.fill("#say", "Hello there")
         page.click("#send")
@@ -160,9 +162,9 @@ def test_without_scripts_words_are_sent_and_tools_are_called(
 
 
 def test_without_a_model_every_tool_is_a_form(
-    browser: Browser, silent: tuple[Address, str]
+    browser: Browser, server_without_model: tuple[Address, str]
 ) -> None:
-    address, db = silent
+    address, db = server_without_model
     with tab(browser, address) as opened:
         page = opened.live(_chat("by-hand"))
         expect(page.locator("#say")).to_have_count(0)
@@ -190,9 +192,9 @@ def test_without_a_model_every_tool_is_a_form(
 
 
 def test_a_long_conversation_opens_at_its_end_and_older_messages_come_in_front(
-    browser: Browser, silent: tuple[Address, str]
+    browser: Browser, server_without_model: tuple[Address, str]
 ) -> None:
-    address, db = silent
+    address, db = server_without_model
     with foreword.Session.open(db, "archive") as session:
         session.extend(
             [
@@ -222,8 +224,10 @@ def test_a_long_conversation_opens_at_its_end_and_older_messages_come_in_front(
         assert len(set(ids)) == len(ids)
 
 
-def test_a_session_is_begun_on_the_page(browser: Browser, silent: tuple[Address, str]) -> None:
-    with tab(browser, silent[0]) as opened:
+def test_a_session_is_begun_on_the_page(
+    browser: Browser, server_without_model: tuple[Address, str]
+) -> None:
+    with tab(browser, server_without_model[0]) as opened:
         page = opened.go("/")
         page.fill("#new", "read/my letters")
         page.keyboard.press("Enter")

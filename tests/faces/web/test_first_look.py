@@ -31,20 +31,20 @@ def large_plan(changed: str = "pending") -> dict[str, Any]:
             "status": "completed" if done else "pending",
         }
 
-    phases = [
-        {
+    phases = list[dict[str, Any]]()
+    for place in range(10):
+        phase = {
             "phase_name": f"Part {place}",
             "status": "completed" if place < 3 else "pending",
             "tasks": [task(number) for number in range(20 * place, 20 * place + 20)],
         }
-        for place in range(10)
-    ]
-    phases[2]["tasks"][5]["status"] = changed  # type: ignore[index]
+        phases.append(phase)
+    phases[2]["tasks"][5]["status"] = changed
     return {"overall_goal": "Copy every table", "phases": phases}
 
 
 @pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+def large_plan_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """A plan of two hundred tasks, and a variable with a name and a value without a place to
     break."""
     folder = tmp_path_factory.mktemp("wide")
@@ -179,9 +179,9 @@ def test_the_views_of_a_session_have_room_at_phone_width(
 
 
 def test_of_a_large_plan_the_completed_phases_are_folded_but_not_what_has_just_changed(
-    browser: Browser, wide: Address
+    browser: Browser, large_plan_server: Address
 ) -> None:
-    with tab(browser, wide, PHONE) as opened:
+    with tab(browser, large_plan_server, PHONE) as opened:
         page = opened.go(f"{LARGE}/plan")
         expect(page.locator("#tick-3")).to_be_hidden()
         expect(page.locator("#tick-45")).to_be_visible()
@@ -194,9 +194,9 @@ def test_of_a_large_plan_the_completed_phases_are_folded_but_not_what_has_just_c
 
 
 def test_a_long_name_of_a_variable_leaves_its_value_in_sight(
-    browser: Browser, wide: Address
+    browser: Browser, large_plan_server: Address
 ) -> None:
-    with tab(browser, wide, PHONE) as opened:
+    with tab(browser, large_plan_server, PHONE) as opened:
         page = opened.go(f"{LARGE}/variables")
         box = page.locator(".pairs .value").first.bounding_box()
         assert box

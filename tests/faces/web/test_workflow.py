@@ -19,7 +19,7 @@ SLOW_MILLISECONDS = 40_000  # a browser is started, and a node waits for what is
 
 
 @pytest.fixture(scope="module")
-def built(
+def broken_workflow(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Address, foreword.Session, Site]]:
     """A server over a workflow whose third node finds nothing."""
@@ -51,9 +51,9 @@ def built(
 
 
 def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
-    browser: Browser, built: tuple[Address, foreword.Session, Site]
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
 ) -> None:
-    address, session, desk = built
+    address, session, desk = broken_workflow
     with tab(browser, address) as mine, tab(browser, address, PHONE, dark=True) as other:
         page, theirs = mine.live(FLOW), other.live(FLOW)
         expect(page.locator(".flow-node")).to_have_count(7)
@@ -83,9 +83,9 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
 
 
 def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(
-    browser: Browser, built: tuple[Address, foreword.Session, Site]
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
 ) -> None:
-    address, session, _ = built
+    address, session, _ = broken_workflow
     with tab(browser, address) as opened:
         page = opened.live(FLOW)
         said = page.locator(".flow-does").all_inner_texts()
@@ -111,9 +111,9 @@ def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(
 
 
 def test_without_scripts_a_node_is_tested(
-    browser: Browser, built: tuple[Address, foreword.Session, Site]
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
 ) -> None:
-    with tab(browser, built[0], script=False) as opened:
+    with tab(browser, broken_workflow[0], script=False) as opened:
         page = opened.go(FLOW)
         page.click("#test-node4")
         expect(page.locator("#workflow")).to_be_visible()

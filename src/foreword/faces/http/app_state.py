@@ -72,9 +72,9 @@ class Settings:
     token_digest: str = ""
     hosts: tuple[str, ...] = ()  # names the server answers to besides loopback's
     recipe: str = "workflow"
-    largest_body_bytes: int = 16 * 1024 * 1024
-    timeout_seconds: float = 60.0
-    requests_per_minute: int = 6_000  # from one address
+    largest_body_bytes: int = 16 * 1024 * 1024  # it is held in memory whole
+    timeout_seconds: float = 60.0  # for an answer; who waits is told what may still be done
+    requests_per_minute: int = 6_000  # from one address: above what agents ask, below a wild loop
     model: str | None = None  # of the directors; without one their tools are called by hand
     # of the models that the sessions are for, in tokens; else the usual one
     window: int | None = None

@@ -136,15 +136,16 @@ class Directors:
         for blocked in assets.origins_to_offer(state, self._rules()):
             if blocked.origin not in known:
                 found.append(blocked)
-        return [
-            {
+        lines = list[dict[str, Any]]()
+        for blocked in found:
+            line = {
                 "origin": blocked.origin,
                 "kinds": list(blocked.kinds),
                 "requests": blocked.requests,
                 "option": blocked.option,
             }
-            for blocked in found
-        ]
+            lines.append(line)
+        return lines
 
     def _director(self, workflow: str) -> Director | None:
         slot = self._slots.get(workflow)

@@ -28,7 +28,6 @@ from foreword.store.database import LARGEST_NUMBER, to_json
 Query = TypeVar("Query")
 Body = TypeVar("Body")
 JSON = "application/json"
-PREFIX = "/v1"
 # rows in one answer: it is read as a whole, so a list of any length comes in pages
 MOST_LISTED = 200
 
