@@ -40,14 +40,12 @@ def block(
     kind: str, more: st.SearchStrategy[dict[str, Any]] | None = None, **fields: Any
 ) -> st.SearchStrategy[Any]:
     """A dict of this type with these fields, and perhaps more."""
-    wanted = {
-        name: each if isinstance(each, st.SearchStrategy) else st.just(each)
-        for name, each in fields.items()
-    }
-    own = st.fixed_dictionaries({"type": st.just(kind), **wanted})
-    return st.builds(
-        lambda one, other: {**one, **other}, own, more if more is not None else st.just({})
-    )
+    strategies: dict[str, st.SearchStrategy[Any]] = {"type": st.just(kind)}
+    for name, field in fields.items():
+        strategies[name] = field if isinstance(field, st.SearchStrategy) else st.just(field)
+    own = st.fixed_dictionaries(strategies)
+    others = more if more is not None else st.just({})
+    return st.builds(lambda one, other: {**one, **other}, own, others)
 
 
 @st.composite
@@ -56,7 +54,8 @@ def conversations(
 ) -> list[Any]:
     """Turns of a conversation in which every call is answered; `turn` writes one, given the ids
     of its calls."""
-    talk, number = list[Any](), 0
+    talk = list[Any]()
+    number = 0
     turns = draw(st.lists(st.integers(0, 3), max_size=4))
     for at, calls in enumerate(turns):
         ids = [f"call_{number + each}" for each in range(calls)]
@@ -68,14 +67,14 @@ def conversations(
 def neutral_turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[Message]:
     """One turn without anything a provider might not have."""
     asked = Message("user", (Text(draw(WORDS)),))
-    calls = [
-        ToolCall(each, draw(NAMES), json.dumps(draw(OBJECTS), ensure_ascii=False)) for each in ids
-    ]
-    said = [Text(draw(WORDS))] if not calls or draw(st.booleans()) else []
-    results = [
-        Message("tool", (ToolResult(each, draw(st.text(max_size=9))),))
-        for each in draw(st.permutations(ids))
-    ]
+    calls = list[Part]()
+    for call_id in ids:
+        arguments = json.dumps(draw(OBJECTS), ensure_ascii=False)
+        calls.append(ToolCall(call_id, draw(NAMES), arguments))
+    said: list[Part] = [Text(draw(WORDS))] if not calls or draw(st.booleans()) else []
+    results = list[Message]()
+    for call_id in draw(st.permutations(ids)):
+        results.append(Message("tool", (ToolResult(call_id, draw(st.text(max_size=9))),)))
     return [asked, Message("assistant", (*said, *calls)), *results]
 
 
@@ -92,24 +91,32 @@ def messages_of(
     extras = st.just("") | st.builds(
         lambda shape, fields: json.dumps({shape: fields}), shapes, OBJECTS
     )
-    images = st.builds(Image, st.just("image/png"), BASE64, st.just(""), extras)
-    opaques = st.builds(Opaque, OBJECTS.map(json.dumps), shapes, texts)
+    ids = st.sampled_from(["a", "b", ""])
+    images = st.builds(Image, media_type=st.just("image/png"), data=BASE64, extra=extras)
+    opaques = st.builds(Opaque, data=OBJECTS.map(json.dumps), shape=shapes, name=texts)
     rest = st.lists(images | opaques, max_size=2).map(tuple)
     parts: st.SearchStrategy[Part] = st.one_of(
         st.builds(Text, texts, extras),
         images,
-        st.builds(Thinking, texts, texts, st.booleans(), shapes, extras),
+        st.builds(
+            Thinking,
+            text=texts,
+            signature=texts,
+            redacted=st.booleans(),
+            shape=shapes,
+            extra=extras,
+        ),
         opaques,
-        st.builds(ToolCall, st.sampled_from(["a", "b", ""]), texts, texts, extras),
-        st.builds(ToolResult, st.sampled_from(["a", "b", ""]), texts, st.booleans(), rest, extras),
+        st.builds(ToolCall, id=ids, name=texts, arguments=texts, extra=extras),
+        st.builds(ToolResult, id=ids, text=texts, failed=st.booleans(), rest=rest, extra=extras),
     )
     return st.builds(
         Message,
-        st.sampled_from(["system", "user", "assistant", "tool"]),
-        st.lists(parts, max_size=4).map(tuple),
-        st.sampled_from(["conversation", "plan", "execution_result", "summary"]),
-        extras,
-        st.none() | st.integers(0, 10**6),
+        role=st.sampled_from(["system", "user", "assistant", "tool"]),
+        parts=st.lists(parts, max_size=4).map(tuple),
+        kind=st.sampled_from(["conversation", "plan", "execution_result", "summary"]),
+        extra=extras,
+        tokens=st.none() | st.integers(0, 10**6),
     )
 
 

@@ -21,7 +21,7 @@ from foreword.formats import (
 )
 from foreword.formats.pydantic_ai import to_pydantic_ai_json
 from foreword.formats.transcripts import marks_of
-from foreword.message import Message, Text, Thinking, ToolCall, ToolResult, mend
+from foreword.message import Message, Part, Text, Thinking, ToolCall, ToolResult, mend
 from tests.formats.conversation import JSON, NEUTRAL
 
 CALL = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}
@@ -48,7 +48,7 @@ def lines(values: Iterable[object], end: str = "\n") -> bytes:
     return "".join(json.dumps(value) + end for value in values).encode()
 
 
-def read(data: bytes, where: str = "talk") -> tuple[list[Message], dict[str, int]]:
+def read_file(data: bytes, where: str = "talk") -> tuple[list[Message], dict[str, int]]:
     transcript = read_transcript(data, where)
     return list(transcript), dict(transcript.skipped)
 
@@ -69,19 +69,20 @@ def test_a_document_of_each_provider_is_recognised(indent: int | None) -> None:
         (ITEMS, from_responses(ITEMS)),
         ([], ()),
     ]:
-        messages, skipped = read(json.dumps(document, indent=indent).encode())
+        messages, skipped = read_file(json.dumps(document, indent=indent).encode())
         assert skipped == {}
         if expected is None:
             assert (messages[0].kind, messages[0].text) == ("system_prompt", "Be short.")
-            expected, messages = from_anthropic(ANTHROPIC), messages[1:]
+            expected = from_anthropic(ANTHROPIC)
+            messages = messages[1:]
         assert tuple(messages) == expected
 
 
 @given(NEUTRAL)
 def test_the_json_of_pydantic_ai_is_recognised_whole_and_line_by_line(talk: list[Message]) -> None:
     theirs = to_pydantic_ai_json(talk)
-    assert read(json.dumps(theirs).encode())[0] == talk
-    assert read(lines(theirs), "talk.jsonl")[0] == talk
+    assert read_file(json.dumps(theirs).encode())[0] == talk
+    assert read_file(lines(theirs), "talk.jsonl")[0] == talk
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ CLAUDE = [
 
 
 def test_the_lines_of_one_reply_are_one_message_and_notes_are_counted() -> None:
-    messages, skipped = read(lines(CLAUDE), "session.jsonl")
+    messages, skipped = read_file(lines(CLAUDE), "session.jsonl")
     assert [message.role for message in messages] == [
         "user",
         "assistant",
@@ -203,27 +204,27 @@ def test_a_reply_whose_results_came_in_between_keeps_its_pairs() -> None:
         claude("assistant", "u3", reply(CALL | {"id": "t2"})),
         claude("user", "u4", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}),
     ]
-    messages, _ = read(lines(talk))
+    messages, _ = read_file(lines(talk))
     assert [message.role for message in messages] == ["assistant", "user", "assistant", "user"]
     assert mend(messages)[1] == []
 
 
-def said(
+def claude_line(
     uuid: str, parent: str | None, text: str, kind: str = "user", **more: Any
 ) -> dict[str, Any]:
     content = [{"type": "text", "text": text}]
-    message = {"role": kind, "content": content} | (
-        {"id": f"msg_{uuid}"} if kind == "assistant" else {}
-    )
+    message = {"role": kind, "content": content}
+    if kind == "assistant":
+        message["id"] = f"msg_{uuid}"
     return claude(kind, uuid, message, **{"parentUuid": parent, **more})
 
 
 def test_what_was_rewound_is_left_out_and_counted() -> None:
     talk = [
-        said("u1", None, "Build it."),
-        said("a1", "u1", "Built.", "assistant"),
-        said("u2", "a1", "Paint it red."),
-        said("a2", "u2", "Red.", "assistant"),
+        claude_line("u1", None, "Build it."),
+        claude_line("a1", "u1", "Built.", "assistant"),
+        claude_line("u2", "a1", "Paint it red."),
+        claude_line("a2", "u2", "Red.", "assistant"),
         claude(
             "assistant",
             "s1",
@@ -231,11 +232,11 @@ def test_what_was_rewound_is_left_out_and_counted() -> None:
             parentUuid="a2",
             isSidechain=True,
         ),
-        said("u3", "a1", "Paint it blue."),
-        said("a3", "u3", "Blue.", "assistant"),
+        claude_line("u3", "a1", "Paint it blue."),
+        claude_line("a3", "u3", "Blue.", "assistant"),
         {"type": "last-prompt", "sessionId": "s"},
     ]
-    messages, skipped = read(lines(talk), "session.jsonl")
+    messages, skipped = read_file(lines(talk), "session.jsonl")
     assert [message.text for message in messages] == [
         "Build it.",
         "Built.",
@@ -247,7 +248,7 @@ def test_what_was_rewound_is_left_out_and_counted() -> None:
 
 def test_the_results_of_several_calls_are_no_branches_although_each_follows_its_own_call() -> None:
     talk = [
-        said("u1", None, "Read both."),
+        claude_line("u1", None, "Read both."),
         claude("assistant", "a1", reply(CALL), parentUuid="u1"),
         claude("assistant", "a2", reply(CALL | {"id": "t2"}), parentUuid="a1"),
         claude("user", "r1", {"role": "user", "content": [RESULT]}, parentUuid="a1"),
@@ -257,18 +258,18 @@ def test_the_results_of_several_calls_are_no_branches_although_each_follows_its_
             {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]},
             parentUuid="a2",
         ),
-        said("a3", "r1", "Done.", "assistant"),
+        claude_line("a3", "r1", "Done.", "assistant"),
     ]
     for told in (talk, talk[:-1], [*talk[:3], talk[4], talk[3]]):
-        messages, skipped = read(lines(told))
+        messages, skipped = read_file(lines(told))
         assert skipped == {}
         assert mend(messages)[1] == []
 
 
 def test_what_was_said_before_a_compaction_was_not_rewound() -> None:
     talk = [
-        said("u1", None, "Build it."),
-        said("a1", "u1", "Built.", "assistant"),
+        claude_line("u1", None, "Build it."),
+        claude_line("a1", "u1", "Built.", "assistant"),
         {
             "type": "system",
             "uuid": "c1",
@@ -276,17 +277,21 @@ def test_what_was_said_before_a_compaction_was_not_rewound() -> None:
             "logicalParentUuid": "a1",
             "sessionId": "s",
         },
-        said("u2", "c1", "So far: built.", isCompactSummary=True),
-        said("u3", None, "A root of its own."),
-        said("a3", "u3", "So be it.", "assistant"),
+        claude_line("u2", "c1", "So far: built.", isCompactSummary=True),
+        claude_line("u3", None, "A root of its own."),
+        claude_line("a3", "u3", "So be it.", "assistant"),
     ]
-    messages, skipped = read(lines(talk))
+    messages, skipped = read_file(lines(talk))
     assert (len(messages), skipped) == (5, {"system": 1})
 
 
 def test_the_error_of_an_api_is_not_the_assistants_word() -> None:
-    failed = said("a1", "u1", "API Error: 529 Overloaded", "assistant", isApiErrorMessage=True)
-    messages, skipped = read(lines([said("u1", None, "Go."), failed, said("u2", "a1", "Again.")]))
+    failed = claude_line(
+        "a1", "u1", "API Error: 529 Overloaded", "assistant", isApiErrorMessage=True
+    )
+    messages, skipped = read_file(
+        lines([claude_line("u1", None, "Go."), failed, claude_line("u2", "a1", "Again.")])
+    )
     assert [message.text for message in messages] == ["Go.", "Again."]
     assert skipped == {"API error": 1}
 
@@ -294,16 +299,23 @@ def test_the_error_of_an_api_is_not_the_assistants_word() -> None:
 # --- again ----------------------------------------------------------------------------------------
 
 
-def taken_in(
+def import_new(
     talk: list[Any], known: set[str], document: bool = False
 ) -> tuple[list[Message], dict[str, int]]:
     """What is new in a file, and what was left out; `known` grows."""
-    transcript = read_transcript(
-        json.dumps(talk).encode() if document else lines(talk), "talk", known
-    )
+    data = json.dumps(talk).encode() if document else lines(talk)
+    transcript = read_transcript(data, "talk", known)
     messages = list(transcript)
-    known.update(mark for message in messages for mark in marks_of(message))
+    for message in messages:
+        known.update(marks_of(message))
     return messages, dict(transcript.skipped)
+
+
+def all_parts(messages: list[Message]) -> list[Part]:
+    parts = list[Part]()
+    for message in messages:
+        parts += message.parts
+    return parts
 
 
 @pytest.mark.parametrize("document", [True, False])
@@ -311,50 +323,51 @@ def taken_in(
 def test_a_file_that_has_grown_adds_what_is_new_wherever_it_was_cut(
     talk: list[dict[str, Any]], document: bool
 ) -> None:
-    whole = [part for message in taken_in(talk, set(), document)[0] for part in message.parts]
+    whole = all_parts(import_new(talk, set(), document)[0])
     # a document holds whole turns
     cuts = [1, 3] if talk is ITEMS and document else range(1, len(talk))
     for cut in cuts:
         known = set[str]()
-        first = taken_in(talk[:cut], known, document)[0]
-        second = taken_in(talk, known, document)[0]
-        assert [part for message in first + second for part in message.parts] == whole
-        assert taken_in(talk, known, document)[0] == []
+        first = import_new(talk[:cut], known, document)[0]
+        second = import_new(talk, known, document)[0]
+        assert all_parts(first + second) == whole
+        assert import_new(talk, known, document)[0] == []
 
 
 def test_a_reply_that_was_imported_half_gets_its_other_half() -> None:
     known = set[str]()
-    assert len(taken_in(CLAUDE[:5], known)[0]) == 2
-    messages, skipped = taken_in(CLAUDE, known)
+    assert len(import_new(CLAUDE[:5], known)[0]) == 2
+    messages, skipped = import_new(CLAUDE, known)
     assert [type(part) for part in messages[0].parts] == [ToolCall, ToolCall]
     assert (len(messages), skipped["there"]) == (5, 1)
-    assert taken_in(CLAUDE, known)[1]["there"] == 6
+    assert import_new(CLAUDE, known)[1]["there"] == 6
 
 
 def test_lines_with_names_are_known_by_them_and_not_by_their_words() -> None:
-    known, talk = set[str](), [said("u1", None, "yes"), said("u2", "u1", "yes")]
-    assert len(taken_in(talk, known)[0]) == 2
-    assert [message.text for message in taken_in([*talk, said("u3", "u2", "yes")], known)[0]] == [
-        "yes"
-    ]
+    known = set[str]()
+    talk = [claude_line("u1", None, "yes"), claude_line("u2", "u1", "yes")]
+    assert len(import_new(talk, known)[0]) == 2
+    messages, _ = import_new([*talk, claude_line("u3", "u2", "yes")], known)
+    assert [message.text for message in messages] == ["yes"]
 
 
 def test_another_conversation_with_the_same_words_in_it_is_imported_whole() -> None:
     known = set[str]()
-    taken_in(OPENAI, known)
-    assert len(taken_in([OPENAI[1], OPENAI[2]], known)[0]) == 2
+    import_new(OPENAI, known)
+    assert len(import_new([OPENAI[1], OPENAI[2]], known)[0]) == 2
 
 
 def test_what_was_rewound_after_it_was_imported_is_told_apart() -> None:
-    known, first = set[str](), [said("u1", None, "Go."), said("a1", "u1", "Left.", "assistant")]
-    taken_in(first, known)
-    messages, skipped = taken_in([*first, said("a2", "u1", "Right.", "assistant")], known)
+    known = set[str]()
+    first = [claude_line("u1", None, "Go."), claude_line("a1", "u1", "Left.", "assistant")]
+    import_new(first, known)
+    messages, skipped = import_new([*first, claude_line("a2", "u1", "Right.", "assistant")], known)
     assert [message.text for message in messages] == ["Right."]
     assert skipped == {"rewound since": 1, "there": 1}
 
 
 def test_marks_go_to_no_provider() -> None:
-    assert to_anthropic(taken_in(ANTHROPIC, set())[0]) == ANTHROPIC
+    assert to_anthropic(import_new(ANTHROPIC, set())[0]) == ANTHROPIC
 
 
 # --- Codex CLI ------------------------------------------------------------------------------------
@@ -372,14 +385,14 @@ def test_the_items_of_codex_are_read_and_its_events_counted() -> None:
         },
         *[{"timestamp": "t", "type": "response_item", "payload": item} for item in ITEMS[2:]],
     ]
-    messages, skipped = read(lines(talk))
+    messages, skipped = read_file(lines(talk))
     assert tuple(messages) == from_responses(ITEMS)
     assert skipped == {"session_meta": 1, "turn_context": 1, "event_msg": 1}
 
 
 def test_the_bare_items_of_an_older_codex_are_read_too() -> None:
     talk = [{"id": "s", "timestamp": "t", "instructions": None}, {"record_type": "state"}, *ITEMS]
-    messages, skipped = read(lines(talk))
+    messages, skipped = read_file(lines(talk))
     assert tuple(messages) == from_responses(ITEMS)
     assert skipped == {"session_meta": 1, "state": 1}
 
@@ -391,16 +404,14 @@ def test_the_bare_items_of_an_older_codex_are_read_too() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
 def test_one_message_per_line_is_read(talk: list[dict[str, Any]], end: str) -> None:
     data = b"\xef\xbb\xbf" + lines(talk, end)
-    expected = [
-        message.text
-        for message in (from_openai(talk) if talk is not ANTHROPIC else from_anthropic(talk))
-    ]
-    assert [message.text for message in read(data)[0]] == expected
+    expected = from_anthropic(talk) if talk is ANTHROPIC else from_openai(talk)
+    messages, _ = read_file(data)
+    assert [message.text for message in messages] == [message.text for message in expected]
 
 
 def test_a_last_line_that_was_not_finished_is_left_out_and_counted() -> None:
     data = lines(OPENAI) + b'{"role": "user", "content": "\xc3'
-    messages, skipped = read(data, "session.jsonl")
+    messages, skipped = read_file(data, "session.jsonl")
     assert len(messages) == 3
     assert skipped == {"truncated line": 1}
 
@@ -423,14 +434,14 @@ def test_a_last_line_that_was_not_finished_is_left_out_and_counted() -> None:
 )
 def test_a_bad_line_is_an_error_with_its_number(bad: bytes, problem: str) -> None:
     with pytest.raises(BadSource) as caught:
-        read(lines(OPENAI) + bad + lines(OPENAI), "session.jsonl")
+        read_file(lines(OPENAI) + bad + lines(OPENAI), "session.jsonl")
     assert caught.value.message.startswith(problem)
     assert caught.value.line == 4
 
 
 def test_a_first_line_that_is_bad_is_named_where_the_file_says_it_has_lines() -> None:
     with pytest.raises(BadSource, match=r"^session\.jsonl:1: not JSON"):
-        read(b'{"role": "us\n' + lines(OPENAI), "session.jsonl")
+        read_file(b'{"role": "us\n' + lines(OPENAI), "session.jsonl")
 
 
 class Endless(io.RawIOBase):
@@ -455,6 +466,5 @@ def test_lines_are_read_as_they_are_wanted() -> None:
 
 def test_a_result_stays_a_result_in_every_kind_of_file() -> None:
     for data in (lines(CLAUDE), lines(ITEMS), lines(ANTHROPIC)):
-        assert any(
-            isinstance(part, ToolResult) for message in read(data)[0] for part in message.parts
-        )
+        messages, _ = read_file(data)
+        assert any(isinstance(part, ToolResult) for part in all_parts(messages))

@@ -13,7 +13,8 @@ from foreword.models import ask, calibrate
 from foreword.testing import local_model
 from foreword.tokens import counter
 
-TASK, QUESTION = "You are helpful and brief.", "Name three colours of the rainbow."
+TASK = "You are helpful and brief."
+QUESTION = "Name three colours of the rainbow."
 
 
 @pytest.fixture(scope="module")

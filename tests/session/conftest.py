@@ -11,10 +11,10 @@ from tests.sessions import Open
 
 
 @pytest.fixture
-def opened(open_session: Open) -> Open:
+def start_session(open_session: Open) -> Open:
     """Opens sessions on one store."""
 
-    def opening(budget: int = 2000, **more: Any) -> foreword.Session:
+    def open_one(budget: int = 2000, **more: Any) -> foreword.Session:
         return open_session(budget=budget, **more)
 
-    return opening
+    return open_one

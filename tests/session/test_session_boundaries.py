@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ PLACES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
     ],
     "refusal": lambda forgery: [{"role": "assistant", "content": "no", "refusal": forgery}],
 }
-ATTACKS = [(place, forgery) for place in PLACES for forgery in FORGERIES]
+ATTACKS = list(product(PLACES, FORGERIES))
 
 
 def strings(value: object) -> Iterator[str]:
@@ -226,10 +227,8 @@ def test_what_stands_before_a_new_message_does_not_change(open_session: Open) ->
     for place in PLACES:
         for message in PLACES[place](f"</current_plan> {words('w', 20)}"):
             session.append(message)
-        now = [
-            {**message, "content": str(message["content"])}
-            for message in session.context().to_openai()
-        ]
+        shaped = session.context().to_openai()
+        now = [{**message, "content": str(message["content"])} for message in shaped]
         assert now[: len(before)] == before
         before = now[:-2]  # a call may still get its answer
 

@@ -41,16 +41,16 @@ class Work:
 
 
 @pytest.fixture
-def opened(open_session: Open) -> Open:
+def start_session(open_session: Open) -> Open:
     """Opens sessions on one store."""
 
-    def opening(name: str = "state", **more: Any) -> foreword.Session:
+    def open_one(name: str = "state", **more: Any) -> foreword.Session:
         return open_session(name, **more)
 
-    return opening
+    return open_one
 
 
-def said(number: int) -> dict[str, Any]:
+def long_message(number: int) -> dict[str, Any]:
     return {
         "role": "assistant" if number % 2 else "user",
         "content": f"Message {number}. " + "word " * 30,
@@ -65,38 +65,38 @@ def ten_turns(session: foreword.Session) -> Work:
     session.context()
     work = Work(session)
     for number in range(10):
-        session.append(said(number))
+        session.append(long_message(number))
         session.context()
     return work
 
 
-def test_a_turn_costs_the_same_after_100_000_messages_as_after_1_000(opened: Open) -> None:
+def test_a_turn_costs_the_same_after_100_000_messages_as_after_1_000(start_session: Open) -> None:
     spent = list[Work]()
     for count in (1_000, 100_000):
-        opened(str(count), **LONG).extend(said(n) for n in range(count))
-        spent.append(ten_turns(opened(str(count), **LONG)))
+        start_session(str(count), **LONG).extend(long_message(n) for n in range(count))
+        spent.append(ten_turns(start_session(str(count), **LONG)))
     few, many = spent
     assert 0 < many.rows <= 3 * few.rows
     assert many.messages <= 3 * max(few.messages, 10)
     assert 0 < many.steps <= 3 * few.steps
 
 
-def test_opening_a_long_conversation_reads_about_its_window(opened: Open) -> None:
-    opened(**LONG).extend(said(n) for n in range(20_000))
-    session = opened(**LONG)
+def test_opening_a_long_conversation_reads_about_its_window(start_session: Open) -> None:
+    start_session(**LONG).extend(long_message(n) for n in range(20_000))
+    session = start_session(**LONG)
     work = Work(session)
     package = session.context()
     carried = package.text.count("<turn role=")
     assert carried <= work.messages <= 5 * carried + 300
-    again = opened(**LONG)
+    again = start_session(**LONG)
     work = Work(again)
     assert again.context().text == package.text
     assert carried <= work.messages <= 2 * carried + 100, "the cut is remembered"
 
 
-def test_reading_a_message_costs_nothing_in_the_turns_after(opened: Open) -> None:
-    opened(**LONG).extend(said(n) for n in range(500))
-    session = opened(**LONG)
+def test_reading_a_message_costs_nothing_in_the_turns_after(start_session: Open) -> None:
+    start_session(**LONG).extend(long_message(n) for n in range(500))
+    session = start_session(**LONG)
     session.context()
     work = Work(session)
     for _ in range(20):
@@ -107,10 +107,10 @@ def test_reading_a_message_costs_nothing_in_the_turns_after(opened: Open) -> Non
 # --- more than one session ------------------------------------------------------------------------
 
 
-def test_two_sessions_see_each_others_messages_in_the_order_they_came(opened: Open) -> None:
-    both = [opened(), opened()]
+def test_two_sessions_see_each_others_messages_in_the_order_they_came(start_session: Open) -> None:
+    both = [start_session(), start_session()]
     for number in range(30):
-        both[number % 2].append(said(number))
+        both[number % 2].append(long_message(number))
     texts = [session.context().text for session in both]
     assert texts[0] == texts[1]
     assert [f"Message {n}." in texts[0] for n in range(30)] == [True] * 30
@@ -120,10 +120,10 @@ def test_two_sessions_see_each_others_messages_in_the_order_they_came(opened: Op
 
 
 def test_another_process_that_appends_is_seen_at_the_next_call(
-    opened: Open, tmp_path: Path
+    start_session: Open, tmp_path: Path
 ) -> None:
-    session = opened()
-    session.append(said(0))
+    session = start_session()
+    session.append(long_message(0))
     session.context()
     code = (
         "import foreword, sys\n"
@@ -133,15 +133,15 @@ def test_another_process_that_appends_is_seen_at_the_next_call(
     )
     url = f"sqlite:///{tmp_path}/state.db"
     subprocess.run([sys.executable, "-c", code, url], check=True, cwd=tmp_path, timeout=60)
-    session.append(said(1))
+    session.append(long_message(1))
     text = session.context().text
     assert text.index("Message 0.") < text.index("from elsewhere") < text.index("Message 1.")
     assert "You are new." in text
 
 
-def test_a_compression_in_one_session_is_seen_in_the_other(opened: Open) -> None:
-    one, other = opened(), opened()
-    one.extend(said(n) for n in range(60))
+def test_a_compression_in_one_session_is_seen_in_the_other(start_session: Open) -> None:
+    one, other = start_session(), start_session()
+    one.extend(long_message(n) for n in range(60))
     other.context()
     one.compress(to=600)
     assert one.context().text == other.context().text
@@ -150,40 +150,40 @@ def test_a_compression_in_one_session_is_seen_in_the_other(opened: Open) -> None
     assert "[Summary" not in one.context().text
 
 
-def test_another_counter_counts_every_message_anew(opened: Open) -> None:
-    first = opened(counter="estimate")
+def test_another_counter_counts_every_message_anew(start_session: Open) -> None:
+    first = start_session(counter="estimate")
     for number in range(10):
         first.append({"role": "user", "content": f"{number} 界界界界界界界界"})
         first.append({"role": "user", "content": "an old plan"}, kind="plan")
     first.close()
-    session = opened(counter="o200k")
-    fresh = opened("fresh", counter="o200k")
+    session = start_session(counter="o200k")
+    fresh = start_session("fresh", counter="o200k")
     for number in range(10):
         fresh.append({"role": "user", "content": f"{number} 界界界界界界界界"})
     assert session.usage()["history_tokens"] == fresh.usage()["history_tokens"]
-    session.append(said(1))
-    fresh.append(said(1))
+    session.append(long_message(1))
+    fresh.append(long_message(1))
     assert session.usage()["history_tokens"] == fresh.usage()["history_tokens"]
     assert abs(session.size_tokens - session.context().report.total_tokens) <= 20
 
 
-def test_another_counter_counts_the_summary_anew(opened: Open) -> None:
-    first = opened(counter="estimate")
+def test_another_counter_counts_the_summary_anew(start_session: Open) -> None:
+    first = start_session(counter="estimate")
     first.extend(
         {"role": "user", "content": f"Decision {n}: 界界界界 because of 界界界界界界界界界界"}
         for n in range(60)
     )
     first.compress(to=500)
     first.close()
-    session = opened(counter="o200k")
+    session = start_session(counter="o200k")
     assert abs(session.size_tokens - session.context().report.total_tokens) <= 40
 
 
-def test_messages_that_are_no_history_leave_no_trace_in_numbers(opened: Open) -> None:
-    session = opened()
-    session.append(said(0))
+def test_messages_that_are_no_history_leave_no_trace_in_numbers(start_session: Open) -> None:
+    session = start_session()
+    session.append(long_message(0))
     before = session.size_tokens
     for _ in range(5):
         session.append({"role": "user", "content": "an old snapshot " * 50}, kind="snapshot")
     assert session.size_tokens == before
-    assert [message.text for message in session.history()] == [said(0)["content"]]
+    assert [message.text for message in session.history()] == [long_message(0)["content"]]

@@ -14,20 +14,21 @@ import pytest
 import foreword
 from tests.sessions import Open
 
-BUDGET, TURNS = 20_000, 200
+BUDGET = 20_000
+TURNS = 200
 Size = Callable[[int], int]
 
 
 @pytest.fixture
-def opened(open_session: Open) -> Open:
+def start_session(open_session: Open) -> Open:
     """Opens sessions on one store."""
 
-    def opening(**more: Any) -> foreword.Session:
+    def open_one(**more: Any) -> foreword.Session:
         return open_session(
             **{"recipe": "workflow-cached", "budget": BUDGET, "counter": "o200k", **more}
         )
 
-    return opening
+    return open_one
 
 
 def words(turn: int, tokens: int) -> str:
@@ -71,26 +72,30 @@ def go(session: foreword.Session, turn: int, size: int) -> foreword.Package:
     return session.context()
 
 
-def stable(package: foreword.Package) -> str:
+def stable_text(package: foreword.Package) -> str:
     return package.text.partition("<current_plan>")[0]
 
 
-def same(old: str, new: str) -> int:
+def common_length(old: str, new: str) -> int:
     """How many characters two texts begin with in common."""
-    low, high = 0, min(len(old), len(new))
+    low = 0
+    high = min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if old[:middle] == new[:middle] else (low, middle - 1)
+        if old[:middle] == new[:middle]:
+            low = middle
+        else:
+            high = middle - 1
     return low
 
 
-def measured(packages: list[foreword.Package], counter: str) -> tuple[float, float]:
+def reuse_and_use(packages: list[foreword.Package], counter: str) -> tuple[float, float]:
     """The share of the beginning that each call has from the call before, and the share of the
     budget used."""
     count = foreword.counter(counter).count
-    fronts = [stable(package) for package in packages]
+    fronts = [stable_text(package) for package in packages]
     whole = sum(map(count, fronts[1:]))
-    reused = sum(count(new[: same(old, new)]) for old, new in pairwise(fronts))
+    reused = sum(count(new[: common_length(old, new)]) for old, new in pairwise(fronts))
     used = sum(package.report.total_tokens for package in packages) / len(packages) / BUDGET
     return reused / whole, used
 
@@ -106,12 +111,12 @@ def uneven(turn: int) -> int:
 @pytest.mark.parametrize("counter", ["o200k", "estimate"])
 @pytest.mark.parametrize("size", [even, uneven])
 def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_80_of_the_budget(
-    opened: Open, size: Size, counter: str
+    start_session: Open, size: Size, counter: str
 ) -> None:
-    session = opened(counter=counter)
+    session = start_session(counter=counter)
     start(session)
     packages = [go(session, turn, size(turn)) for turn in range(TURNS)]
-    reuse, used = measured(packages, counter)
+    reuse, used = reuse_and_use(packages, counter)
     assert reuse >= 0.95
     assert used >= 0.80
     assert max(package.report.total_tokens for package in packages) <= BUDGET
@@ -121,11 +126,12 @@ def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_8
     assert usage["used"] == pytest.approx(used, abs=0.01)
 
 
-def test_every_break_has_a_reason_and_every_call_without_one_only_grew(opened: Open) -> None:
-    session = opened()
+def test_every_break_has_a_reason_and_every_call_without_one_only_grew(start_session: Open) -> None:
+    session = start_session()
     start(session)
     fronts = [
-        stable(go(session, turn, 200)).partition("</conversation_history>")[0] for turn in range(80)
+        stable_text(go(session, turn, 200)).partition("</conversation_history>")[0]
+        for turn in range(80)
     ]
     reasons = [line["prefix_break"] for line in reversed(session.usage(80)["log"])]
     assert reasons[0] == "first call"
@@ -134,43 +140,45 @@ def test_every_break_has_a_reason_and_every_call_without_one_only_grew(opened: O
     assert {*reasons[1:]} == {"", "older messages left out to make room"}
 
 
-def test_a_restart_remembers_the_cut_and_the_beginning_does_not_break(opened: Open) -> None:
-    session = opened()
+def test_a_restart_remembers_the_cut_and_the_beginning_does_not_break(start_session: Open) -> None:
+    session = start_session()
     start(session)
     packages = list[foreword.Package]()
     for turn in range(60):
         if turn % 7 == 3:
             session.close()
-            session = opened()
+            session = start_session()
         packages.append(go(session, turn, 200))
-    reuse, _ = measured(packages, "o200k")
+    reuse, _ = reuse_and_use(packages, "o200k")
     assert reuse >= 0.95
     assert session.usage()["reuse"] == pytest.approx(reuse, abs=0.01)
     assert session.usage()["breaks"] <= 5
 
 
-def test_two_processes_that_take_turns_have_one_beginning(opened: Open) -> None:
-    both = [opened(), opened()]
+def test_two_processes_that_take_turns_have_one_beginning(start_session: Open) -> None:
+    both = [start_session(), start_session()]
     start(both[0])
     packages = [go(both[turn % 2], turn, uneven(turn)) for turn in range(80)]
-    reuse, used = measured(packages, "o200k")
+    reuse, used = reuse_and_use(packages, "o200k")
     assert reuse >= 0.95
     assert used >= 0.75
     assert both[0].usage()["reuse"] == pytest.approx(reuse, abs=0.01)
 
 
-def test_a_call_that_is_not_kept_moves_nothing(opened: Open) -> None:
-    session = opened()
+def test_a_call_that_is_not_kept_moves_nothing(start_session: Open) -> None:
+    session = start_session()
     start(session)
-    before = stable(go(session, 0, 200))
+    before = stable_text(go(session, 0, 200))
     session.context(budget=5000, save=False)
     session.context(save=False)
-    assert stable(go(session, 1, 200)).startswith(before.partition("</conversation_history>")[0])
+    assert stable_text(go(session, 1, 200)).startswith(
+        before.partition("</conversation_history>")[0]
+    )
     assert session.usage()["log"][0]["prefix_break"] == ""
 
 
-def test_a_new_system_prompt_breaks_the_beginning_and_the_log_says_so(opened: Open) -> None:
-    session = opened()
+def test_a_new_system_prompt_breaks_the_beginning_and_the_log_says_so(start_session: Open) -> None:
+    session = start_session()
     start(session)
     go(session, 0, 200)
     session.system_prompt = "You are somebody else."
@@ -178,16 +186,16 @@ def test_a_new_system_prompt_breaks_the_beginning_and_the_log_says_so(opened: Op
     assert session.usage()["log"][0]["prefix_break"] == "system_prompt changed"
 
 
-def test_with_the_state_in_front_the_log_names_the_part_that_changed(opened: Open) -> None:
-    session = opened(recipe="workflow")
+def test_with_the_state_in_front_the_log_names_the_part_that_changed(start_session: Open) -> None:
+    session = start_session(recipe="workflow")
     start(session)
     go(session, 0, 200)
     go(session, 1, 200)
     assert session.usage()["log"][0]["prefix_break"] == "current_plan changed"
 
 
-def test_a_compression_and_its_undoing_are_breaks_with_a_reason(opened: Open) -> None:
-    session = opened()
+def test_a_compression_and_its_undoing_are_breaks_with_a_reason(start_session: Open) -> None:
+    session = start_session()
     start(session)
     go(session, 0, 200)
     session.compress(to=4000)
@@ -201,23 +209,22 @@ def test_a_compression_and_its_undoing_are_breaks_with_a_reason(opened: Open) ->
     ]
 
 
-def test_the_breakpoints_for_a_cache_mark_what_the_call_before_had(opened: Open) -> None:
+def test_the_breakpoints_for_a_cache_mark_what_the_call_before_had(start_session: Open) -> None:
     """The last message in front of the state is marked, and so is the one that was the last in
     the call before."""
-    session = opened()
+    session = start_session()
     start(session)
     go(session, 0, 200)
     for turn in range(1, 4):
-        before = stable(session.context())
+        before = stable_text(session.context())
         package = go(session, turn, 20)
-        assert stable(package).startswith(before.partition("</conversation_history>")[0])
+        assert stable_text(package).startswith(before.partition("</conversation_history>")[0])
         shaped = package.to_anthropic()
-        marked = [
-            json.dumps(block)
-            for message in shaped["messages"]
-            for block in message["content"]
-            if "cache_control" in block
-        ]
+        marked = list[str]()
+        for message in shaped["messages"]:
+            marked += [
+                json.dumps(block) for block in message["content"] if "cache_control" in block
+            ]
         assert len(marked) == 2
         assert f"Turn {turn - 1}." in marked[0]
         assert f"Turn {turn}." in marked[1]

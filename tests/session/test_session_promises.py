@@ -91,7 +91,10 @@ def _calls(shape: str, ids: list[str], results: dict[str, str]) -> list[Shaped]:
 
 @st.composite
 def conversations(draw: st.DrawFn) -> list[Shaped]:
-    return [message for n in range(draw(st.integers(0, 25))) for message in draw(rounds(n))]
+    messages = list[Shaped]()
+    for number in range(draw(st.integers(0, 25))):
+        messages += draw(rounds(number))
+    return messages
 
 
 _names = count()
@@ -107,13 +110,13 @@ def new_name() -> str:
     return f"w{next(_names)}"
 
 
-def opened(root: Path, workflow: str = "", **more: Any) -> foreword.Session:
+def start_session(root: Path, workflow: str = "", **more: Any) -> foreword.Session:
     return foreword.Session.open(
         f"sqlite:///{root}/state.db", workflow or new_name(), root=root, **more
     )
 
 
-def waiting(said: list[Shaped]) -> bool:
+def is_waiting(said: list[Shaped]) -> bool:
     """Whether the newest message makes calls."""
     content = said[-1].get("content") if said else None
     return bool(said) and ("tool_calls" in said[-1] or "tool_use" in str(content))
@@ -131,7 +134,7 @@ def attempt(session: foreword.Session) -> foreword.Package | None:
 def test_no_context_is_over_its_budget_and_its_total_is_what_the_text_counts(
     root: Path, said: list[Shaped], recipe: str, budget: int, counter: str
 ) -> None:
-    with opened(root, recipe=recipe, budget=budget, counter=counter) as session:
+    with start_session(root, recipe=recipe, budget=budget, counter=counter) as session:
         session.extend(said)
         package = attempt(session)
     if package is None:
@@ -147,13 +150,13 @@ def test_no_context_is_over_its_budget_and_its_total_is_what_the_text_counts(
 def test_every_provider_would_accept_every_turn(
     root: Path, said: list[Shaped], recipe: str, budget: int
 ) -> None:
-    with opened(root, recipe=recipe, budget=budget) as session:
+    with start_session(root, recipe=recipe, budget=budget) as session:
         for place, message in enumerate(said):
             session.append(message)
             if place % 3 and place < len(said) - 1:
                 continue
             package = attempt(session)
-            still_open = recipe == "workflow" and waiting(said[: place + 1])
+            still_open = recipe == "workflow" and is_waiting(said[: place + 1])
             assert package is None or problems(package, last_call_open=still_open) == []
 
 
@@ -162,14 +165,12 @@ def test_every_provider_would_accept_every_turn(
 def test_what_is_kept_is_the_first_and_the_newest_in_order_and_the_mark_counts_the_rest(
     root: Path, said: list[Shaped], recipe: str, budget: int
 ) -> None:
-    named = [
-        message
-        for message in said
-        if isinstance(message.get("content"), str) and message["role"] != "tool"
-    ]
-    for number, message in enumerate(named):
-        message["content"] = f"Message {number}. {message['content'][:400]}"
-    with opened(root, recipe=recipe, budget=budget) as session:
+    named = list[Shaped]()
+    for message in said:
+        if isinstance(message.get("content"), str) and message["role"] != "tool":
+            message["content"] = f"Message {len(named)}. {message['content'][:400]}"
+            named.append(message)
+    with start_session(root, recipe=recipe, budget=budget) as session:
         session.extend(named)
         package = attempt(session)
     if package is None:
@@ -190,14 +191,14 @@ def test_a_session_opened_anew_makes_the_same_bytes(
     root: Path, said: list[Shaped], recipe: str, budget: int, called_before: bool
 ) -> None:
     name = new_name()
-    with opened(root, name, recipe=recipe, budget=budget) as session:
+    with start_session(root, name, recipe=recipe, budget=budget) as session:
         for message in said:
             session.append(message)
             if called_before:
                 attempt(session)
         text = one.text if (one := attempt(session)) else None
         again = other.text if (other := attempt(session)) else None
-    with opened(root, name, recipe=recipe, budget=budget) as session:
+    with start_session(root, name, recipe=recipe, budget=budget) as session:
         anew = third.text if (third := attempt(session)) else None
     assert text == again == anew
 
@@ -208,7 +209,7 @@ def test_pinned_messages_and_compressions_keep_every_promise(
     root: Path, said: list[Shaped], pins: set[int], recipe: str
 ) -> None:
     """Limits so small that the history is compressed again and again; any four may be pinned."""
-    with opened(
+    with start_session(
         root, recipe=recipe, budget=3000, compress_at=2400, compress_to=900, warn_at=2000
     ) as session:
         for place, message in enumerate(said):
@@ -219,11 +220,11 @@ def test_pinned_messages_and_compressions_keep_every_promise(
             assert [found.text for found in session.expand(made.number)] == originals[: made.last]
     if package is not None:
         assert package.report.total_tokens == foreword.counter("o200k").count(package.text) <= 3000
-        assert problems(package, last_call_open=recipe == "workflow" and waiting(said)) == []
+        assert problems(package, last_call_open=recipe == "workflow" and is_waiting(said)) == []
 
 
 def test_the_strategies_reach_cuts(root: Path) -> None:
     """A guard for the tests above: conversations of this kind do not fit small budgets whole."""
-    with opened(root, budget=600) as session:
+    with start_session(root, budget=600) as session:
         session.extend({"role": "user", "content": f"alpha{n} " * 40} for n in range(25))
         assert MARK.search(session.context().text)

@@ -127,13 +127,13 @@ def test_no_form_of_a_context_says_a_secret_that_a_tool_repeats(
         assert says_a_secret(form) == []
     assert "room 47110" in package.text
     assert problems(package) == []
-    (typed,) = [
-        block
-        for message in package.to_anthropic()["messages"]
-        for block in message["content"]
-        if block["type"] == "tool_use" and block["id"] == "t1"
-    ]
-    assert typed["input"] == {
+    calls = dict[str, Any]()
+    for message in package.to_anthropic()["messages"]:
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                assert block["id"] not in calls
+                calls[block["id"]] = block
+    assert calls["t1"]["input"] == {
         "selector": "#field",
         "text": HIDDEN,
         "nested": [{"again": f"x{HIDDEN}"}],

@@ -28,9 +28,9 @@ def mark_of(package: foreword.Package) -> tuple[int, str]:
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_between(
-    opened: Open, recipe: str
+    start_session: Open, recipe: str
 ) -> None:
-    session = opened(recipe=recipe)
+    session = start_session(recipe=recipe)
     session.extend(numbered_message(n) for n in range(100))
     package = session.context()
     first, *newest = shown_numbers(package)
@@ -41,8 +41,8 @@ def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_betwee
     assert problems(package) == []
 
 
-def test_in_provider_forms_the_mark_is_said_once_inside_a_message(opened: Open) -> None:
-    session = opened()
+def test_in_provider_forms_the_mark_is_said_once_inside_a_message(start_session: Open) -> None:
+    session = start_session()
     session.extend(numbered_message(n) for n in range(100))
     package = session.context()
     for form in (package.to_openai(), package.to_anthropic()["messages"]):
@@ -52,9 +52,9 @@ def test_in_provider_forms_the_mark_is_said_once_inside_a_message(opened: Open) 
 
 
 def test_the_handle_in_the_mark_recalls_every_message_left_out_also_from_elsewhere(
-    opened: Open, tmp_path: Path
+    start_session: Open, tmp_path: Path
 ) -> None:
-    session = opened()
+    session = start_session()
     session.extend(numbered_message(n) for n in range(100))
     package = session.context()
     lost = [n for n in range(100) if n not in shown_numbers(package)]
@@ -65,8 +65,8 @@ def test_the_handle_in_the_mark_recalls_every_message_left_out_also_from_elsewhe
     assert all(numbered_message(n)["content"] in recalled for n in lost)
 
 
-def test_a_single_message_left_out_is_one_message_in_words(opened: Open) -> None:
-    session = opened(700)
+def test_a_single_message_left_out_is_one_message_in_words(start_session: Open) -> None:
+    session = start_session(700)
     session.append(numbered_message(0))
     session.append(numbered_message(1, 130))
     session.append(numbered_message(2, 130))
@@ -77,9 +77,9 @@ def test_a_single_message_left_out_is_one_message_in_words(opened: Open) -> None
 
 
 def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_cuts(
-    opened: Open,
+    start_session: Open,
 ) -> None:
-    session = opened(recipe="workflow-cached")
+    session = start_session(recipe="workflow-cached")
     session.extend(numbered_message(n) for n in range(40))
     marks = list[str]()
     for number in range(40, 140):
@@ -90,8 +90,8 @@ def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_c
     assert marks == sorted(marks, key=marks.index), "and never back"
 
 
-def test_kept_and_omitted_are_together_what_came_in(opened: Open) -> None:
-    session = opened(counter="o200k")
+def test_kept_and_omitted_are_together_what_came_in(start_session: Open) -> None:
+    session = start_session(counter="o200k")
     session.extend(numbered_message(n) for n in range(100))
     report = session.context().report
     assert report.kept_tokens + report.omitted_tokens == report.original_tokens
@@ -106,14 +106,15 @@ def test_kept_and_omitted_are_together_what_came_in(opened: Open) -> None:
 @pytest.mark.parametrize("reopen", [False, True])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_newest_result_larger_than_the_budget_is_an_excerpt_beside_its_call(
-    opened: Open, recipe: str, reopen: bool
+    start_session: Open, recipe: str, reopen: bool
 ) -> None:
-    session, result = opened(recipe=recipe), words("row", 5000)
+    session = start_session(recipe=recipe)
+    result = words("row", 5000)
     session.extend(numbered_message(n) for n in range(10))
     session.append(call("c1"))
     session.append(results(c1=result))
     if reopen:
-        session = opened(recipe=recipe)
+        session = start_session(recipe=recipe)
     package = session.context()
     assert package.report.total_tokens <= 2000
     assert result not in package.text
@@ -125,8 +126,8 @@ def test_a_newest_result_larger_than_the_budget_is_an_excerpt_beside_its_call(
     assert problems(package) == []
 
 
-def test_turns_after_a_shortened_result_leave_it_as_it_is(opened: Open) -> None:
-    session = opened(recipe="workflow-cached")
+def test_turns_after_a_shortened_result_leave_it_as_it_is(start_session: Open) -> None:
+    session = start_session(recipe="workflow-cached")
     session.append(numbered_message(0))
     session.append(call("c1"))
     session.append(results(c1=words("row", 5000)))
@@ -148,9 +149,10 @@ def test_turns_after_a_shortened_result_leave_it_as_it_is(opened: Open) -> None:
 @pytest.mark.parametrize("size", [5, 12, 40, 400])
 @pytest.mark.parametrize("behind", [0, 8, 20])
 def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
-    opened: Open, behind: int, size: int, reopen: bool
+    start_session: Open, behind: int, size: int, reopen: bool
 ) -> None:
-    session, ids = opened(recipe="workflow-cached"), [f"c{n}" for n in range(12)]
+    session = start_session(recipe="workflow-cached")
+    ids = [f"c{n}" for n in range(12)]
     session.extend(numbered_message(n) for n in range(30))
     session.append(call(*ids))
     for name in ids:
@@ -162,7 +164,7 @@ def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
             }
         )
     session.extend(numbered_message(n) for n in range(31, 31 + behind))
-    package = (opened(recipe="workflow-cached") if reopen else session).context()
+    package = (start_session(recipe="workflow-cached") if reopen else session).context()
     assert problems(package) == []
     answered = re.findall(r"^result of (c\d+)", package.text, re.MULTILINE)
     assert answered in (ids, [])
@@ -173,9 +175,9 @@ def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in_the_report(
-    opened: Open, recipe: str
+    start_session: Open, recipe: str
 ) -> None:
-    session = opened(recipe=recipe)
+    session = start_session(recipe=recipe)
     for message in (
         numbered_message(0),
         call("lost", "kept"),
@@ -192,11 +194,11 @@ def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
-    opened: Open, recipe: str
+    start_session: Open, recipe: str
 ) -> None:
     """In `workflow-cached` the state follows as a user message, so the call is not the last word
     there."""
-    session = opened(recipe=recipe)
+    session = start_session(recipe=recipe)
     session.append(numbered_message(0))
     session.append(call("c1"))
     assert problems(session.context(), last_call_open=recipe == "workflow") == []
@@ -207,8 +209,10 @@ def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_pinned_messages_stay_through_cuts_and_compressions(opened: Open, recipe: str) -> None:
-    session = opened(recipe=recipe)
+def test_pinned_messages_stay_through_cuts_and_compressions(
+    start_session: Open, recipe: str
+) -> None:
+    session = start_session(recipe=recipe)
     session.extend(numbered_message(n) for n in range(5))
     session.append({"role": "user", "content": "Always: never touch the billing tab."}, pinned=True)
     for _ in range(2):
@@ -219,16 +223,19 @@ def test_pinned_messages_stay_through_cuts_and_compressions(opened: Open, recipe
         assert problems(package) == []
         session.compress(to=800)
         assert session.context().text.count("Always: never touch the billing tab.") == 1
-    assert opened(recipe=recipe).context().text.count("Always: never touch the billing tab.") == 1
+    assert (
+        start_session(recipe=recipe).context().text.count("Always: never touch the billing tab.")
+        == 1
+    )
 
 
-def test_a_pinned_result_keeps_its_call(opened: Open) -> None:
-    session = opened()
+def test_a_pinned_result_keeps_its_call(start_session: Open) -> None:
+    session = start_session()
     session.append(numbered_message(0))
     session.append(call("c1"))
     session.append(results(c1="the selector is #identifierId"), pinned=True)
     session.extend(numbered_message(n) for n in range(1, 60))
-    for each in (session, opened()):
+    for each in (session, start_session()):
         package = each.context()
         assert 1 not in shown_numbers(package)
         assert package.text.count("the selector is #identifierId") == 1
@@ -237,9 +244,12 @@ def test_a_pinned_result_keeps_its_call(opened: Open) -> None:
 
 
 def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(
-    opened: Open, tmp_path: Path
+    start_session: Open, tmp_path: Path
 ) -> None:
-    session, huge = opened(), "".join(f"line {n} of a very long log\n" for n in range(360_000))
+    session, huge = (
+        start_session(),
+        "".join(f"line {n} of a very long log\n" for n in range(360_000)),
+    )
     session.append(numbered_message(0))
     session.append({"role": "user", "content": huge})
     package = session.context()
@@ -250,8 +260,10 @@ def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(
     assert session.context().report.total_tokens <= 2000
 
 
-def test_an_essential_part_larger_than_the_budget_is_an_error_that_names_it(opened: Open) -> None:
-    session = opened()
+def test_an_essential_part_larger_than_the_budget_is_an_error_that_names_it(
+    start_session: Open,
+) -> None:
+    session = start_session()
     session.append({"role": "system", "content": words("prompt", 2000)})
     with pytest.raises(foreword.EssentialsTooLarge) as caught:
         session.context()

@@ -12,7 +12,7 @@ from typing import Any
 
 import foreword
 
-MOST_BREAKPOINTS = 4
+MOST_BREAKPOINTS = 4  # that Anthropic takes in one request
 Shaped = Mapping[str, Any]
 
 
@@ -21,27 +21,28 @@ def problems(package: foreword.Package, *, last_call_open: bool = False) -> list
 
     With `last_call_open` the newest message may make calls whose results are still to come.
     """
-    return [
-        *(
-            f"anthropic: {problem}"
-            for problem in anthropic_problems(package.to_anthropic(), last_call_open)
-        ),
-        *(f"openai: {problem}" for problem in openai_problems(package.to_openai(), last_call_open)),
-    ]
+    found = list[str]()
+    for problem in anthropic_problems(package.to_anthropic(), last_call_open):
+        found.append(f"anthropic: {problem}")
+    for problem in openai_problems(package.to_openai(), last_call_open):
+        found.append(f"openai: {problem}")
+    return found
 
 
 def anthropic_problems(request: Shaped, last_call_open: bool = False) -> Iterator[str]:
     """Why Anthropic would refuse a request."""
     messages = request["messages"]
-    yield from _breakpoints(
-        [*request["system"], *(block for message in messages for block in message["content"])]
-    )
+    blocks = list(request["system"])
+    for message in messages:
+        blocks += message["content"]
+    yield from _breakpoint_problems(blocks)
     if not messages:
         yield "there is no message"
     for at, message in enumerate(messages):
         if message["role"] != ("assistant" if at % 2 else "user"):
             yield f"message {at} is the {message['role']}'s: the user begins, and they take turns"
-        yield from (f"message {at} {problem}" for problem in _blocks(message))
+        for problem in _block_problems(message):
+            yield f"message {at} {problem}"
         last = at == len(messages) - 1
         asked = _calls(message)
         if len(set(asked)) < len(asked):
@@ -55,7 +56,7 @@ def anthropic_problems(request: Shaped, last_call_open: bool = False) -> Iterato
         yield f"message 0 answers {_results(messages[0])}, which nobody asked"
 
 
-def _blocks(message: Shaped) -> Iterator[str]:
+def _block_problems(message: Shaped) -> Iterator[str]:
     if not message["content"]:
         yield "is empty"
     kinds = [block["type"] for block in message["content"]]
@@ -69,14 +70,12 @@ def _blocks(message: Shaped) -> Iterator[str]:
         yield "ends with a thought"
 
 
-def _breakpoints(blocks: Sequence[Shaped]) -> Iterator[str]:
-    inside = [
-        part
-        for block in blocks
-        if isinstance(block.get("content"), list)
-        for part in block["content"]
-    ]
-    marked = [block for block in (*blocks, *inside) if "cache_control" in block]
+def _breakpoint_problems(blocks: Sequence[Shaped]) -> Iterator[str]:
+    everything = list(blocks)
+    for block in blocks:
+        if isinstance(block.get("content"), list):
+            everything += block["content"]
+    marked = [block for block in everything if "cache_control" in block]
     if len(marked) > MOST_BREAKPOINTS:
         yield f"{len(marked)} cache breakpoints"
     if any("thinking" in block["type"] for block in marked):

@@ -65,12 +65,10 @@ def test_chat_completions_come_as_a_stream() -> None:
     assert "".join(chunk.choices[0].delta.content or "" for chunk in said if chunk.choices) == SAID
     assert said[-1].usage.completion_tokens == counter("o200k").count(SAID)
     assert said[-2].choices[0].finish_reason == "stop"
-    deltas = [
-        call
-        for chunk in called
-        if chunk.choices
-        for call in chunk.choices[0].delta.tool_calls or []
-    ]
+    deltas = list[Any]()
+    for chunk in called:
+        if chunk.choices:
+            deltas += chunk.choices[0].delta.tool_calls or []
     assert [delta.function.name for delta in deltas if delta.id] == ["lookup", "list"]
     assert json.loads(
         "".join(delta.function.arguments for delta in deltas if delta.index == 0)

@@ -257,9 +257,9 @@ def test_an_approach_that_failed_is_told_with_its_reason() -> None:
 
 def test_a_repeated_explanation_appears_once() -> None:
     explained = "The cache is keyed by tenant because two tenants may share one product id."
-    said = [
-        message for turn in range(8) for message in (assistant(explained), *chatter(2, 10 * turn))
-    ]
+    said = list[Message]()
+    for turn in range(8):
+        said += [assistant(explained), *chatter(2, 10 * turn)]
     assert compress(said, 1_000, ESTIMATE).text.count("keyed by tenant") == 1
 
 
