@@ -188,7 +188,7 @@ def test_a_task_outside_the_root_is_refused(project: Path, tmp_path: Path) -> No
 # --- files ----------------------------------------------------------------------------------------
 
 
-def absent(project: Path, tag: str) -> str:
+def absence_reason(project: Path, tag: str) -> str:
     report = foreword.assemble("director", root=project, agent="builder", save=False).report
     return next(gap.reason for gap in report.absent if gap.tag == tag)
 
@@ -201,7 +201,7 @@ def test_a_symlink_that_leads_out_of_the_root_is_a_reported_skip(
     (project / ".director/VISION.md").symlink_to(tmp_path / "secret.md")
     package = foreword.assemble("director", root=project, agent="builder", save=False)
     assert "12345" not in package.text
-    assert "outside" in absent(project, "vision")
+    assert "outside" in absence_reason(project, "vision")
 
 
 @pytest.mark.parametrize(
@@ -212,19 +212,19 @@ def test_an_empty_or_binary_file_is_a_reported_skip(
     project: Path, content: bytes, reason: str
 ) -> None:
     (project / ".director/VISION.md").write_bytes(content)
-    assert reason in absent(project, "vision")
+    assert reason in absence_reason(project, "vision")
 
 
 def test_a_folder_in_place_of_a_file_is_a_reported_skip(project: Path) -> None:
     (project / ".director/VISION.md").unlink()
     (project / ".director/VISION.md").mkdir()
-    assert absent(project, "vision")
+    assert absence_reason(project, "vision")
 
 
 def test_a_fifo_in_place_of_a_file_does_not_hang(project: Path) -> None:
     (project / ".director/VISION.md").unlink()
     os.mkfifo(project / ".director/VISION.md")
-    assert absent(project, "vision")
+    assert absence_reason(project, "vision")
 
 
 def test_text_that_is_not_utf_8_is_read_and_reported(project: Path) -> None:
@@ -261,13 +261,13 @@ def test_a_50_mb_line_is_cut_to_the_budget_and_recalled_whole(project: Path) -> 
 def test_no_git_no_repository_and_no_commit_are_reported_skips(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "not a git repository" in absent(project, "recent_changes")
+    assert "not a git repository" in absence_reason(project, "recent_changes")
     git = shutil.which("git")
     assert git is not None
     os.system(f"{git} init -q {project}")
-    assert "no commit" in absent(project, "recent_changes")
+    assert "no commit" in absence_reason(project, "recent_changes")
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert "git is not installed" in absent(project, "recent_changes")
+    assert "git is not installed" in absence_reason(project, "recent_changes")
 
 
 # --- sources --------------------------------------------------------------------------------------

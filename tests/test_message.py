@@ -3,7 +3,7 @@ result."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import pytest
@@ -24,8 +24,8 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
-    mend,
     group_by_calls,
+    mend,
 )
 
 ANTHROPIC: list[dict[str, Any]] = [
@@ -362,34 +362,35 @@ MESSAGES = st.lists(
 @given(MESSAGES)
 def test_grouping_keeps_the_order_and_parts_no_pair(talk: list[Message]) -> None:
     groups = group_by_calls(talk)
-    assert [message for group in groups for message in group] == talk
+    assert list(chain.from_iterable(groups)) == talk
     assert all(groups)
-    home = [index for index, group in enumerate(groups) for _ in group]
-    called: list[tuple[str, int]] = []  # the calls that wait, the oldest first
+    home: list[int] = []  # the group of each message
+    for index, group in enumerate(groups):
+        home += [index] * len(group)
+    waiting: list[tuple[str, int]] = []  # the calls without a result, the oldest first
     for at, message in enumerate(talk):
         if message.role == "assistant" and at and talk[at - 1].role != "assistant":
-            called = []
-        for each in message.results:
-            if found := next((call for call in called if call[0] == each), None):
-                called.remove(found)
-                assert home[found[1]] == home[at]
-        called += [(call, at) for call in message.calls]
+            waiting = []
+        for result in message.results:
+            answered = [call for call in waiting if call[0] == result][:1]
+            for call in answered:
+                waiting.remove(call)
+                assert home[call[1]] == home[at]
+        waiting += [(call_id, at) for call_id in message.calls]
 
 
 @given(MESSAGES)
 def test_groups_mended_one_by_one_are_the_whole_mended_at_once(talk: list[Message]) -> None:
-    """What `group_by_calls` joins is what `mend` pairs: a group never lacks a result that another one
-    has."""
+    """What `group_by_calls` joins is what `mend` pairs: a group never lacks a result that another
+    one has."""
 
     def results(mended: list[Message]) -> list[str]:
-        return [
-            part.text
-            for message in mended
-            for part in message.parts
-            if isinstance(part, ToolResult)
-        ]
+        parts = chain.from_iterable(message.parts for message in mended)
+        return [part.text for part in parts if isinstance(part, ToolResult)]
 
-    apart = [message for group in group_by_calls(talk) for message in mend([*group, say("")])[0]]
+    apart: list[Message] = []
+    for group in group_by_calls(talk):
+        apart += mend([*group, say("")])[0]
     assert results(apart) == results(mend([*talk, say("")])[0])
 
 
@@ -397,8 +398,8 @@ def test_groups_mended_one_by_one_are_the_whole_mended_at_once(talk: list[Messag
 def test_grouping_joins_nothing_that_no_pair_holds_together(talk: list[Message]) -> None:
     for group in group_by_calls(talk):
         for cut in range(1, len(group)):
-            before = {call for message in group[:cut] for call in message.calls}
-            after = {call for message in group[cut:] for call in message.results}
+            before = set(chain.from_iterable(message.calls for message in group[:cut]))
+            after = set(chain.from_iterable(message.results for message in group[cut:]))
             assert before & after, "could have been two groups"
 
 
@@ -465,7 +466,8 @@ SPOKEN = st.lists(
 
 def check_pairs(mended: list[Message]) -> None:
     """Every call is answered right behind its message, once, and nothing else is answered."""
-    waiting, used = list[str](), set[str]()
+    waiting: list[str] = []
+    used: set[str] = set()
     for message in mended:
         for part in message.parts:
             if isinstance(part, ToolResult):
@@ -485,9 +487,8 @@ def test_mending_leaves_every_call_with_its_result_right_behind_it(talk: list[Me
     check_pairs(mended)
     assert mend(mended) == (mended, [])
     if not done:
-        assert len([1 for m in mended for _ in m.results]) == len(
-            [1 for m in talk for _ in m.results]
-        )
+        after = sum(len(message.results) for message in mended)
+        assert after == sum(len(message.results) for message in talk)
 
 
 @given(SPOKEN, SPOKEN)
@@ -518,8 +519,10 @@ def test_twelve_parallel_calls_answered_in_any_order_are_valid_for_both_provider
     order: list[int], cuts: list[int]
 ) -> None:
     edges = sorted({0, 12, *cuts})
-    replies = [answer(*(f"c{n}" for n in order[start:end])) for start, end in pairwise(edges)]
-    talk = [say("go"), ask(*(f"c{n}" for n in range(12))), *replies, say("thanks")]
+    names = [f"c{number}" for number in range(12)]
+    in_order = [names[number] for number in order]
+    replies = [answer(*in_order[start:end]) for start, end in pairwise(edges)]
+    talk = [say("go"), ask(*names), *replies, say("thanks")]
     theirs = to_anthropic(talk)
     assert [message["role"] for message in theirs] == ["user", "assistant", "user"]
     assert [block["type"] for block in theirs[2]["content"]] == ["tool_result"] * 12 + ["text"]
@@ -551,5 +554,5 @@ def test_a_result_keeps_what_its_message_is() -> None:
 
 
 def test_ten_thousand_calls_of_one_id_are_mended_in_no_time() -> None:
-    mended, _ = mend([message for _ in range(10_000) for message in (ask("x"), answer("x"))])
-    assert len({call for message in mended for call in message.calls}) == 10_000
+    mended, _ = mend([ask("x"), answer("x")] * 10_000)
+    assert len(set(chain.from_iterable(message.calls for message in mended))) == 10_000

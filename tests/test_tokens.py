@@ -204,10 +204,10 @@ class Counting:
     """A measure that keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.texts: list[str] = []
 
     def __call__(self, text: str) -> int:
-        self.asked.append(text)
+        self.texts.append(text)
         return len(text.split()) + text.count("\n")
 
 
@@ -215,7 +215,7 @@ def test_a_remembered_measure_measures_one_text_once() -> None:
     counting = Counting()
     measure = remember_counts(counting)
     assert [measure("a b"), measure("a b"), measure("c"), measure("a b")] == [2, 2, 1, 2]
-    assert counting.asked == ["a b", "c"]
+    assert counting.texts == ["a b", "c"]
 
 
 def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked() -> None:
@@ -248,7 +248,7 @@ def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
     for number in range(1_000):
         measure("the system prompt")
         measure(f"message {number}")
-    assert counting.asked.count("the system prompt") == 1
+    assert counting.texts.count("the system prompt") == 1
 
 
 @pytest.mark.parametrize("budget", [50_000, 6_000], ids=["roomy", "trimmed"])
@@ -262,9 +262,9 @@ def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
         for n in range(60)
     ]
 
-    def measured() -> int:
+    def count_measured_chars() -> int:
         (tmp_path / "items.json").write_text(json.dumps(items))
-        before = len(counting.asked)
+        before = len(counting.texts)
         foreword.assemble(
             "package",
             root=tmp_path,
@@ -274,11 +274,11 @@ def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
             counter=remembering,
             save=False,
         ).report.to_dict()
-        return sum(map(len, counting.asked[before:]))
+        return sum(map(len, counting.texts[before:]))
 
-    first, again = measured(), measured()
+    first, again = count_measured_chars(), count_measurements()
     items[3]["text"] = items[3]["text"].replace("Number 3", "Number three")
-    changed = measured()
+    changed = count_measured_chars()
     assert again == 0
     assert 0 < changed <= 6 * len(items[3]["text"])
     assert changed * 5 < first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -56,15 +57,11 @@ ladders: st.SearchStrategy[tuple[Form, ...]] = st.sampled_from(
 caps = st.sampled_from(
     [None, None, None, Share("tokens", 80), Share("whole", 0.2), Share("left", 0.5)]
 )
-rules = st.builds(
-    lambda tier, essential, forms, cap: Rule(tier=tier, essential=essential, forms=forms, cap=cap),
-    st.integers(1, 3),
-    st.booleans(),
-    ladders,
-    caps,
-)
-plain = st.builds(
-    lambda tag, text, rule, rank, title: Section(
+rules = st.builds(Rule, tier=st.integers(1, 3), essential=st.booleans(), forms=ladders, cap=caps)
+
+
+def text_section(tag: str, text: str, rule: Rule, *, rank: float, title: str) -> Section:
+    return Section(
         tag=tag,
         text=text,
         rule=rule,
@@ -72,24 +69,32 @@ plain = st.builds(
         title=title,
         source=f"{title}.md",
         before=f"## {title}",
-    ),
-    st.sampled_from(TAGS),
-    texts,
-    rules,
-    st.integers(0, 3).map(float),
-    st.sampled_from(["a", "b", "</task> <docs>"]),
-)
-lists = st.builds(
-    lambda tag, lines, newest_first: Section(
+    )
+
+
+def list_section(tag: str, lines: list[str], *, newest_first: bool) -> Section:
+    return Section(
         tag=tag,
         text="\n".join(lines),
         rule=Rule(forms=("full", "newest", "gone"), newest_first=newest_first),
         rank=1.0,
         entries=tuple(Entry(line) for line in lines),
-    ),
-    st.sampled_from(TAGS),
-    st.lists(st.sampled_from([*MATERIAL.values()]), min_size=1, max_size=30),
-    st.booleans(),
+    )
+
+
+plain = st.builds(
+    text_section,
+    tag=st.sampled_from(TAGS),
+    text=texts,
+    rule=rules,
+    rank=st.integers(0, 3).map(float),
+    title=st.sampled_from(["a", "b", "</task> <docs>"]),
+)
+lists = st.builds(
+    list_section,
+    tag=st.sampled_from(TAGS),
+    lines=st.lists(st.sampled_from([*MATERIAL.values()]), min_size=1, max_size=30),
+    newest_first=st.booleans(),
 )
 materials = st.lists(st.one_of(plain, plain, lists), min_size=1, max_size=8)
 tiers = st.sampled_from([Tiers(), Tiers({1: 0.5, 2: 0.3, 3: 0.2}), Tiers(limits={1: 300, 2: 200})])
@@ -125,10 +130,8 @@ def attempt(
 
 def essentials_first(sections: list[Section]) -> list[Section]:
     """The same sections with fewer essentials, so that most budgets can be met."""
-    return [
-        s if i == 0 else replace(s, rule=replace(s.rule, essential=False))
-        for i, s in enumerate(sections)
-    ]
+    first, *others = sections
+    return [first, *[replace(one, rule=replace(one.rule, essential=False)) for one in others]]
 
 
 @given(materials, budgets, counters, tiers)
@@ -251,14 +254,15 @@ def test_rule_8_a_new_message_changes_nothing_before_it_until_a_reported_cut(
 
 def conversation(turns: list[dict[str, str]], budget: int) -> Package:
     groups = group_by_calls(read_messages(turns, "test"))
-    entries = tuple(
-        Entry("\n".join(m.text for m in group), group, i == 0) for i, group in enumerate(groups)
-    )
+    entries: list[Entry] = []
+    for index, group in enumerate(groups):
+        text = "\n".join(message.text for message in group)
+        entries.append(Entry(text, group, pinned=index == 0))
     talk = Section(
         tag="messages",
-        text="\n".join(e.text for e in entries),
+        text="\n".join(entry.text for entry in entries),
         rule=Rule(forms=("full", "newest")),
-        entries=entries,
+        entries=tuple(entries),
     )
     return package_for([Section(tag="vision", text=PROSE, rule=Rule(essential=True)), talk], budget)
 
@@ -339,7 +343,9 @@ def test_no_tier_takes_more_than_its_hard_limit() -> None:
         for tier in (1, 2, 2, 3)
     ]
     report = package_for(sections, 3_000, among=Tiers(limits={1: 300, 2: 200})).report
-    used = {tier: sum(row.tokens for row in report.sections if row.tier == tier) for tier in (1, 2)}
+    used = Counter[int]()
+    for row in report.sections:
+        used[row.tier] += row.tokens
     assert used[1] <= 300 + 10  # the pair of tags they share is billed to the first
     assert used[2] <= 200
 

@@ -36,7 +36,7 @@ def package_of(
     )
 
 
-def used(package: Package, tier: int) -> int:
+def tier_tokens(package: Package, tier: int) -> int:
     return sum(
         row.tokens for row in package.report.sections if row.tier == tier and row.tag != "note"
     )
@@ -64,7 +64,7 @@ def test_a_tier_never_holds_more_than_its_limit(
 ) -> None:
     package = package_of(*in_tiers(sections), by=by, limits=limits)
     for tier, limit in limits.items():
-        assert used(package, tier) <= limit
+        assert tier_tokens(package, tier) <= limit
     assert counter(by).count(package.text) == package.report.total_tokens <= 5_000
 
 
@@ -82,7 +82,7 @@ def test_essentials_are_whole_whatever_the_limit_of_their_tier(
         assume(False)
         raise
     assert package.report.choices[0].body.form == "full"
-    assert used(package, 1) <= limit
+    assert tier_tokens(package, 1) <= limit
 
 
 @given(texts, counters, st.integers(60, 900), st.integers(60, 900))
@@ -98,7 +98,7 @@ def test_a_full_tier_takes_nothing_from_another(
         by=by,
         limits={1: first, 2: second},
     )
-    assert used(package, 1) <= first
+    assert tier_tokens(package, 1) <= first
     assert "Hammer it." in package.text
 
 
@@ -108,7 +108,9 @@ def test_a_list_gives_up_entries_to_the_limit_of_its_tier(
     section: Section, by: str, limit: int
 ) -> None:
     assert (
-        used(package_of(section, by=by, limits={section.rule.tier: limit}), section.rule.tier)
+        tier_tokens(
+            package_of(section, by=by, limits={section.rule.tier: limit}), section.rule.tier
+        )
         <= limit
     )
 
@@ -121,7 +123,7 @@ def test_a_limit_is_used_well(by: str) -> None:
         for rank, tag in enumerate(TAGS)
     ]
     package = package_of(*sections, budget=9_000, by=by, limits={1: 2_000})
-    assert 1_900 < used(package, 1) <= 2_000
+    assert 1_900 < tier_tokens(package, 1) <= 2_000
 
 
 @pytest.mark.parametrize("times", [30, 200])
@@ -135,14 +137,14 @@ def test_a_stand_in_holds_the_limit_of_its_own_tier(times: int) -> None:
         rule=Rule(tier=2, stands_in_for="docs"),
         rank=1.0,
     )
-    assert used(package_of(detail, brief, limits={1: 3_000, 2: 100}), 2) <= 100
+    assert tier_tokens(package_of(detail, brief, limits={1: 3_000, 2: 100}), 2) <= 100
 
 
 def test_a_limit_of_nothing_keeps_a_tier_out() -> None:
     package = package_of(
         Section(tag="docs", text="a text", rule=Rule(tier=1, forms=("full", "gone"))), limits={1: 0}
     )
-    assert used(package, 1) == 0
+    assert tier_tokens(package, 1) == 0
     assert "a text" not in package.text
 
 
@@ -205,7 +207,7 @@ def test_a_header_can_not_close_its_tag() -> None:
 @SETTINGS
 def test_these_forms_hold_the_limit_too(core: str, header: str, by: str, limit: int) -> None:
     section = persona((*LADDER, "gone"), core, header, f"{header}{core}{PERSONA}")
-    assert used(package_of(section, by=by, limits={1: limit}), 1) <= limit
+    assert tier_tokens(package_of(section, by=by, limits={1: limit}), 1) <= limit
 
 
 # --- tier 0 as system text ------------------------------------------------------------------------

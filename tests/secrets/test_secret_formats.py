@@ -10,6 +10,7 @@ import json
 import random
 import re
 import string
+from itertools import product
 from urllib.parse import quote
 
 import pytest
@@ -222,7 +223,7 @@ Yandex: AQVN{word:36}
 ROWS = [tuple(line.split(": ", 1)) for line in KEYS.strip().splitlines()]
 
 
-def made(shape: str, seed: str = "") -> str:
+def sample_key(shape: str, seed: str = "") -> str:
     """A string of this format that nobody ever issued; between letters and digits, so that both
     are always there."""
     chance = random.Random(shape + seed)
@@ -239,7 +240,7 @@ def made(shape: str, seed: str = "") -> str:
 @pytest.mark.parametrize(("issuer", "shape"), ROWS, ids=[issuer for issuer, _ in ROWS])
 def test_the_keys_of_an_issuer_are_hidden_wherever_they_stand(issuer: str, shape: str) -> None:
     for seed in "abcdefgh" if AT_LENGTH else "ab":
-        key = made(shape, seed)
+        key = sample_key(shape, seed)
         # of a SAS, the signature: all else says what it is for
         secret = max(re.split(r"[=&:.]", key), key=len)
         for text in (
@@ -262,11 +263,11 @@ def test_the_keys_of_an_issuer_are_hidden_wherever_they_stand(issuer: str, shape
 
 @pytest.mark.parametrize("shape", ["{alnum:42}+ACR{alnum:6}", "{base64:76}+ASt{alnum:6}=="])
 def test_the_keys_of_azure_are_told_by_the_signature_inside_them(shape: str) -> None:
-    assert mask(f"use {made(shape)}, then go on") == f"use {HIDDEN}, then go on"
+    assert mask(f"use {sample_key(shape)}, then go on") == f"use {HIDDEN}, then go on"
 
 
 def test_what_stands_around_a_key_is_left_as_it_is() -> None:
-    key = made("ghp_{alnum:36}")
+    key = sample_key("ghp_{alnum:36}")
     assert mask(f'a "{key}", b') == f'a "{HIDDEN}", b'
     assert mask(f"https://{key}@host/x.git") == f"https://{HIDDEN}@host/x.git"
     assert (
@@ -335,15 +336,16 @@ ADDRESSES = [
 ]
 
 
-LONG, SHORT = ("SplxlOBeZQQYbYS6WxSbIA", "4/0AX4XfWhAbCdEf1234_x"), ("73b6a4c91d", "a1b2c3")
+LONG = ("SplxlOBeZQQYbYS6WxSbIA", "4/0AX4XfWhAbCdEf1234_x")
+SHORT = ("73b6a4c91d", "a1b2c3")
 LOGINS = [text for text in ADDRESSES if "code" not in text or "callback" in text]
 
 
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
-        *((text, secret) for text in ADDRESSES for secret in LONG),
-        *((text, secret) for text in LOGINS for secret in SHORT),
+        *product(ADDRESSES, LONG),
+        *product(LOGINS, SHORT),
     ],
 )
 def test_a_parameter_of_an_address_that_lets_somebody_in_is_hidden_and_nothing_else(

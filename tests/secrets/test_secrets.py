@@ -284,7 +284,7 @@ structures = st.recursive(
 )
 
 
-def bared(text: str) -> bool:
+def shows_a_secret(text: str) -> bool:
     run = 0
     for character in text:
         run = run + 1 if character in "QXZJ" else 0
@@ -296,7 +296,7 @@ def bared(text: str) -> bool:
 @given(structures)
 @settings(max_examples=100, deadline=None)
 def test_no_six_characters_of_a_secret_show_at_any_depth(value: object) -> None:
-    assert not bared(json.dumps(hide(value)))
+    assert not shows_a_secret(json.dumps(hide(value)))
 
 
 @given(structures)

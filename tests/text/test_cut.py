@@ -100,12 +100,11 @@ MARKDOWN = st.lists(
 def kept_parts(text: str) -> list[str]:
     """What a cut kept, without its marks."""
     unmarked = re.sub(r"\[\.\.\.[^\]\n]*\]| \.\.\.(?=\s)", "\n", text)
-    return [
-        part.strip()
-        for line in unmarked.splitlines()
-        for part in re.split(r"(?<=[.!?。]) ?", line)
-        if part.strip()
-    ]
+    found: list[str] = []
+    for line in unmarked.splitlines():
+        parts = [part.strip() for part in re.split(r"(?<=[.!?。]) ?", line)]
+        found += [part for part in parts if part]
+    return found
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -186,14 +185,14 @@ def test_an_excerpt_opens_and_closes_like_the_text() -> None:
 
 
 def test_the_mark_says_how_much_is_missing() -> None:
-    told: list[tuple[int, int]] = []
+    arguments: list[tuple[int, int]] = []
 
-    def telling(lines: int, units: int) -> str:
-        told.append((lines, units))
+    def recording_mark(lines: int, units: int) -> str:
+        arguments.append((lines, units))
         return mark(lines, units)
 
-    cut.summary(TEXTS["prose"], 300, tokens, telling)
-    lines, units = told[-1]
+    cut.summary(TEXTS["prose"], 300, tokens, recording_mark)
+    lines, units = arguments[-1]
     assert units == pytest.approx(tokens(TEXTS["prose"]) - 300, abs=60)
     assert 0 < lines < TEXTS["prose"].count("\n")
 

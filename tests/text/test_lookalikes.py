@@ -71,7 +71,9 @@ ALIKE = {
     ],
     "vision": ["<vlsion>", "<visi0n>", "<vіsion>", "&lt;/VISION&gt;"],
 }
-CASES = [(tag, text) for tag, texts in ALIKE.items() for text in texts]
+CASES: list[tuple[str, str]] = []
+for real_tag, lookalikes in ALIKE.items():
+    CASES += [(real_tag, lookalike) for lookalike in lookalikes]
 GUARDED = [
     "<current_plan>",
     "</Current_Plan >",

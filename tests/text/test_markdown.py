@@ -60,16 +60,21 @@ def kinds(text: str) -> list[str]:
     return [block.kind for block in markdown.blocks(text)]
 
 
-def shown(text: str, kind: str) -> list[str]:
+def block_texts(text: str, kind: str) -> list[str]:
     return [text[block.start : block.end] for block in markdown.blocks(text) if block.kind == kind]
 
 
 def test_every_kind_of_block_is_found_where_it_stands() -> None:
-    assert shown(GUIDE, "item") == ["- one", "  - nested", "- two"]
-    assert shown(GUIDE, "table") == ["| a | b |\n|---|---|", "| 1 | 2 |", "| 3 | 4 |"]
-    assert shown(GUIDE, "code") == ["```sh\n# not a heading\n```"]
-    assert shown(GUIDE, "quote") == ["> a quote\n> of two lines"]
-    assert shown(GUIDE, "heading") == ["# Guide", "## Setup ##", "## Use", "Old style\n---------"]
+    assert block_texts(GUIDE, "item") == ["- one", "  - nested", "- two"]
+    assert block_texts(GUIDE, "table") == ["| a | b |\n|---|---|", "| 1 | 2 |", "| 3 | 4 |"]
+    assert block_texts(GUIDE, "code") == ["```sh\n# not a heading\n```"]
+    assert block_texts(GUIDE, "quote") == ["> a quote\n> of two lines"]
+    assert block_texts(GUIDE, "heading") == [
+        "# Guide",
+        "## Setup ##",
+        "## Use",
+        "Old style\n---------",
+    ]
 
 
 def test_front_matter_is_one_block_and_not_a_rule() -> None:
@@ -79,7 +84,7 @@ def test_front_matter_is_one_block_and_not_a_rule() -> None:
 
 def test_link_definitions_are_not_lost() -> None:
     text = "# Title\n[a]: https://example.com\n"
-    assert shown(text, "paragraph") == ["[a]: https://example.com"]
+    assert block_texts(text, "paragraph") == ["[a]: https://example.com"]
 
 
 def test_windows_line_ends_give_the_same_blocks() -> None:

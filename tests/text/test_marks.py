@@ -216,7 +216,8 @@ def seconds(text: str) -> float:
     ],
 )
 def test_ten_times_the_marks_take_about_ten_times_the_work(row: str) -> None:
-    few, many = ("".join(row.format(number) for number in range(count)) for count in (200, 2000))
+    few = "".join(row.format(number) for number in range(200))
+    many = "".join(row.format(number) for number in range(2000))
     seconds(few)
     assert min(seconds(many) for _ in range(2)) < 40 * min(seconds(few) for _ in range(3))
 
