@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import foreword
 from tests.sessions import Open
+
+# A busy machine is slow: how long an example took says nothing about what it shows.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.fixture(autouse=True)
