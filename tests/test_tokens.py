@@ -276,7 +276,8 @@ def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
         ).report.to_dict()
         return sum(map(len, counting.texts[before:]))
 
-    first, again = count_measured_chars(), count_measurements()
+    first = count_measured_chars()
+    again = count_measured_chars()
     items[3]["text"] = items[3]["text"].replace("Number 3", "Number three")
     changed = count_measured_chars()
     assert again == 0

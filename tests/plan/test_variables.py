@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foreword.plan.variables import CUT, MOST_SHOWN, display, of_node, variable_lines
-from tests.secrets.test_secrets import SHAPED, bared, structures, unique
+from tests.secrets.test_secrets import SHAPED, shows_a_secret, structures, unique
 
 
 def test_the_lines_of_a_listing() -> None:
@@ -163,7 +163,7 @@ def test_no_six_characters_of_a_secret_show(value: object, secret: str) -> None:
     shown = variable_lines(
         {"plain": value, "list": [value], "client_secret": secret, f"password={secret}": 1}
     )
-    assert not bared(shown)
+    assert not shows_a_secret(shown)
 
 
 def test_names_keep_to_their_line_and_hide_their_secrets() -> None:
