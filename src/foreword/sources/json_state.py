@@ -15,7 +15,7 @@ from typing import Any
 
 from foreword.errors import BadSource
 from foreword.formats import read_messages
-from foreword.message import Message, mend, group_by_calls
+from foreword.message import Message, group_by_calls, mend
 from foreword.section import Entry
 from foreword.sources import source_argument
 from foreword.text.words import parts
