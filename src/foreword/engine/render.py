@@ -26,7 +26,8 @@ FORGERY_CHARS = (
     24  # of a forged tag that a warning repeats: enough to find it, no room for a speech
 )
 UNSEEN = (  # characters that show as nothing: controls, formats, fillers
-    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
 )
 BLANKS = rf"[\s{UNSEEN}]*+"

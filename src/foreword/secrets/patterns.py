@@ -34,7 +34,8 @@ _URL_PASSWORD = r"(://[^\s/:@\"'`<>]*+:)(?!\d{1,5}[/?#])([^\s/\"'`<>]+)(?=@[^\s@
 # `https://TOKEN@host`: what is so long and has a digit is nobody's name.
 _URL_USER = r"(://)(?=[A-Za-z_]{0,24}\d)(\w{20,}+)(?=(?::[^\s/@\"'`<>]{0,200})?@)"
 _WEBHOOK = (
-    r"(hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/"
+    r"(hooks\.slack\.com/(?:services|workflows|triggers)/"
+    r"|discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/"
     r"|webhook\.office\.com/webhookb2/|hooks\.zapier\.com/hooks/catch/"
     r"|maker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/)[\w/+@-]+"
 )
@@ -47,7 +48,8 @@ _BASIC = r"(?i)\b(basic[ \t]{1,8})([A-Za-z0-9+/]{8,}+={0,2})"
 _LINE = (
     r"(?i)(?<![\w.-])((?:set-)?cookie[ \t]{0,8}:[ \t]{0,8}(?=[\w.$-]{1,128}=)"
     r"|(?:proxy-)?authorization[ \t]{0,8}[:=][ \t]{0,8}"
-    r"(?:bearer|basic|token|digest|api-?key|key|ssws|geniekey|splunk|bot|oauth|hmac|hawk|negotiate|ntlm"
+    r"(?:bearer|basic|token|digest|api-?key|key|ssws"
+    r"|geniekey|splunk|bot|oauth|hmac|hawk|negotiate|ntlm"
     r"|signature|macaroon|aws4-hmac-sha256)[ \t]{1,8}(?=\S)"
     r"|(?:(?:pass|seed|recovery)[ _-]?phrase|mnemonic|(?:security|secret)[ _-]?answer|maiden["
     r" _-]?name)"

@@ -46,9 +46,11 @@ _SHELL_VARIABLE = re.compile(r"\$[A-Z][A-Z_]{2,}")
 
 _TYPE = re.compile(
     r"""[&*]?(?:typing\.)?(?:
-      str|string|bytes|bytearray|int|integer|number|bool|boolean|object|any|float|unknown|never|void|Any|String
+      str|string|bytes|bytearray|int|integer|number|bool|boolean|object|any
+      |float|unknown|never|void|Any|String
       |Secret(?:Str|Bytes)
-      |(?:Optional|Union|List|Sequence|Annotated|Literal|Option|Promise|Array|list|dict|Dict|Mapping|Record|Callable)[\[<]
+      |(?:Optional|Union|List|Sequence|Annotated|Literal|Option|Promise|Array|list
+        |dict|Dict|Mapping|Record|Callable)[\[<]
       [^\n\]>]{0,80}[\]>]{1,3}
     )(?:[ ]?\|[ ]?[\w"']{1,40}){0,4}\??(?=[\s,;=)\]}|"'`]|$)""",
     re.VERBOSE,
@@ -67,7 +69,8 @@ _STANDS_IN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PATH = re.compile(
-    r"[!&*@]?(\$?[A-Za-z_]\w{0,60}(?:(?:\?\.|\.|->|::)[A-Za-z_]\w{0,60}){0,6})(?=[\s,;:)\]}\"'`+]|\.?$|\.\s)"
+    r"[!&*@]?(\$?[A-Za-z_]\w{0,60}(?:(?:\?\.|\.|->|::)[A-Za-z_]\w{0,60}){0,6})"
+    r"(?=[\s,;:)\]}\"'`+]|\.?$|\.\s)"
 )
 _ROOTS = frozenset(
     """

@@ -15,7 +15,8 @@ from functools import lru_cache
 _BEFORE_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+")
 _FILE = re.compile(
-    r"[\w.-]+\.(?:c|cc|cpp|cs|css|go|h|hpp|html?|java|jsx?|json|kt|lua|md|mjs|php|pyi?|rb|rs|scala|sh|sql|swift|toml|"
+    r"[\w.-]+\.(?:c|cc|cpp|cs|css|go|h|hpp|html?|java|jsx?|json|kt"
+    r"|lua|md|mjs|php|pyi?|rb|rs|scala|sh|sql|swift|toml|"
     r"tsx?|txt|vue|ya?ml)",
     re.IGNORECASE,
 )

@@ -18,7 +18,8 @@ from unicodedata import normalize
 _BRACKETS = "‹＜﹤⟨〈〈❬❮❰⦑⧼˂ᐸᚲ≺𝈶"
 _WRITTEN_OUT = r"(?<=&)(?:lt|#0*60|#x0*3c);|(?<=\\)(?:u00|x)3c|(?<=%)3c"
 _MARKS = (  # accents and points, which NFKD sets apart from their letters
-    r"\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+    r"\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    r"\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
     r"\u3099\u309a\ufe20-\ufe2f"
 )
 # One letter for all that may be taken for it. Letters with accents, of mathematics, in circles or

@@ -17,8 +17,10 @@ from foreword.text.pieces import Piece, is_lead, is_markup
 from foreword.text.words import STOP_WORDS, has_name, is_literal, words
 
 _DECIDES = re.compile(
-    r"\b(?:must|never|always|only|not|don't|cannot|because|since|decided?|decision|requires?|required|instead|unless"
-    r"|should|shall|avoid|locked|deferred|blocked|default|breaks?|fails?|failed|error|bug|risk|critical|important"
+    r"\b(?:must|never|always|only|not|don't|cannot|because|since|decided?|decision"
+    r"|requires?|required|instead|unless"
+    r"|should|shall|avoid|locked|deferred|blocked|default|breaks?"
+    r"|fails?|failed|error|bug|risk|critical|important"
     r"|warning|before|until|except)\b",
     re.IGNORECASE,
 )

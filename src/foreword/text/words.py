@@ -25,7 +25,8 @@ LONGEST_NAME = (
 )
 
 _CJK = re.compile(
-    "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+    "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 # Each kind of name begins only where a run of its characters does and gives nothing back: a run is
