@@ -47,7 +47,7 @@ LEAST_SAMPLE_CHARS = 200  # below this, an underestimate is a handful of tokens
 # Of the sample's characters, what makes characters / 4 far too low for it.
 WIDE_SHARE = 0.15
 SYMBOL_SHARE = 0.3
-CHARS_PER_SPACE = 60  # on average: no language has longer words, base64 and minified code have
+CHARS_PER_SPACE = 60  # on average: prose has far fewer, base64 and minified code have more
 
 
 @dataclass(frozen=True, slots=True)

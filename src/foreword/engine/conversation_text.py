@@ -35,7 +35,7 @@ from foreword.text.lookalikes import Lookalike
 # mark. Names, paths and numbers are shorter and stay whole; what is longer is a file's content.
 LONGEST_ARGUMENT = 400
 LEAST_PART_TOKENS = 60  # no part is cut below this: there would be little but the mark
-TRIES = 40  # cuts of one stretch, each of its longest part; it ends long before, or never would
+TRIES = 40  # cuts of one stretch, each of its longest part: one that can't fit comes to an end, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from foreword.text import cut
 from foreword.tokens import Counter
 
 Cut = Callable[..., str | None]
-# Characters. A shorter text is not cut: the mark that stands for the rest takes about 80 of them.
+# Characters. A shorter text is not cut: the mark that stands for the rest takes about 70 of them.
 SHORTEST_TO_CUT = 240
 # Where a section may become a reference, room below this goes to one: a scrap of some lines says
 # less than a name and a handle.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from foreword.engine.report import Omission, Report, Row
 
 WIDTH = 100  # columns, where nobody says how wide the terminal is
-BAR = 20  # columns of a bar, with eighths of one: a half of a percent of the budget still shows
+BAR = 20  # columns of a bar, with eighths of one: one part in 160 of the budget still shows
 SHORTEST_BAR = 8  # below this, bars of different sections look the same
 NO_BAR_BELOW = 80  # columns of a terminal: names need the room of the bar
 NO_TARGET_BELOW = 60  # columns: with the target gone, too, the figures still fit

@@ -37,7 +37,7 @@ __all__ = [
     "members",
 ]
 
-MOST_DEPTH = 100  # of a value: far below Python's limit of recursion, far above any real one
+MOST_DEPTH = 100  # of a value: far below Python's limit of recursion
 TOO_DEEP = "[nested too deeply]"
 _MOST_ROUNDS = 8  # of hiding: a contrived text may need more than two, and none goes on for ever
 # How much of a list is read as the command that its flags are of: `["docker", "login", "-p", ...]`.

@@ -12,7 +12,7 @@ import re
 from foreword.secrets.secret_names import is_secret_name
 
 HIDDEN = "[hidden]"
-_MOST = 240  # characters: the longest placeholder there is a pattern for
+_MOST = 240  # characters: a longer value is no placeholder, and is not looked at for being one
 _PUBLIC = ("-----BEGIN PUBLIC KEY", "-----BEGIN CERTIFICATE")
 _PLACEHOLDER = re.compile(
     r"""\s*(?:

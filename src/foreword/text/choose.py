@@ -160,7 +160,7 @@ class PieceChoice:
 
     def _could_fit(self, at: int, room: int) -> bool:
         """Whether a piece is worth measuring: its length alone says when it is far too large."""
-        # Of its share of the whole text's units, a piece has seldom less than half.
+        # Twice the room: a piece may have fewer units to its characters than the whole text.
         usual = len(self.pieces[at].text) * self._units_per_char
         return at in self._sizes or usual <= 2 * room + 8
 

@@ -28,18 +28,19 @@ CLOSING = 0.2  # of the same: how it ends; half of the room is left for the midd
 OUTLINE = 0.8  # of the room of a summary: at most this goes to the first piece of each section
 
 # Times the room is filled, measured and filled again: what is joined measures otherwise than its
-# parts. Most cuts need two or three; the limit is for a measure that never agrees with itself.
+# parts. On this project's own documents nearly all cuts need one or two rounds, the worst ten; the
+# limit is for a measure that never agrees with itself.
 _ROUNDS = 24
 _TRIES = 400  # pieces that are tried for a part that fits: the best ones, whatever the text's size
-# What the next piece of a section is worth beside the one before it: without it a summary would be
-# all of one section.
+# What the next piece of a section is worth beside the one before it: without it, one section could
+# take all the room of a summary.
 _SECTION_DECAY = 0.94
 _MUCH = 0.3  # of the room: with more left over, even a whole sentence is torn to use it
 _LITTLE = 0.01  # of the room: what is left over and smaller stays empty
 _TEARABLE = 0.03  # of the room: with more left over, what is torn anyway is torn once more
 _ENDS = re.compile(r"""[.!?:;。！？；：|{}\[\]]\s*\Z|["\]}\d],\s*\Z""")
 # What a piece carries for itself, beside what it says to the query: enough to tell pieces apart
-# that the query does not, too little to outweigh any match.
+# that the query does not, too little to outweigh a good match.
 _CARRY_SHARE = 0.05
 _USEFUL_CHARS = 60  # of room: with less, the opening words of the first piece would say nothing
 _PROSE_KINDS = ("paragraph", "item", "quote")
