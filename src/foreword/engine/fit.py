@@ -25,8 +25,8 @@ from foreword.section import Body, Choice, Section, Tiers
 # Kept free for a section that may be shortened but never lost: a heading, a few lines and the mark.
 # Without it a higher rank could take all the room and leave only the mark.
 FLOOR_TOKENS = 100
-# Room below this, or below a 500th of the budget, is not handed out: nothing worth reading fits, and
-# every try costs a measurement.
+# Room below this, or below a 500th of the budget, is not handed out: nothing worth reading fits,
+# and every try costs a measurement.
 LEAST_TOKENS = 8
 # What a section may be charged above what it adds to the whole: a tokenizer joins tokens across
 # pieces that are measured apart. Only decides whether trying everything in full is worth it.
