@@ -22,6 +22,12 @@ from tests.faces.http.running import ANY_VERSION, running, settings_for
 
 STREAMS = r"/events$"  # they do not end
 
+# Operation ids begin with them, and both come from the names of modules, so moving one shows here.
+TAGS = """
+    api checkpoints contexts conversations director events health hooks node_runs plans recipes
+    reports sessions variables
+    """.split()
+
 
 def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, methods in api.description()["paths"].items():
@@ -54,6 +60,13 @@ def test_every_route_parameter_and_problem_has_words() -> None:
 def test_every_operation_has_a_name_of_its_own() -> None:
     names = [operation["operationId"] for _, _, operation in _operations()]
     assert len(set(names)) == len(names)
+
+
+def test_clients_that_were_generated_find_their_groups_of_operations_again() -> None:
+    tags = set[str]()
+    for _, _, operation in _operations():
+        tags.update(operation["tags"])
+    assert sorted(tags) == TAGS
 
 
 def test_every_problem_that_is_listed_has_its_meaning() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from foreword.errors import StoreError
 from foreword.faces.http import change_poller
-from foreword.faces.http import event_stream as streams
+from foreword.faces.http import events as streams
 from foreword.faces.http.change_poller import ANY, ChangePoller
 from foreword.operations.changes import ChangeEvent, Vector
 from foreword.session.session import Session

@@ -20,7 +20,7 @@ from foreword.faces.http import (
     conversations,
     describe,
     director,
-    event_stream,
+    events,
     health,
     hooks,
     node_runs,
@@ -44,7 +44,7 @@ NOUNS = (
     checkpoints,
     reports,
     recipes,
-    event_stream,
+    events,
     hooks,
     health,
 )

@@ -14,7 +14,7 @@ from foreword.director.tools import TOOLS
 from foreword.faces.http.app_state import AppState
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.http.endpoint import JSON, ApiRequest, Endpoint, HttpAnswer, Nothing
-from foreword.faces.http.event_stream import BEGIN, MEDIA, STILL_HERE
+from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
