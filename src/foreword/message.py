@@ -9,7 +9,6 @@ string (`extra`), and go back only into the format they came from.
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +16,14 @@ from itertools import groupby, pairwise
 from operator import is_
 from typing import Literal, get_args
 
+from foreword.pattern import lazy_pattern
+
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)
 Kind = Literal[
     "conversation",
     "system_prompt",
+    "instruction",
     "plan",
     "snapshot",
     "variables",
@@ -41,7 +43,7 @@ LONGEST_ADDRESS = (
     80  # characters of an image's address in words: one line, not a signed link's worth
 )
 # one line that can't be a tag
-_SPEAKER = re.compile("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
+_SPEAKER = lazy_pattern("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +79,12 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A part that is carried but not read."""
+    """A part that only its own provider reads; everybody else gets its words."""
 
     data: str  # JSON
     shape: str = ""  # the only one it is written for
     name: str = ""
+    text: str = ""  # all words in it: of a document, of what a server searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,11 @@ Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A role and its parts. What it is says `kind`, never its words."""
+    """A role and its parts. What it is says `kind`, never its words.
+
+    What the system says is the system prompt, unless it is an `instruction`: said in the middle of
+    a conversation, and holding from there on.
+    """
 
     role: Role
     parts: tuple[Part, ...]
@@ -191,8 +198,13 @@ def part_text(part: Part) -> str:
             return _image_text(part)
         case Thinking():
             return ""
-        case Opaque(name=name):
-            return f"[{name or 'something that is not text'}]"
+        case Opaque():
+            return part.text or opaque_name(part)
+
+
+def opaque_name(part: Opaque) -> str:
+    """What a part is that has no words."""
+    return f"[{part.name or 'something that is not text'}]"
 
 
 def data_beside_words(message: Message) -> str:

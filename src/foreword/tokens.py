@@ -21,6 +21,7 @@ from threading import Lock
 from typing import Any
 
 from foreword.errors import UnknownName
+from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 
 CHARS_PER_TOKEN = (
@@ -33,7 +34,7 @@ COUNTERS = ("estimate", *ENCODINGS)
 # cut.
 PIECE_CHARS = 250_000
 LOOKED_BACK_CHARS = 10_000  # for a place to cut at: no line of words is longer
-_BETWEEN_TOKENS = re.compile(r"(?<=\n)(?=[^\W_])|(?<=[^\W_])(?= [^\W_])")
+_BETWEEN_TOKENS = lazy_pattern(r"(?<=\n)(?=[^\W_])|(?<=[^\W_])(?= [^\W_])")
 # What a counter remembers, at most, so that a server's memory stays what it is. The 10,000 sections
 # of the benchmark take three quarters of it; at half of it they are measured twice, at double a
 # process holds more for nothing.

@@ -24,7 +24,7 @@ def package_of(*sections: Section, budget: int = 2_000) -> Package:
 
 
 def has_forged_tag(package: Package, real: int) -> bool:
-    return len(PATTERN.findall(package.text)) != real
+    return len(list(PATTERN.finditer(package.text))) != real
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_halves_of_a_tag_do_not_meet_between_two_entries_of_a_list() -> None:
 
 
 def test_a_long_run_of_blanks_after_a_bracket_is_read_once() -> None:
-    assert len(PATTERN.findall(("<" + " " * 20_000) * 20)) <= 1
+    assert len(list(PATTERN.finditer(("<" + " " * 20_000) * 20))) <= 1
 
 
 def test_what_is_missing_is_named_while_it_is_little_and_counted_when_it_is_much() -> None:

@@ -7,7 +7,6 @@ Which addresses may not be opened is `rules.origin_error`.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from foreword.browser.rules import Rules
 from foreword.browser.side_events import short
 from foreword.browser.tab import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed
+from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import mask
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ RESTLESS = "keeps loading other pages by itself"
 SELECTOR_HINT = (
     """for example #id, role=button[name="Sign in"], [data-testid="save"], text=Sign in, or CSS"""
 )
-_NET_CODE = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_NET_CODE = lazy_pattern(r"net::(ERR_[A-Z0-9_]+)")
 _LOAD_MESSAGES = {
     "ERR_CONNECTION_REFUSED": "nothing answers at {where}",
     "ERR_NAME_NOT_RESOLVED": "the host of {where} is not known",

@@ -7,13 +7,13 @@ what the debugging protocol shows of any browser.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv6Address
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from foreword.errors import OriginRefused, UsageError
+from foreword.pattern import lazy_pattern
 
 LOOPBACK = "loopback"
 EVERYWHERE = "*"
@@ -39,7 +39,7 @@ _OTHER_SCHEMES = frozenset(
         "mailto",
     }
 )
-_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+_HOST = lazy_pattern(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 class Origin(NamedTuple):

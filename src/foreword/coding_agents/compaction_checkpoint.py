@@ -9,7 +9,6 @@ be locked by somebody else, and a compaction does not wait.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from foreword.coding_agents import trusted_files
 from foreword.coding_agents.hook_events import WHERE, HookEvent
 from foreword.errors import BadSource
+from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from foreword.message import Message
@@ -35,8 +35,8 @@ USER_LINES = "said by the user"  # in the state, beside FILES
 FILES = "files"
 # What a summary's lines are of, in the findings of a checkpoint.
 FINDING_KINDS = ("failure", "error", "fix", "finding", "done", "other", "command")
-_HEAD = re.compile(r"ref: refs/heads/(?P<branch>[^\s\x00-\x1f]{1,120})\s*")
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+_HEAD = lazy_pattern(r"ref: refs/heads/(?P<branch>[^\s\x00-\x1f]{1,120})\s*")
+_NOT_IN_NAMES = lazy_pattern(r"[^A-Za-z0-9._-]+")
 
 
 def write(event: HookEvent, root: Path) -> Path:

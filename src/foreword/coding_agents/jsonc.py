@@ -14,14 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from foreword.errors import BadSource
+from foreword.pattern import lazy_pattern
 
 HINT = "nothing was changed; mend the file and run it again"
 DEFAULT_INDENT = "  "  # of a file that has none
-_BLANKS = re.compile(r"[ \t\r\n\ufeff]*")
-_COMMENT = re.compile(r"//[^\r\n]*|/\*(?s:.*?)\*/")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_WORD = re.compile(r"[^\s,:{}\[\]\"/]+")
-_INDENT = re.compile(r"(?:\A|\n)([ \t]*)\Z")
+_BLANKS = lazy_pattern(r"[ \t\r\n\ufeff]*")
+_COMMENT = lazy_pattern(r"//[^\r\n]*|/\*(?s:.*?)\*/")
+_STRING = lazy_pattern(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_WORD = lazy_pattern(r"[^\s,:{}\[\]\"/]+")
+_INDENT = lazy_pattern(r"(?:\A|\n)([ \t]*)\Z")
 _MOST_DEPTH = 200  # of nesting: no settings have it, and each level is a call of the reader
 
 

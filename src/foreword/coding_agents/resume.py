@@ -88,7 +88,7 @@ def _checkpoint(root: Path, conversation: str) -> str:
         return ""
     restored = checkpoints.read(root, None, newest.task, newest.phase)
     text = as_text(restored.checkpoint, restored.changes)
-    text = boundary_pattern(frozenset([TAG])).sub("&lt;", text)
+    text = boundary_pattern(frozenset([TAG])).escape(text)
     return f"<{TAG}>\n{text.strip()}\n</{TAG}>"
 
 

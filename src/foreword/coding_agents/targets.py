@@ -16,12 +16,13 @@ from typing import Any
 from foreword.coding_agents import jsonc
 from foreword.coding_agents.templates import RECIPE, text
 from foreword.errors import BadSource
+from foreword.pattern import lazy_pattern
 
 PLUGIN = "foreword/claude-code"
 HOOK = "foreword hook"
 BEGIN = "<!-- foreword init: begin -->"
 END = "<!-- foreword init: end -->"
-_BLOCK = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+_BLOCK = lazy_pattern(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
 
 AddTo = Callable[[str], str]  # the text of a file with ours in it
 OtherSettings = Callable[[str], list[str]]  # which of our settings a file has with another value

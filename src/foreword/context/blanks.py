@@ -11,16 +11,17 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import Locate
 from foreword.recipe.selection import Selection
 from foreword.sources import files, locate
 from foreword.text import markdown
 
-BLANK = re.compile(r"\{(\w+)\}")
+BLANK = lazy_pattern(r"\{(\w+)\}")
 OBJECTIVE_HEADINGS = ("Objective", "Goal", "What To Do", "Summary")
 LONGEST_OBJECTIVE = 200  # characters; about the 50 tokens it should have
-_ID = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<!\w)#\d{1,7}\b")
-_LABELLED = re.compile(
+_ID = lazy_pattern(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<!\w)#\d{1,7}\b")
+_LABELLED = lazy_pattern(
     r"^[>\s*_-]{0,8}(?:objective|goal)\b[*_]*[ \t]*:[*_ \t]*(?P<words>\S[^\r\n]*)", re.I | re.M
 )
 

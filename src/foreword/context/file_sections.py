@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from foreword.context.blanks import fill, first_blank
 from foreword.context.inputs import SectionsRead
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import Form, Rule, Section
@@ -29,7 +30,7 @@ BY_TASK_TYPE = "task_type"
 UNFILLED = "an unfilled template"
 # How much of a one-line task is searched for placeholders: a title is far shorter.
 PLACEHOLDER_CHARS = 4_000
-PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
+PLACEHOLDER = lazy_pattern(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
 # A context may read twice what one section may, so that one huge folder does not starve the
 # sections behind it and two of them still end.
 SECTIONS_IN_A_CONTEXT = 2

@@ -18,6 +18,7 @@ from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
 from foreword.errors import BadBudget, UnknownName, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.section import Budget, Rule, Section
 from foreword.sources import files
@@ -39,8 +40,8 @@ SMALLEST_SHARE = 0.35
 # Documents are scored in parts of about two pages, so that a long one is judged by its best page.
 PART_CHARS = 4_000
 ARTIFACT = "artifact"
-_SHAPE = re.compile(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's name
-_HEADING = re.compile(r"^(?=#{2,6}[ \t])", re.MULTILINE)
+_SHAPE = lazy_pattern(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's name
+_HEADING = lazy_pattern(r"^(?=#{2,6}[ \t])", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

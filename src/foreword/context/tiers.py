@@ -226,7 +226,7 @@ def _size_as_written(sections: Iterable[Section], recipe: RecipeSpec, counter: C
     forged_tag = boundary_pattern(frozenset((*recipe.sections, TURN)))
     total = 0
     for section in sections:
-        text = forged_tag.sub("&lt;", section.text)
+        text = forged_tag.escape(section.text)
         total += written_size(replace(section, text=text), counter)
     return total
 

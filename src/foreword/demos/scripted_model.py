@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from foreword.pattern import lazy_pattern
 from foreword.testing import Reply, ToolCall
 
 TASK = (
@@ -26,8 +27,8 @@ GUESS = "#sign-in"  # nobody has reported the button: the test finds out
 FINISHED = "Done: every letter is registered."
 
 _PART = r"<{0}>\n(.*?)\n</{0}>"
-_FOUND = re.compile(r"^- ([\w ]+): `(.+)`$", re.MULTILINE)
-_UNFINISHED_RUN = re.compile(r"run_workflow with resume (run-\w+) goes on")
+_FOUND = lazy_pattern(r"^- ([\w ]+): `(.+)`$", re.MULTILINE)
+_UNFINISHED_RUN = lazy_pattern(r"run_workflow with resume (run-\w+) goes on")
 _LONGEST_QUOTE = 300  # characters of a failure in the last answer: its beginning says why
 _TASKS = {
     "scout": "Scout the pages and their selectors",

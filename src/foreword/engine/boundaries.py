@@ -17,15 +17,16 @@ from typing import Any, TypeVar
 
 from foreword.formats.fields import resized_layout
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foreword.pattern import lazy_pattern
+from foreword.text.boundary_pattern import HARMLESS, BoundaryPattern
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 
-HARMLESS = "&lt;"
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)  # of JSON, quotes and all
-_ESCAPED = re.compile(r"\\u003c", re.IGNORECASE)  # how JSON may write a `<`
+_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)  # of JSON, quotes and all
+_ESCAPED = lazy_pattern(r"\\u003c", re.IGNORECASE)  # how JSON may write a `<`
 
 
-def escape_boundaries(message: Message, pattern: re.Pattern[str]) -> Message:
+def escape_boundaries(message: Message, pattern: BoundaryPattern) -> Message:
     """The message with the `<` of every forged boundary made harmless; the same object where
     there is none."""
     parts = tuple([_escape_part(part, pattern) for part in message.parts])
@@ -35,7 +36,7 @@ def escape_boundaries(message: Message, pattern: re.Pattern[str]) -> Message:
     return replace(message, parts=parts, extra=extra)
 
 
-def _escape_part(part: Part, pattern: re.Pattern[str]) -> Part:
+def _escape_part(part: Part, pattern: BoundaryPattern) -> Part:
     match part:
         case Text():
             return _with_fields(
@@ -61,7 +62,7 @@ def _escape_part(part: Part, pattern: re.Pattern[str]) -> Part:
             return _escape_attachment(part, pattern)
 
 
-def _escape_result(part: ToolResult, pattern: re.Pattern[str]) -> ToolResult:
+def _escape_result(part: ToolResult, pattern: BoundaryPattern) -> ToolResult:
     """A tool's answer: its words may have stood in several blocks, whose lengths are carried
     along."""
     forged: list[int] = []
@@ -80,7 +81,7 @@ def _escape_result(part: ToolResult, pattern: re.Pattern[str]) -> ToolResult:
     )
 
 
-def _escape_attachment(part: Image | Opaque, pattern: re.Pattern[str]) -> Image | Opaque:
+def _escape_attachment(part: Image | Opaque, pattern: BoundaryPattern) -> Image | Opaque:
     if isinstance(part, Image):
         return _with_fields(part, extra=_escape_json(part.extra, pattern))
     return _with_fields(
@@ -94,11 +95,11 @@ def _with_fields(part: AnyPart, **fields: Any) -> AnyPart:
     return replace(part, **new) if new else part
 
 
-def _escape_text(text: str, pattern: re.Pattern[str]) -> str:
-    return pattern.sub(HARMLESS, text) if "<" in text else text
+def _escape_text(text: str, pattern: BoundaryPattern) -> str:
+    return pattern.escape(text) if "<" in text else text
 
 
-def _escape_json(text: str, pattern: re.Pattern[str]) -> str:
+def _escape_json(text: str, pattern: BoundaryPattern) -> str:
     """A JSON text whose strings, names as well, are safe once they are read; what is no JSON is
     safe as it stands."""
     if "<" not in text and not _ESCAPED.search(text):
@@ -111,7 +112,7 @@ def _escape_json(text: str, pattern: re.Pattern[str]) -> str:
             return found[0]
         # With its closing quote: nothing is joined to a string in JSON, so a `<` at its end is no
         # beginning of a tag.
-        harmless = pattern.sub(HARMLESS, f'{value}"')[:-1]
+        harmless = pattern.escape(f'{value}"')[:-1]
         return found[0] if harmless == value else json.dumps(harmless, ensure_ascii=False)
 
-    return pattern.sub(HARMLESS, _STRING.sub(escape_string, text))
+    return pattern.escape(_STRING.sub(escape_string, text))

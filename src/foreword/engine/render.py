@@ -7,7 +7,6 @@ business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +14,7 @@ from itertools import groupby
 
 from foreword.engine.outline import Outline
 from foreword.section import Choice, Section
+from foreword.text.boundary_pattern import BoundaryPattern
 from foreword.text.clean import clean
 from foreword.text.lookalikes import Finder, Lookalike
 from foreword.tokens import Counter
@@ -25,36 +25,18 @@ TURN = "turn"
 FORGERY_CHARS = (
     24  # of a forged tag that a warning repeats: enough to find it, no room for a speech
 )
-UNSEEN = (  # characters that show as nothing: controls, formats, fillers
-    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    r"\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
-)
-BLANKS = rf"[\s{UNSEEN}]*+"
 
 
 @lru_cache(maxsize=64)
-def boundary_pattern(tags: frozenset[str]) -> re.Pattern[str]:
-    """Finds the `<` of anything that reads as one of these tags, opening or closing, in any case.
-
-    A `<` at the end of a text counts, too, where what is joined to it later could make it one.
-    """
-    within = f"[{UNSEEN}]*+"
-    names = "|".join(within.join(tag) for tag in sorted(tags))
-    prefixes: list[str] = []
-    for tag in sorted(tags):
-        prefixes += [within.join(tag[:size]) for size in range(1, len(tag) + 1)]
-    starts = "|".join(prefixes)
-    lead = f"{BLANKS}(?:/{BLANKS})*+"
-    return re.compile(
-        rf"<(?={lead}(?:(?:{names})(?!{within}[\w.:-])|(?:{starts})?{within}\Z))", re.IGNORECASE
-    )
+def boundary_pattern(tags: frozenset[str]) -> BoundaryPattern:
+    """Finds the `<` of anything that reads as one of these tags; kept for the next call."""
+    return BoundaryPattern(tags)
 
 
 @lru_cache(maxsize=64)
 def lookalikes_of(tags: frozenset[str]) -> Finder:
     """Finds what looks like one of these tags and is none."""
-    return Finder(tags, boundary_pattern(tags), UNSEEN)
+    return Finder(tags, boundary_pattern(tags))
 
 
 def open_tag(tag: str) -> str:
@@ -83,7 +65,7 @@ class Scale:
     alike: dict[str, Lookalike] = field(default_factory=dict)
 
     @property
-    def pattern(self) -> re.Pattern[str]:
+    def pattern(self) -> BoundaryPattern:
         """Finds the `<` of what reads as one of the tags."""
         return boundary_pattern(self.tags)
 
@@ -96,8 +78,8 @@ class Scale:
         self._note_lookalikes(text, name)
         if "<" not in text:
             return text
-        guarded, times = self.pattern.subn("&lt;", text)
-        if times and name not in self.forged:
+        guarded = self.pattern.escape(text)
+        if guarded != text and name not in self.forged:
             found = self.pattern.search(text)
             at = found.start() if found else 0
             self.forged[name] = text[at : at + FORGERY_CHARS].splitlines()[0] if found else ""

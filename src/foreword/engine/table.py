@@ -7,11 +7,12 @@ came in can forge a line or an escape. Long lists are cut, and say so: the JSON 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from foreword.engine.report import Omission, Report, Row
@@ -28,7 +29,7 @@ OVER = "  over its target"
 WINDOW = 16  # what `of a window of 200,000` needs beyond the column of targets
 LONGEST_NAME = 44  # columns of a name where the terminal is wide enough
 LONGEST_WHAT = 60  # columns of what was left out: most paths of a project whole
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def draw(report: Report, width: int = WIDTH) -> str:

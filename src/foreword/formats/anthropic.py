@@ -10,7 +10,6 @@ alike.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
@@ -43,10 +42,11 @@ from foreword.message import (
     ToolResult,
     mend,
 )
+from foreword.pattern import lazy_pattern
 
 SHAPE = "anthropic"
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")
-_ID = re.compile("[a-zA-Z0-9_-]{1,64}")
+_ID = lazy_pattern("[a-zA-Z0-9_-]{1,64}")
 _MESSAGE = frozenset(("role", "content", "kind"))
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "source"))

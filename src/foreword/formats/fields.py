@@ -31,13 +31,14 @@ from foreword.message import (
     ToolResult,
     part_text,
 )
+from foreword.pattern import lazy_pattern
 
 Fields = dict[str, Any]
-SHORT_ID = re.compile("[^\x00\ud800-\udfff]{1,64}")  # what OpenAI takes for the id of a call
-_UNSENT = re.compile("[\x00\ud800-\udfff]")
+SHORT_ID = lazy_pattern("[^\x00\ud800-\udfff]{1,64}")  # what OpenAI takes for the id of a call
+_UNSENT = lazy_pattern("[\x00\ud800-\udfff]")
 _HALVES = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two that are one character
 _LONE = r"u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})"
-_ESCAPE = re.compile(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
+_ESCAPE = lazy_pattern(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
 # how the blocks of an answer stood: the length of each text, null for anything else
 LAYOUT = "blocks"
 

@@ -8,7 +8,6 @@ use) and four hex digits. What equals its default is left out.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from json.encoder import encode_basestring
@@ -26,6 +25,7 @@ from foreword.message import (
     ToolCall,
     ToolResult,
 )
+from foreword.pattern import lazy_pattern
 
 _TYPES: dict[str, type[Part]] = {
     "text": Text,
@@ -43,8 +43,8 @@ for _type in _NAMES:
     _FIELDS[_type] = [(field.name, field.default) for field in fields(_type)]
     _KNOWN[_type] = {"type", *(field.name for field in fields(_type))}
 _MARK = "\ufdd0"
-_UNSAFE = re.compile("[\x00\ud800-\udfff\ufdd0]")
-_MARKED = re.compile("\ufdd0([0-9a-f]{4})")
+_UNSAFE = lazy_pattern("[\x00\ud800-\udfff\ufdd0]")
+_MARKED = lazy_pattern("\ufdd0([0-9a-f]{4})")
 
 
 def to_record(message: Message) -> str:

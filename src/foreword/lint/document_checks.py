@@ -7,7 +7,6 @@ What only shows between documents is in `repeats`, `tier_limits` and `project_fi
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from foreword.errors import CyclicFlow
 from foreword.lint.document_index import LARGEST_CHARS, DocumentIndex
 from foreword.lint.problem import Problem, error, warning
 from foreword.lint.repair import repairs
+from foreword.pattern import lazy_pattern
 from foreword.plan.flow import Flow, Phase, waves
 from foreword.recipe.schema import Limit
 from foreword.sources import files
@@ -31,7 +31,7 @@ Check = Callable[[DocumentIndex, Document, str], Iterator[Problem]]
 MOST_PHASES = 500
 
 _ARTICLE = {"instructions": "instructions.md", "guidance": "a file of instructions/"}
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = lazy_pattern(r"[0-9]+")
 
 
 def document_problems(index: DocumentIndex, document: Document) -> Iterator[Problem]:

@@ -6,7 +6,6 @@ value is, and a section with `named: "{value}"` says what it is the name of.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from foreword.errors import did_you_mean
 from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, error, warning
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import Read, RecipeSpec
 from foreword.sources import files
 from foreword.sources.front_matter import LARGEST_YAML_CHARS, mapping
@@ -22,8 +22,8 @@ from foreword.sources.library import NEWEST, NONE
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-_LINE = re.compile(r" \(line ([0-9]+)\)$")
-_BLANK = re.compile(r"\{(\w+)\}")
+_LINE = lazy_pattern(r" \(line ([0-9]+)\)$")
+_BLANK = lazy_pattern(r"\{(\w+)\}")
 _NAMING = ("name", "file", "path", "id")
 _NO_NAMES = ("tag:yaml.org,2002:null", "tag:yaml.org,2002:bool")
 

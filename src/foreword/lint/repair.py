@@ -20,11 +20,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from foreword.pattern import lazy_pattern
 from foreword.sources import files
 from foreword.text import lines, markdown, marks
 from foreword.text.marks import Mark
 
-_UNTIDY = re.compile(
+_UNTIDY = lazy_pattern(
     r"<!--[ \t]*+(?P<start>/?[A-Za-z]+)(?P<colon>[ \t]*+:[ \t]*+)?(?P<rest>.*?)[ \t]*+-->",
     re.DOTALL,
 )

@@ -6,12 +6,12 @@ Neighbours that are repeated in the same files are one problem.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, warning
+from foreword.pattern import lazy_pattern
 from foreword.text import lines
 
 KINDS = ("instructions", "guidance", "language", "persona", "prompt", "workflow")
@@ -20,7 +20,7 @@ KINDS = ("instructions", "guidance", "language", "persona", "prompt", "workflow"
 FEWEST_WORDS = 25
 MOST_PLACES = 3  # of the other files, in a message of one line
 
-_LEAD = re.compile(r"(?:[-*+>]|[0-9]{1,9}[.)])\s+")
+_LEAD = lazy_pattern(r"(?:[-*+>]|[0-9]{1,9}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)

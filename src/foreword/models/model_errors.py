@@ -15,11 +15,12 @@ from http import HTTPStatus
 from typing import Any
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import HIDDEN, mask
 
 LONGEST_LINE = 300  # characters: an error is told in one line, and some providers send a page
 SHORTEST_KEY = 8  # characters: shorter values are words, such as "none"
-KEY_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+KEY_NAME = lazy_pattern(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 # Between attempts, where the provider does not say: twice as long each time. Shorter would add to
 # an overload; beyond the longest a call's own time limit is nearly always over.
 FIRST_WAIT_SECONDS = 0.5

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from foreword.errors import UsageError
 from foreword.models.model_errors import one_line
+from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -31,11 +32,11 @@ EXAMPLES = (
     " or test"
 )
 OURS = ("openai", "openai-chat", "openai-responses", "anthropic")  # that take a connection of ours
-AT_URL = re.compile(rf"(?P<kind>{'|'.join(OURS)}):(?P<name>.+?)@(?P<url>https?://.*)")
-VARIABLE = re.compile(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`")
+AT_URL = lazy_pattern(rf"(?P<kind>{'|'.join(OURS)}):(?P<name>.+?)@(?P<url>https?://.*)")
+VARIABLE = lazy_pattern(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`")
 # test:2s takes two seconds to answer
-TEST = re.compile(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")
-EXTRA = re.compile(r"pydantic-ai-slim\[([\w-]+)\]")
+TEST = lazy_pattern(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")
+EXTRA = lazy_pattern(r"pydantic-ai-slim\[([\w-]+)\]")
 
 
 def find_model(name: str, connection: Connection | None = None) -> Model:

@@ -8,15 +8,15 @@ when, is the faces' business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from foreword.pattern import lazy_pattern
 from foreword.store import changes as stored
 from foreword.store.database import LARGEST_NUMBER, Database
 
-_MARKS = re.compile(r"([a-z])(\d{1,19})(?:\.|$)")
+_MARKS = lazy_pattern(r"([a-z])(\d{1,19})(?:\.|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,15 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from foreword.errors import CyclicFlow, UnknownName, UsageError
+from foreword.pattern import lazy_pattern
 
 LONGEST_GATE = 200  # characters of what is shown of a gate: two lines in the status of a flow
 # `## GATE`, `> **Approval gate**`: where a phase says what must hold before the next one.
-GATE = re.compile(
+GATE = lazy_pattern(
     r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE
 )
-_QUOTE_MARKS = re.compile(r"^[>\s]+", re.MULTILINE)
-_PARAGRAPH = re.compile(r"\n[>\s]*\n")
+_QUOTE_MARKS = lazy_pattern(r"^[>\s]+", re.MULTILINE)
+_PARAGRAPH = lazy_pattern(r"\n[>\s]*\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ type does is the business of `director.node_turn`; where nodes stand, that of `n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.errors import BadNode, did_you_mean
+from foreword.pattern import lazy_pattern
 from foreword.plan import condition, shape_check, templates, value_schema
 from foreword.plan.shape_check import Rule, value_in_words
 from foreword.secrets.placeholders import HIDDEN
@@ -22,9 +22,9 @@ LONGEST_WAIT_SECONDS = 600
 # before it has clicked its way through a mailbox.
 MOST_TURNS = 1_000
 BRANCHES = ("then", "else")
-_NAME = re.compile(r"[^\W\d]\w{0,99}")  # of a loop's variable
+_NAME = lazy_pattern(r"[^\W\d]\w{0,99}")  # of a loop's variable
 # Behind the node's own name, `node7.`, it has to fit the 200 characters of a variable's name.
-_VARIABLE = re.compile(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
+_VARIABLE = lazy_pattern(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
 
 
 def _or_template(rule: Rule) -> Rule:

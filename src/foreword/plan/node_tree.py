@@ -8,11 +8,11 @@ nothing, is none: such nodes stand at the top.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foreword.errors import UnknownName, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.plan.node import BRANCHES, TYPES
 
 Node = dict[str, Any]
@@ -20,7 +20,7 @@ START = "start"
 TOP = "top"
 # Nodes around a node: what a person can still follow, and far from where recursion would end.
 MOST_DEEP = 20
-_NUMBER = re.compile(r"node[_-]?(\d{1,15})(?=\.|$)")
+_NUMBER = lazy_pattern(r"node[_-]?(\d{1,15})(?=\.|$)")
 
 
 class Tree:

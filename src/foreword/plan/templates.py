@@ -8,17 +8,17 @@ variable, the longest that fits. Errors say names and places and never a value.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.errors import UnknownName, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import is_array, mask
 
-_TEMPLATE = re.compile(r"\{\{([^{}]{0,500})\}\}")
-_FIRST = re.compile(r"[^.\[\]\"'{}]+")
-_PART = re.compile(
+_TEMPLATE = lazy_pattern(r"\{\{([^{}]{0,500})\}\}")
+_FIRST = lazy_pattern(r"[^.\[\]\"'{}]+")
+_PART = lazy_pattern(
     r"\.([^.\[\]\"'{}]+)|\[\s*(-?\d{1,9})\s*\]|\[\s*\"([^\"]+)\"\s*\]|\[\s*'([^']+)'\s*\]"
 )
 EXAMPLE = "for example {{node7.emails[0].subject}}"

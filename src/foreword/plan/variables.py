@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import HIDDEN, as_text, elements, is_array, is_secret, mask, members
 
 # Characters of one variable, which `display` promises: a line for each, so that dozens fit a call.
@@ -26,10 +27,10 @@ _WINDOW = 1 << 15
 _MARGIN = 1 << 13
 # Of a number that is written in decimal, some 2,500 digits; Python refuses more than 4,300.
 _MOST_BITS = 1 << 13
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+_IDENTIFIER = lazy_pattern(r"[A-Za-z_$][\w$]*", re.ASCII)
 # What would break the line, reorder it on screen or can't be encoded.
-_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_NODE = re.compile(r"node[_-]?(?=\d)")
+_INVISIBLE = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_NODE = lazy_pattern(r"node[_-]?(?=\d)")
 
 
 def display(name: str, value: object) -> str:

@@ -13,12 +13,13 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 
 from foreword.errors import UnknownName, did_you_mean
+from foreword.pattern import lazy_pattern
 from foreword.recipe.document import Place
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
 from foreword.recipe.validation_errors import problem_in_words
 
-TAG = re.compile(r"[a-z][a-z0-9_]*")
-BLANK = re.compile(r"\{(\w+)\}")
+TAG = lazy_pattern(r"[a-z][a-z0-9_]*")
+BLANK = lazy_pattern(r"\{(\w+)\}")
 SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors")
 REQUEST_BLANKS = (
     "task",

@@ -7,7 +7,6 @@ of the file, before any of it is built. What the data means is the business of `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from foreword import regular_file
 from foreword.errors import RecipeError
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import RecipeSpec
 
 BUILTIN = Path(__file__).parent / "builtin"
@@ -30,9 +30,9 @@ MOST_NODES = 50_000  # with every alias written out
 DEEPEST = 50
 LONGEST_NUMBER = 400  # digits
 # 1:1:1 is a number in YAML, and a long one takes minutes to work out
-NUMBER = re.compile(r"[-+0-9:_.]+")
+NUMBER = lazy_pattern(r"[-+0-9:_.]+")
 
-_QUOTED = re.compile(r"['\"].*['\"]")
+_QUOTED = lazy_pattern(r"['\"].*['\"]")
 _HINTS = {
     regular_file.OUTSIDE: (
         "put the recipe itself into the project, or name its own path on the command line"

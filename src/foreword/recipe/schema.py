@@ -7,18 +7,18 @@ what pydantic complains about is put into words by `validation_errors`.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from foreword.pattern import lazy_pattern
 from foreword.section import Form, Share
 
 # Of tokens, bytes or anything else that is counted: above any window there is, and small enough
 # that arithmetic with it stays exact.
 LARGEST_AMOUNT = 10**12
 
-PERCENT = re.compile(
+PERCENT = lazy_pattern(
     r"^(?:(?P<low>\d+(?:\.\d+)?)\s*-\s*)?(?P<high>\d+(?:\.\d+)?)\s*%(?P<left> of what is left)?$"
 )
 # the same for JSON Schema, whose expressions have no names

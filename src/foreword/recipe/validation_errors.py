@@ -6,13 +6,13 @@ meant. Which file and line the place is in is `document`'s business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from foreword.errors import did_you_mean
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import RecipeSpec
 
 PLAIN_WORDS = {
@@ -28,7 +28,7 @@ PLAIN_WORDS = {
 }
 # Of a name that is no field, for a guess: comparing takes the square of its length.
 LONGEST_NAME = 100
-_QUOTED = re.compile(r"'([^']*)'")
+_QUOTED = lazy_pattern(r"'([^']*)'")
 
 
 def problem_in_words(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:

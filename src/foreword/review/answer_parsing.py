@@ -16,6 +16,7 @@ from itertools import chain, islice, pairwise
 from math import isfinite
 from typing import Any, TypeGuard
 
+from foreword.pattern import lazy_pattern
 from foreword.review.findings import SEVERITIES, Finding, Severity
 from foreword.secrets.masking import mask
 
@@ -75,15 +76,15 @@ _SEVERITY_WORDS: Mapping[Severity, str] = {
         " sev4 s4"
     ),
 }
-_AGAINST = re.compile(r"request|change|block|reject|fail|deny", re.IGNORECASE)
+_AGAINST = lazy_pattern(r"request|change|block|reject|fail|deny", re.IGNORECASE)
 
-_EMISSION = re.compile(r"<!--[ \t]{0,9}STRUCTURED_EMISSION_(START|END)[ \t]{0,9}-->")
-_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
-_OPENING = re.compile(r"[\[{]")
-_FILE_LINE = re.compile(r"(?P<file>[^\s:]+\.\w+):L?(?P<line>\d{1,8})(?:[-:,]\S*)?")
-_NUMBER = re.compile(r"\d{1,8}")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_SENTENCE = re.compile(r"(.{15,160}?[.!?])(?:\s|$)", re.DOTALL)
+_EMISSION = lazy_pattern(r"<!--[ \t]{0,9}STRUCTURED_EMISSION_(START|END)[ \t]{0,9}-->")
+_FENCE = lazy_pattern(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+_OPENING = lazy_pattern(r"[\[{]")
+_FILE_LINE = lazy_pattern(r"(?P<file>[^\s:]+\.\w+):L?(?P<line>\d{1,8})(?:[-:,]\S*)?")
+_NUMBER = lazy_pattern(r"\d{1,8}")
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_SENTENCE = lazy_pattern(r"(.{15,160}?[.!?])(?:\s|$)", re.DOTALL)
 # Brackets that are tried as the beginning of JSON, and answers that are compared: a text of nothing
 # but brackets must not take a parse for each of them.
 _MOST_TRIES = 200

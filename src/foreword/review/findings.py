@@ -8,12 +8,13 @@ follows from the findings that of `verdict`.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, get_args
+
+from foreword.pattern import lazy_pattern
 
 Severity = Literal["critical", "high", "medium", "low", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -34,7 +35,7 @@ _SIMILAR_TITLES = 0.6  # of the words of both titles
 _SIMILAR_TEXTS = 1 / 3  # of the words of the shorter of two claims about the very same line
 _LEAST_IN_COMMON = 3  # words, for two texts to be alike
 
-_WORD = re.compile(r"[^\W_]+(?:[_.][^\W_]+)*")
+_WORD = lazy_pattern(r"[^\W_]+(?:[_.][^\W_]+)*")
 # Letters of a word that are compared: `inject`, `injected` and `injection` are one word.
 _STEM_CHARS = 6
 _FILLERS = frozenset(

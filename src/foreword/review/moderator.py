@@ -8,11 +8,11 @@ up is not used, and `merge` by rule stands.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from foreword.pattern import lazy_pattern
 from foreword.review.findings import NEAR_LINES, Finding, combine, most_telling_first, worst_first
 
 INSTRUCTIONS = """\
@@ -31,7 +31,7 @@ MOST_COMPARED = 300
 _DETAIL_CHARS = 300  # the beginning of a detail says what it is about
 # Characters of an answer that are searched: lists of 300 numbers take some thousands.
 _LONGEST_ANSWER = 100_000
-_OBJECT = re.compile(r"\{[^{}]*+\}")
+_OBJECT = lazy_pattern(r"\{[^{}]*+\}")
 
 
 def request(findings: Sequence[Finding]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from foreword.pattern import lazy_pattern
 from foreword.secrets.placeholders import HIDDEN, is_code_at, is_pin, is_placeholder, type_at
 from foreword.secrets.secret_names import (
     is_address_code,
@@ -30,7 +31,7 @@ from foreword.secrets.text_search import change_lines, compile_once
 # Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has
 # read.
 _BARE = r"""(?>(?:[^\s"'`,;&]|["'`](?=\w)|[,;&](?!\s|$|["'\w.-]{1,40}\s?[=:]))+)"""
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     r"""
     (?<![\w.-])(?P<name>[\w.-]++)
     (?:\\{0,8}["'`]|\*\*|["']\])?[ \t]{0,40}(?P<sign>:=|=>|==?|:\*\*|:)[ \t]{0,40}
@@ -43,7 +44,7 @@ _NAMED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_VALUE = re.compile(
+_VALUE = lazy_pattern(
     rf"""
       \\{{1,8}}" (?P<in_escaped>(?>(?:[^"\\\n]|\\(?!"))*))
     | " (?P<in_double>(?>(?:[^"\\\n]|\\.)*)) | (?:\\{{1,8}})?' (?P<in_single>(?>(?:[^'\\\n]|\\.)*))
@@ -81,9 +82,9 @@ _MOST_ADDRESS = 400  # characters that are looked at on either side: what says s
 # (`?code=summer`), unless it is as long as a code that came without one by chance.
 _LEAST_PARAMETER = 6
 _LONG_PARAMETER = 20
-_ASSIGNED_TO_TYPE = re.compile(r"[ \t]{0,8}=(?!=)[ \t]{0,8}")
-_LABEL = re.compile(r"""(?:\\{0,8}["'`])?(?P<label>[^"'`\\\n,{}<>;]{1,80})""")
-_OTHER_OBJECT = re.compile(r"[{}<>]|\n[ \t]*(?:\n|-[ \t])")
+_ASSIGNED_TO_TYPE = lazy_pattern(r"[ \t]{0,8}=(?!=)[ \t]{0,8}")
+_LABEL = lazy_pattern(r"""(?:\\{0,8}["'`])?(?P<label>[^"'`\\\n,{}<>;]{1,80})""")
+_OTHER_OBJECT = lazy_pattern(r"[{}<>]|\n[ \t]*(?:\n|-[ \t])")
 # Characters between a field that names a value and the value: further away, it is another object's.
 _MOST_BETWEEN = 200
 
@@ -107,18 +108,18 @@ _FILLED = r"""(?x)
         \s{0,8}["'`]
     )
     (?P<value>[^"'`\n]++)"""
-_NO_LOGIN = re.compile(
+_NO_LOGIN = lazy_pattern(
     r"\b(?:docker|podman|nerdctl|kubectl|compose|buildah|chown|rsync|install|date)\b"
 )
 # What takes a password after a short flag: joined to it, or apart. For `mysql -p x`, x is a
 # database.
-_JOINED = {"-p": re.compile(r"\b(?:mysql|mariadb|sshpass)")}
+_JOINED = {"-p": lazy_pattern(r"\b(?:mysql|mariadb|sshpass)")}
 _APART = {
-    "-p": re.compile(r"\b(?:sshpass|mongo\w{0,10}|(?:docker|podman|helm)\b.{0,40}\blogin)\b"),
-    "-P": re.compile(r"\b(?:un)?zip\b"),
-    "-a": re.compile(r"\bredis-cli\b"),
+    "-p": lazy_pattern(r"\b(?:sshpass|mongo\w{0,10}|(?:docker|podman|helm)\b.{0,40}\blogin)\b"),
+    "-P": lazy_pattern(r"\b(?:un)?zip\b"),
+    "-a": lazy_pattern(r"\bredis-cli\b"),
 }
-_COMMAND_ENDS = re.compile(r"[\n;|&]")
+_COMMAND_ENDS = lazy_pattern(r"[\n;|&]")
 _LOOK_BACK = 200  # characters in front of a flag that its command is looked for in
 
 _SENTENCE_SECRET = r"""(?ix)(?<![\w.-])(?P<before>
@@ -132,9 +133,9 @@ _SENTENCE_SECRET = r"""(?ix)(?<![\w.-])(?P<before>
     )[ ]{1,4})
     (?:(?P<quote>["'`])(?P<quoted>[^"'`\n]{1,400})(?P=quote)|(?P<word>(?>[^\s"'`,;]+)))"""
 _SENTENCE_WORDS = ("pass", "pwd", "secret", "token", "otp", " key")
-_CLAUSE_ENDS = re.compile(r"\s*(?:$|\n|[,;](?=\s))|\s(?:and|but|so)\b")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_ABOUT = re.compile(r"\w+(?:ed|ing|able|ible|ly|ful|less|ive|al|ent|ous)", re.IGNORECASE)
+_CLAUSE_ENDS = lazy_pattern(r"\s*(?:$|\n|[,;](?=\s))|\s(?:and|but|so)\b")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
+_ABOUT = lazy_pattern(r"\w+(?:ed|ing|able|ible|ly|ful|less|ive|al|ent|ous)", re.IGNORECASE)
 _PLAIN = frozenset(
     """
     a an the this that these those it is are was be must should can cannot may will would not never
@@ -150,17 +151,17 @@ _PLAIN = frozenset(
 )
 # `Auth: click the button` goes on as a sentence. Only passwords are ever plain words, so only they
 # are hidden there.
-_SENTENCE = re.compile(r"(?<=: )[A-Z]?[a-z]{1,14} (?=[a-z`(])")
-_PASSWORD = re.compile(r"pass|pwd|secret|cred", re.IGNORECASE)
-_FIRST_WORD = re.compile(r"[A-Za-z]+(?= )")
-_COUNT = re.compile(r"[\d.,]{1,11}")
+_SENTENCE = lazy_pattern(r"(?<=: )[A-Z]?[a-z]{1,14} (?=[a-z`(])")
+_PASSWORD = lazy_pattern(r"pass|pwd|secret|cred", re.IGNORECASE)
+_FIRST_WORD = lazy_pattern(r"[A-Za-z]+(?= )")
+_COUNT = lazy_pattern(r"[\d.,]{1,11}")
 # A session of a login has a long random name; that of a conversation is a UUID or is chosen by
 # someone.
-_IDENTIFIER = re.compile(r"""[\\"'`\[]{0,10}[\w%.+/-]{1,200}""", re.ASCII)
-_RANDOM = re.compile(r"(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{16}")
-_WORD_ALONE = re.compile(r"\S{1,80}[ \t]{0,8}(?:\n|$)")
-_MIXED = re.compile(r"(?=[^\s\d`]{0,40}\d)(?=[^\sA-Za-z`]{0,40}[A-Za-z])\S{6}")
-_DIGIT = re.compile(r"\d")
+_IDENTIFIER = lazy_pattern(r"""[\\"'`\[]{0,10}[\w%.+/-]{1,200}""", re.ASCII)
+_RANDOM = lazy_pattern(r"(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{16}")
+_WORD_ALONE = lazy_pattern(r"\S{1,80}[ \t]{0,8}(?:\n|$)")
+_MIXED = lazy_pattern(r"(?=[^\s\d`]{0,40}\d)(?=[^\sA-Za-z`]{0,40}[A-Za-z])\S{6}")
+_DIGIT = lazy_pattern(r"\d")
 _CLOSING = ".,;)}]"  # what may end a sentence or an object behind a value
 _MOST_CLOSING = 2  # of them are left standing: more are part of the value
 

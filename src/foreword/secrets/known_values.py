@@ -16,6 +16,7 @@ from hashlib import blake2b
 from html import escape
 from urllib.parse import quote, quote_plus
 
+from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import HIDDEN, elements, hide, is_array, mask, members
 
 # Characters. What is shorter stands anywhere: a password of three letters would blacken every text
@@ -33,7 +34,7 @@ LONGEST_SECRET = 10_000
 # What an address leaves as it is: nothing, a path, a part of one and a whole one as browsers encode
 # them.
 _LEFT_IN_ADDRESSES = ("", "/", "!~*'()", ";,/?:@&=+$!~*'()#")
-_LOWER = re.compile(r"%[0-9A-F]{2}")
+_LOWER = lazy_pattern(r"%[0-9A-F]{2}")
 
 
 class KnownValues:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 
+from foreword.pattern import lazy_pattern
 from foreword.secrets.secret_names import is_secret_name
 
 HIDDEN = "[hidden]"
 _MOST = 240  # characters: a longer value is no placeholder, and is not looked at for being one
 _PUBLIC = ("-----BEGIN PUBLIC KEY", "-----BEGIN CERTIFICATE")
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"""\s*(?:
       null | none | nil | undefined | true | false | yes | no | on | off | n/a
     | \W{0,3} | [*•.#_-]+ | (?:[\w-]{1,20}[_-])?x{3,}
@@ -36,15 +37,15 @@ _PLACEHOLDER = re.compile(
 )
 # A PIN is some digits. What mixes letters with digits like a password is one too; `GPIO17`,
 # `release-2411` and the hash of a commit are not.
-_PIN = re.compile(
+_PIN = lazy_pattern(
     r"\d{4,12}|(?![0-9a-f]+$)(?=[^\d]{1,40}\d{1,40}[A-Za-z])[\w!@#$%^&*+-]{8,64}", re.ASCII
 )
 # The name of an environment variable, with or without what reads it.
-_VARIABLE = re.compile(r"\[?\$?[A-Z]{2,40}(?:_[A-Z]{1,40}){1,8}\]?|\$[A-Z_]{3,80}|\$[a-z_]{1,80}")
+_VARIABLE = lazy_pattern(r"\[?\$?[A-Z]{2,40}(?:_[A-Z]{1,40}){1,8}\]?|\$[A-Z_]{3,80}|\$[a-z_]{1,80}")
 _VARIABLE_ENDINGS = ("_ID", "_KEY", "_NAME", "_PASS", "_VAR")
-_SHELL_VARIABLE = re.compile(r"\$[A-Z][A-Z_]{2,}")
+_SHELL_VARIABLE = lazy_pattern(r"\$[A-Z][A-Z_]{2,}")
 
-_TYPE = re.compile(
+_TYPE = lazy_pattern(
     r"""[&*]?(?:typing\.)?(?:
       str|string|bytes|bytearray|int|integer|number|bool|boolean|object|any
       |float|unknown|never|void|Any|String
@@ -56,7 +57,7 @@ _TYPE = re.compile(
     re.VERBOSE,
 )
 # The last one is a quote that closes: `print("token:", token)`, `"token=" + token`.
-_STANDS_IN = re.compile(
+_STANDS_IN = lazy_pattern(
     r"""
       (?:await|new|not|lambda|function|async|return|if|else)[ ]
     | [!&*]?(?:[A-Za-z_]{1,40}(?:\?\.|\.|::|->)){1,6}\w{3,60}\(
@@ -68,7 +69,7 @@ _STANDS_IN = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_PATH = re.compile(
+_PATH = lazy_pattern(
     r"[!&*@]?(\$?[A-Za-z_]\w{0,60}(?:(?:\?\.|\.|->|::)[A-Za-z_]\w{0,60}){0,6})"
     r"(?=[\s,;:)\]}\"'`+]|\.?$|\.\s)"
 )
@@ -79,7 +80,7 @@ _ROOTS = frozenset(
     var local module app
     """.split()
 )
-_WORDS = re.compile(r"[A-Za-z][a-z]+|[A-Z]+")
+_WORDS = lazy_pattern(r"[A-Za-z][a-z]+|[A-Z]+")
 
 
 def is_placeholder(value: str) -> bool:

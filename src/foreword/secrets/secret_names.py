@@ -12,9 +12,11 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_BEFORE_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WORD = re.compile(r"[^\W\d_]+")
-_FILE = re.compile(
+from foreword.pattern import lazy_pattern
+
+_BEFORE_CAPITAL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_FILE = lazy_pattern(
     r"[\w.-]+\.(?:c|cc|cpp|cs|css|go|h|hpp|html?|java|jsx?|json|kt"
     r"|lua|md|mjs|php|pyi?|rb|rs|scala|sh|sql|swift|toml|"
     r"tsx?|txt|vue|ya?ml)",

@@ -3,11 +3,11 @@ the window."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from foreword import tokens
 from foreword.errors import BadBudget
+from foreword.pattern import lazy_pattern
 from foreword.recipe.budget import whole_number
 
 # Shares of the window, of 200,000 tokens: 160,000, 180,000 and 20,000. The tenth above COMPRESS is
@@ -16,7 +16,7 @@ from foreword.recipe.budget import whole_number
 WARN = "80%"
 COMPRESS = "90%"
 TARGET = "10%"
-_SHARE = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*")
+_SHARE = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*")
 
 
 @dataclass(frozen=True, slots=True)

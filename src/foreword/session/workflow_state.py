@@ -6,13 +6,13 @@ names. Nothing here writes a log; what a tool returns goes to its caller alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from foreword.errors import BadPlan, UnknownName, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.plan import plan as planning
 from foreword.plan.snapshot import read_node, snapshot
 from foreword.plan.variables import of_node
@@ -30,7 +30,7 @@ from foreword.store.workflows import Workflow
 ALL = "all"  # in place of a name: every variable
 MEND_PLAN = "restore the database from a copy, or write a new version: `foreword plan update`"
 LONGEST_NAME = 200  # characters: a name is shown on one line, in lists and in commands to copy
-_NAME = re.compile(rf"[^\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
+_NAME = lazy_pattern(rf"[^\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
 
 
 class WorkflowState:

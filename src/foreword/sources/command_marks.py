@@ -13,13 +13,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
+
 _LEAD = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
-_FENCE = re.compile(rf"{_LEAD}(?P<fence>`{{3,}}|~{{3,}})(?P<info>.*)")
-_ALONE = re.compile(rf"(?P<lead>{_LEAD})(?P<ticks>`+)!(?P<command>[^`]+)(?P=ticks)\s*")
-_AT_END = re.compile(rf"(?:^{_LEAD}|:[*_]*[ \t]+)!(?P<command>[\w./][^`!]*)$")
-_PROSE = re.compile(r".*[^\W\d_][.,;:?]")
-_TICKS = re.compile(r"`+")
-_BEFORE = re.compile(r"[\w\\!`]")
+_FENCE = lazy_pattern(rf"{_LEAD}(?P<fence>`{{3,}}|~{{3,}})(?P<info>.*)")
+_ALONE = lazy_pattern(rf"(?P<lead>{_LEAD})(?P<ticks>`+)!(?P<command>[^`]+)(?P=ticks)\s*")
+_AT_END = lazy_pattern(rf"(?:^{_LEAD}|:[*_]*[ \t]+)!(?P<command>[\w./][^`!]*)$")
+_PROSE = lazy_pattern(r".*[^\W\d_][.,;:?]")
+_TICKS = lazy_pattern(r"`+")
+_BEFORE = lazy_pattern(r"[\w\\!`]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

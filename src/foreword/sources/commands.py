@@ -22,6 +22,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from foreword.errors import UsageError
+from foreword.pattern import lazy_pattern
 from foreword.sources import git_command, process
 from foreword.sources.command_marks import marks
 from foreword.sources.git_options import VERB_NAMES, names_a_verb
@@ -29,7 +30,7 @@ from foreword.text.clean import clean, without_escapes
 
 Outcome = Literal["ran", "not allowed", "needs a shell", "failed", "timed out", "cut"]
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""\s*(?:
       (?P<quiet>2>\s*/dev/null(?=\s|\||$))
     | (?P<otherwise>\|\|)

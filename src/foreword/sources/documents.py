@@ -8,16 +8,16 @@ What a text says about documents is read by `references`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from foreword.pattern import lazy_pattern
 from foreword.sources import files
 
 SHARED_NAMES = frozenset(("instructions", "persona", "panel"))  # their folder says more
 CONTENTS = frozenset(("index.md", "readme.md"))  # about the documents beside them, not one of them
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+_NOT_IN_NAMES = lazy_pattern(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

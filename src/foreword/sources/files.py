@@ -11,7 +11,6 @@ import codecs
 import fnmatch
 import os
 import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Literal, overload
 
 from foreword import regular_file
 from foreword.errors import BadSource, OutsideRoot
+from foreword.pattern import lazy_pattern
 from foreword.regular_file import LEADS_NOWHERE, MISSING, OUTSIDE, UNREADABLE, Unusable
 from foreword.text.clean import clean
 
@@ -45,7 +45,7 @@ _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\v\f\r\x1b")
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = lazy_pattern(r"(\d+)")
 _TOOL_FOLDERS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
 
 

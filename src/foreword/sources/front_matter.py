@@ -11,13 +11,15 @@ import re
 from functools import cache
 from typing import Any
 
+from foreword.pattern import lazy_pattern
+
 # Of front matter: fields by name need a hundredth of it; more is data in the wrong place.
 LARGEST_CHARS = 65_536
 # of a whole file: a second to read; 12 MB took three minutes and 800 MB
 LARGEST_YAML_CHARS = 200_000
 
-_OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n)")
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE)
+_OPENING = lazy_pattern(r"---[ \t]*(?:\r\n?|\n)")
+_CLOSING = lazy_pattern(r"^(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE)
 # Levels of lists and mappings within each other: people write three or four; a thousand of them
 # would use up the stack.
 _DEEPEST = 20

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.errors import BadSource
+from foreword.pattern import lazy_pattern
 from foreword.sources import git_command
 from foreword.text.clean import clean, without_escapes
 
@@ -45,23 +46,23 @@ _LABELS = {
     "style": "Style",
     "revert": "Undone",
 }
-_MERGE = re.compile(r"Merge (?:branch|branches|pull request|remote-tracking branch|tag|commit)\b")
-_PREFIX = re.compile(
+_MERGE = lazy_pattern(r"Merge (?:branch|branches|pull request|remote-tracking branch|tag|commit)\b")
+_PREFIX = lazy_pattern(
     rf"(?P<kind>{'|'.join(_LABELS)})(?:\((?P<scope>[^()]*)\))?(?P<breaking>!?):\s*(?P<rest>\S.*)",
     re.I,
 )
-_REVERT = re.compile(r'Revert "(?P<rest>.+)"')
-_REFERENCE = re.compile(r"\s*\((?:[#!]|GH-)\d+\)(?=\s*$|\s*\()")
+_REVERT = lazy_pattern(r'Revert "(?P<rest>.+)"')
+_REFERENCE = lazy_pattern(r"\s*\((?:[#!]|GH-)\d+\)(?=\s*$|\s*\()")
 _ID = r"(?<![\w#./@-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}(?![\w/@-]|\.\w)"
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     rf"\b(after|before|by|from|in|of|reverts?|see|since|to|with) (?:commit )?{_ID}", re.I
 )
-_HASH = re.compile(rf"(?:\bcommit )?{_ID}", re.I)
-_SHORTCODE = re.compile(r"(?<!\S):[a-z0-9_+-]+:(?!\S)")
-_SYMBOLS = re.compile("^[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+")
-_LEADING = re.compile(r"^(?:[:;,-]+\s+)+")
+_HASH = lazy_pattern(rf"(?:\bcommit )?{_ID}", re.I)
+_SHORTCODE = lazy_pattern(r"(?<!\S):[a-z0-9_+-]+:(?!\S)")
+_SYMBOLS = lazy_pattern("^[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+")
+_LEADING = lazy_pattern(r"^(?:[:;,-]+\s+)+")
 # of an expression: escape, class, opening of a group, counted repetition, any other
-_SYNTAX = re.compile(
+_SYNTAX = lazy_pattern(
     r"\\."
     r"|\[\^?\]?(?:\\.|[^\]\\])*\]"
     r"|\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?"
@@ -70,8 +71,8 @@ _SYNTAX = re.compile(
     re.DOTALL,
 )
 # would show the rest of a line in another order
-_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_HOLLOW = re.compile(r"\(\s*\)|\[\s*\]|`\s*`")
+_DIRECTION = lazy_pattern("[\u202a-\u202e\u2066-\u2069]")
+_HOLLOW = lazy_pattern(r"\(\s*\)|\[\s*\]|`\s*`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foreword.pattern import lazy_pattern
 from foreword.sources import process
 from foreword.sources.git_options import GitCommand, parse_git_command
 
@@ -55,7 +56,7 @@ _SETTINGS = [
 _SETTINGS_WANTED = r"^(core|extensions|i18n|remote|branch|user)\."
 # What decides how files and commits are read, and what `git remote -v` and `git status -b` tell.
 # None of it is run.
-_PROJECT_SETTINGS = re.compile(
+_PROJECT_SETTINGS = lazy_pattern(
     r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol"
     r"|quotepath|abbrev|checkstat|trustctime|protecthfs|protectntfs"
     r"|sparsecheckout|sparsecheckoutcone)"
@@ -66,7 +67,7 @@ _PROJECT_SETTINGS = re.compile(
     r"|branch\..+\.(remote|merge)",
     re.DOTALL,
 )
-_USER_SETTINGS = re.compile(  # with two paths; a project's could name any file
+_USER_SETTINGS = lazy_pattern(  # with two paths; a project's could name any file
     r"core\.(excludesfile|attributesfile|autocrlf|eol|quotepath|abbrev|precomposeunicode)"
     r"|user\.(name|email)"
 )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
 from foreword.sources.git_verbs import VERBS, Verb
 
 _GLOBAL = """
@@ -19,7 +20,9 @@ _GLOBAL = """
 """.split()
 _SHOWN_CHARS = 30  # of a word in a reason: verb, word and reason fit one line of a terminal
 _VERSION = ("--version", "-v", "version")
-_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")  # in a format, both start a signature program
+_SIGNATURE = lazy_pattern(
+    r"%[-+ ]?G|%\(\*?signature"
+)  # in a format, both start a signature program
 
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 # the next word, where there is no `=`

@@ -7,11 +7,11 @@ repository, or can't be asked, stands nowhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from foreword.pattern import lazy_pattern
 from foreword.sources import git_command
 
 # Somebody waits for a checkpoint; past that, only branch and commit are asked for.
@@ -26,7 +26,7 @@ _STATUS = (
     "--no-renames",
     "--",
 )
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_COMMIT = lazy_pattern(r"[0-9a-f]{40,64}")
 _ABSENT = ("(initial)", "(detached)")
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
 from foreword.errors import BadSource
+from foreword.pattern import lazy_pattern
 from foreword.sources import files, source_argument
 from foreword.sources.front_matter import front_matter
 from foreword.text import lines
@@ -26,7 +27,7 @@ _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
 _MOST_UNREAD = 3  # folders that an error names as not looked into; it is one line
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
 _MARKDOWN = (".md", ".markdown")
-_DAY = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
+_DAY = lazy_pattern(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
 _SINGULARS = {
     "criteria": "criterion",
     "analyses": "analysis",

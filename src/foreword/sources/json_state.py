@@ -16,12 +16,13 @@ from typing import Any
 from foreword.errors import BadSource
 from foreword.formats import read_messages
 from foreword.message import Message, group_by_calls, mend
+from foreword.pattern import lazy_pattern
 from foreword.section import Entry
 from foreword.sources import source_argument
 from foreword.text.words import parts
 
 _HINT = "give a JSON file with --source, or - for standard input"
-BLANK = re.compile(r"\{(\w+)(!?)\}")
+BLANK = lazy_pattern(r"\{(\w+)(!?)\}")
 
 
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:

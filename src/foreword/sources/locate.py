@@ -14,10 +14,11 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from foreword.pattern import lazy_pattern
 from foreword.sources import files
 from foreword.text import markdown
 
-NUMBERED = re.compile(r"^(?:(?:goal|step|task|phase)\s+)?(?:(\d+)\b)?\s*")
+NUMBERED = lazy_pattern(r"^(?:(?:goal|step|task|phase)\s+)?(?:(\d+)\b)?\s*")
 
 
 class NameField(Protocol):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.errors import BadSource
+from foreword.pattern import lazy_pattern
 from foreword.review.panel import Member, Panel
 from foreword.sources.front_matter import front_matter
 from foreword.text.markdown import Heading, blocks, headings
@@ -29,25 +30,25 @@ _HINT = (
     " **Role:** each"
 )
 
-_KIND = re.compile(r"^(?:review|panel|round[ -]?table|persona)\s*:\s*", re.IGNORECASE)
-_ROSTER = re.compile(
+_KIND = lazy_pattern(r"^(?:review|panel|round[ -]?table|persona)\s*:\s*", re.IGNORECASE)
+_ROSTER = lazy_pattern(
     r"^(?!per\b).*\b(?:perspectives?|participants?|personas?|members?|reviewers?|panelists?|round"
     r" table|roster)$",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"^(?:\d{1,3}[.):]|[-*])\s+")
-_ROLE = re.compile(
+_NUMBERED = lazy_pattern(r"^(?:\d{1,3}[.):]|[-*])\s+")
+_ROLE = lazy_pattern(
     r"^(?:\*\*|__|#{1,6}[ \t]+)\s*(?:role|evaluate for|focus)\b", re.IGNORECASE | re.MULTILINE
 )
-_GROUPED = re.compile(r"^\w+ \w{1,3}:\s*")
-_MARKER = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_LINK = re.compile(r"\[([^\]\n]{1,200})\]\(<?([^)\s>]{1,400})>?[^)\n]{0,200}\)")
-_CODE = re.compile(r"`([^`\n]{1,200})`")
-_BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
-_PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|[\w@-]+\.md\b")
-_PLACE = re.compile(rf"`?(?:{_LINK.pattern}|{_PATH.pattern})`?")
-_ASIDE = re.compile(r"\s+(?:--?|[–—])\s+|\s*[:(]\s*|\s*,\s+|[.;]\s")
-_RULE = re.compile(r"(?:\s*^\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)+\s*\Z", re.MULTILINE)
+_GROUPED = lazy_pattern(r"^\w+ \w{1,3}:\s*")
+_MARKER = lazy_pattern(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_LINK = lazy_pattern(r"\[([^\]\n]{1,200})\]\(<?([^)\s>]{1,400})>?[^)\n]{0,200}\)")
+_CODE = lazy_pattern(r"`([^`\n]{1,200})`")
+_BOLD = lazy_pattern(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
+_PATH = lazy_pattern(r"[\w.@-]+(?:/[\w.@-]+)+|[\w@-]+\.md\b")
+_PLACE = lazy_pattern(rf"`?(?:{_LINK.pattern}|{_PATH.pattern})`?")
+_ASIDE = lazy_pattern(r"\s+(?:--?|[–—])\s+|\s*[:(]\s*|\s*,\s+|[.;]\s")
+_RULE = lazy_pattern(r"(?:\s*^\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)+\s*\Z", re.MULTILINE)
 _NAME_COLUMNS = frozenset(
     (
         "participant",
@@ -62,7 +63,7 @@ _NAME_COLUMNS = frozenset(
         "name",
     )
 )
-_NO_ROW = re.compile(r"^[\s|:-]*$")
+_NO_ROW = lazy_pattern(r"^[\s|:-]*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
 from foreword.sources.documents import Document
 from foreword.text import marks
 
@@ -22,18 +23,18 @@ Find = Callable[[str, str, str], Document | None]
 
 MOST_WORDS = 4  # of a name behind a label that may as well be the beginning of a sentence
 
-_REFERENCE = re.compile(
+_REFERENCE = lazy_pattern(
     r"(?<![\w/.-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:md|ya?ml|json))(?:#[\w-]*)?(?![\w/])"
 )
-_LINKED = re.compile(r"\]\((?P<link>[^)\s]{1,300})\)|`(?P<code>[^`\r\n]{1,300})`")
-_LABELLED = re.compile(
+_LINKED = lazy_pattern(r"\]\((?P<link>[^)\s]{1,300})\)|`(?P<code>[^`\r\n]{1,300})`")
+_LABELLED = lazy_pattern(
     r"[ \t>*_+-]*(?P<directive>(?:adopt|invoke)[ \t]+)?"
     r"(?P<kind>persona|prompt|panel)s?[*_]*[ \t]*:[*_ \t]*"
     r"(?P<rest>[^\r\n]*)",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r",|;|&|\sand\s")
-_NAME = re.compile(r"[\w.][\w ./-]{0,200}")
+_BETWEEN = lazy_pattern(r",|;|&|\sand\s")
+_NAME = lazy_pattern(r"[\w.][\w ./-]{0,200}")
 _NOTHING = ("", "none", "n/a", "-", "—")
 
 

@@ -7,7 +7,6 @@ appends, for as long as the messages are, with a digest of what was appended and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,11 +14,12 @@ from hashlib import sha256
 from foreword.errors import KeyReused, UsageError
 from foreword.formats.record import to_record
 from foreword.message import Message
+from foreword.pattern import lazy_pattern
 from foreword.store.database import Database, Kinds, from_json, stamp, to_json
 
 # Characters, as providers have it for their own idempotency keys.
 LONGEST_KEY = 255
-_KEY = re.compile(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
+_KEY = lazy_pattern(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
 # Characters of the error for a bad key, which repeats it: a key may have any size.
 _LONGEST_ERROR = 300
 

@@ -6,15 +6,15 @@ they are called in an event, is said by `operations.changes`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from foreword.pattern import lazy_pattern
 from foreword.store.database import Database
 
 # Workflows asked for by name; beyond that, all are read. It keeps the statement well under the
 # number of values that a database takes (999 in old releases of SQLite).
 MOST_NAMED = 500
-_STAMP = re.compile(r"\D")
+_STAMP = lazy_pattern(r"\D")
 _OF_WORKFLOW = "FROM conversations c WHERE c.workflow = w.id"
 _QUERY = (
     "SELECT w.name, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id), (SELECT"

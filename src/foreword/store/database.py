@@ -8,7 +8,6 @@ understand, in the modules named after what they keep (`plans`, `variables`, `me
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -16,14 +15,15 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from foreword.errors import StoreError, UsageError
+from foreword.pattern import lazy_pattern
 
 Row = tuple[Any, ...]
 Kinds = type | tuple[type, ...]
 Check = Callable[[Any], bool]
 RESTORE = "restore the database from a copy"
 LARGEST_NUMBER = 2**63 - 1  # that a column of either database holds
-_LONE = re.compile("[\ud800-\udfff]")  # half a character: JSON can say it, UTF-8 can not
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_LONE = lazy_pattern("[\ud800-\udfff]")  # half a character: JSON can say it, UTF-8 can not
+_UNSTORABLE = lazy_pattern("[\0\ud800-\udfff]")
 
 
 class Database(Protocol):

@@ -7,13 +7,13 @@ and is not done by halves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from foreword.errors import StoreError, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.store.database import Row
 from foreword.store.migrations import POSTGRES, migrate
 
@@ -24,7 +24,7 @@ SCHEMA = "foreword"
 # A server that is there answers in far less; a host that drops packets would else hold up a command
 # for minutes. The address may say otherwise (connect_timeout).
 CONNECT_SECONDS = 10
-PORTS = re.compile(r"[\d,]*")  # of several servers, with commas
+PORTS = lazy_pattern(r"[\d,]*")  # of several servers, with commas
 
 
 class Postgres:

@@ -9,7 +9,6 @@ SQLite removes when it is done: ours never do.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import apsw
 
 from foreword.errors import StoreError
+from foreword.pattern import lazy_pattern
 from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
 
 # type, name, sql: a row of sqlite_master, nothing of it to be trusted
@@ -24,7 +24,7 @@ SchemaObject = tuple[object, object, object]
 
 OBJECTS = "SELECT type, name, sql FROM sqlite_master"
 # as SQLite itself writes it, whoever made it
-_PLAIN = re.compile(r"CREATE (?:TABLE|INDEX|UNIQUE INDEX) ")
+_PLAIN = lazy_pattern(r"CREATE (?:TABLE|INDEX|UNIQUE INDEX) ")
 # at its end: the name of another journal is in front of it
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _LONGEST_NAME = 60  # characters of a name in an error; a stranger may choose any

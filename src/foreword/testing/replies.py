@@ -4,12 +4,12 @@ limit, and counted."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
+from foreword.pattern import lazy_pattern
 from foreword.tokens import counter
 
 PER_MESSAGE_TOKENS = 4  # for the role and the marks around a message, about what providers count
@@ -19,7 +19,7 @@ SPOKEN = ("system", "instructions", "messages", "input", "tools")
 UNSPOKEN = frozenset(
     ("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control")
 )
-PIECES = re.compile(r"\s*\S+|\s+")
+PIECES = lazy_pattern(r"\s*\S+|\s+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from foreword.pattern import lazy_pattern
 from foreword.text import markdown
 
 # Of the sections: with fewer answered, a file is still a template. An author who has begun, with
@@ -23,25 +24,27 @@ _PROMPT_WORDS = 12  # beside a `[Placeholder]`: with more, the line is an answer
 _ASIDE_WORDS = 4  # beside words in italics alone: with more, they are an aside in an answer
 _LABEL_WORDS = 3  # behind a `**Label:**`: templates have as many themselves
 
-_ITALIC = re.compile(
+_ITALIC = lazy_pattern(
     r"(?<!\w)_(?!_)[^_`\r\n]++(?:_[^_`\r\n]++)*?_(?!\w)|(?<![\w*])\*(?![*\s])[^*`\r\n]++\*(?![\w*])"
 )
-_PLACEHOLDER = re.compile(r"(?<![\w\])])\[(?![ xX]\]|\^)[A-Za-z][^\[\]\r\n]*+\](?![\[(:\w])")
-_TAG = re.compile(r"\[[\w-]+\]\s+(\S+\s+\S.*)")
-_TO_COME = re.compile(r"\bwill be (?:populated|filled|generated|created|written)\b", re.IGNORECASE)
-_MARKUP = re.compile(
+_PLACEHOLDER = lazy_pattern(r"(?<![\w\])])\[(?![ xX]\]|\^)[A-Za-z][^\[\]\r\n]*+\](?![\[(:\w])")
+_TAG = lazy_pattern(r"\[[\w-]+\]\s+(\S+\s+\S.*)")
+_TO_COME = lazy_pattern(
+    r"\bwill be (?:populated|filled|generated|created|written)\b", re.IGNORECASE
+)
+_MARKUP = lazy_pattern(
     r"^[ \t]*(?:[-*+]|\d+[.)]|>)[ \t]*(?:\[[ xX]\])?|^[ \t]*(?:```|~~~).*$|<!--.*?-->|[*_`|:>#=-]+"
 )
-_LABEL = re.compile(r"\s*(?:[-*+]\s+)?\*\*[^*]+\*\*:?\s*(.*)")
-_RULE = re.compile(r"\s*+\|[\s:|]*+-[\s:|-]*+")
-_HEADING = re.compile(r"^ {0,3}(?:#|(?:=++|-++)[ \t]*+\r?$)", re.MULTILINE)
-_PROSE = re.compile(
+_LABEL = lazy_pattern(r"\s*(?:[-*+]\s+)?\*\*[^*]+\*\*:?\s*(.*)")
+_RULE = lazy_pattern(r"\s*+\|[\s:|]*+-[\s:|-]*+")
+_HEADING = lazy_pattern(r"^ {0,3}(?:#|(?:=++|-++)[ \t]*+\r?$)", re.MULTILINE)
+_PROSE = lazy_pattern(
     r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?+(?![^\r\n]{0,500}\bwill"
     r" be\b)[^\W_][^\r\n_*\[\]`|<>]{40,500}+\r?+"
     r"(?!\n[ \t]*+[=|-])$",
     re.MULTILINE,
 )
-_CHECKLIST = re.compile(r"\s*(?:quality gate|checklist|before considering)\b", re.IGNORECASE)
+_CHECKLIST = lazy_pattern(r"\s*(?:quality gate|checklist|before considering)\b", re.IGNORECASE)
 
 
 def is_blank_template(text: str) -> bool:

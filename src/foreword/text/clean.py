@@ -7,12 +7,12 @@ is no author's: there the sequences that steer a terminal go, too.
 
 from __future__ import annotations
 
-import re
+from foreword.pattern import lazy_pattern
 
 _NUL = "\x00"
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
-_STEERING = re.compile(
+_STEERING = lazy_pattern(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)"
     r"|[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )

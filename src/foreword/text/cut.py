@@ -8,10 +8,10 @@ fits. Nothing is rephrased. The scores come from `weight` and `relevance`, the c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.text import narrow, relevance, weight
 from foreword.text.choose import GAP, PieceChoice
@@ -38,7 +38,7 @@ _SECTION_DECAY = 0.94
 _MUCH = 0.3  # of the room: with more left over, even a whole sentence is torn to use it
 _LITTLE = 0.01  # of the room: what is left over and smaller stays empty
 _TEARABLE = 0.03  # of the room: with more left over, what is torn anyway is torn once more
-_ENDS = re.compile(r"""[.!?:;。！？；：|{}\[\]]\s*\Z|["\]}\d],\s*\Z""")
+_ENDS = lazy_pattern(r"""[.!?:;。！？；：|{}\[\]]\s*\Z|["\]}\d],\s*\Z""")
 # What a piece carries for itself, beside what it says to the query: enough to tell pieces apart
 # that the query does not, too little to outweigh a good match.
 _CARRY_SHARE = 0.05

@@ -12,14 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from foreword.pattern import lazy_pattern
+
 LARGEST_SHARE = (
     4  # one hunk takes at most a quarter of the room: a generated file is no diff to read
 )
 MARK_CHARS = 64  # of the longest mark: kept free wherever one may have to be written
 
-_FILE = re.compile(r"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
-_GIT = re.compile(r"^diff --git ", re.MULTILINE)
-_HUNK = re.compile(r"^@@ ", re.MULTILINE)
+_FILE = lazy_pattern(r"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
+_GIT = lazy_pattern(r"^diff --git ", re.MULTILINE)
+_HUNK = lazy_pattern(r"^@@ ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`]{1,2000}", re.IGNORECASE)
-_CODE = re.compile(r"`([^`\n]{1,200})`")
-_ATTRIBUTE = re.compile(r"(?<![\w.#-])[\w.#-]*+\[[^\[\]\n]{1,120}=[^\[\]\n]{0,120}\]")
+from foreword.pattern import lazy_pattern
+
+_URL = lazy_pattern(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`]{1,2000}", re.IGNORECASE)
+_CODE = lazy_pattern(r"`([^`\n]{1,200})`")
+_ATTRIBUTE = lazy_pattern(r"(?<![\w.#-])[\w.#-]*+\[[^\[\]\n]{1,120}=[^\[\]\n]{0,120}\]")
 _AROUND = "\"'`,;:!?()<>{}*…“”‘’"
-_LITERAL = re.compile(
+_LITERAL = lazy_pattern(
     r"""
       [^\s@]+@[\w-]+\.[\w.-]+                # an address
     | [#.][A-Za-z_][\w.#:>-]*                # a selector, a hidden file

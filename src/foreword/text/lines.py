@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_BREAK = re.compile(r"\r\n?|\n")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_MARKED = re.compile(
+from foreword.pattern import lazy_pattern
+
+_BREAK = lazy_pattern(r"\r\n?|\n")
+_LINE = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_MARKED = lazy_pattern(
     r"[ \t]*(?:(?P<fence>```|~~~)|(?P<heading>#{1,6})(?=[ \t]|\r|\n|$)"
     r"|(?P<item>(?:[-*+]|\d{1,9}[.)])[ \t])|(?P<table>\|))"
 )
 _KINDS = {"fence": "code", "": "paragraph"}  # of a block, where its first line's mark is not it
-_RULE = re.compile(r"[ \t]*+\|[:| \t]*+-[-:| \t]*+[\r\n]*+\Z")
+_RULE = lazy_pattern(r"[ \t]*+\|[:| \t]*+-[-:| \t]*+[\r\n]*+\Z")
 
 
 def starts(text: str) -> list[int]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from foreword.pattern import lazy_pattern
 from foreword.text import lines
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 # takes time in proportion to the text, and a hostile one can't make it take more.
 LARGEST_PARSED = 400_000
 
-_FRONT_MATTER = re.compile(
+_FRONT_MATTER = lazy_pattern(
     r"---[ \t]*(?:\r\n?+|\n)(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
 )
-_ATX = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
+_ATX = lazy_pattern(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
 _LEAVES = {"fence": "code", "code_block": "code", "html_block": "html", "hr": "rule"}
 
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from foreword.pattern import lazy_pattern
 from foreword.text import lines, markdown
 
 Kind = Literal["PHASE", "ANCHOR", "TIER"]
 
-_MARK = re.compile(
+_MARK = lazy_pattern(
     r"<!--[ \t]*+(?:"
     r"(?P<end>/?)(?P<kind>PHASE(?=[ \t]*+(?::|[0-9]|-->))|(?-i:ANCHOR\b)|ANCHOR(?=["
     r" \t]*+(?::|-->)))"
@@ -28,7 +29,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 # a mark gone wrong: `/ PHASE:1`, `END PHASE:1`, `PHASE_1`, `TIER_1`, or no end on its line
-_MEANT = re.compile(
+_MEANT = lazy_pattern(
     r"<!--[ \t]*+(?:(?:/|END\b)[ \t_]*+)?(?P<kind>PHASE(?=[ \t]*+[:_0-9])|ANCHOR\b|TIER(?=_?[0-9]))"
     r"[^\r\n]{0,300}?(?:-->|(?=[\r\n])|\Z)"
 )
@@ -37,10 +38,10 @@ _RIGHT = {
     "ANCHOR": "<!-- ANCHOR: why --> and <!-- /ANCHOR -->",
     "TIER": "<!-- TIER_1_START --> and <!-- TIER_1_END -->",
 }
-_NAME = re.compile(r"[\w.-]{1,40}")
-_FENCE = re.compile(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
-_CODE = re.compile(r"(?<!`)(?P<ticks>`++)[^\r\n]*?(?<!`)(?P=ticks)(?!`)")
-_GAP = re.compile(r"[ \t\r\n]*")
+_NAME = lazy_pattern(r"[\w.-]{1,40}")
+_FENCE = lazy_pattern(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
+_CODE = lazy_pattern(r"(?<!`)(?P<ticks>`++)[^\r\n]*?(?<!`)(?P=ticks)(?!`)")
+_GAP = lazy_pattern(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

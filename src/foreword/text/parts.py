@@ -11,27 +11,28 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
 from foreword.text import lines, markdown
 from foreword.text.marks import Span, plain, rows, spans_of, without
 
 PERSONA_HEADER = ("Role", "Evaluate For")
 _HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
 
-_AFTER = re.compile(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
-_HEADING = re.compile(
+_AFTER = lazy_pattern(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
+_HEADING = lazy_pattern(
     r"Phase[ \t]+(?P<name>[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?)\b[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)",
     re.IGNORECASE,
 )
-_ATX = re.compile(r"[ ]{0,3}(?P<level>#{1,6})[ \t]++(?P<title>\S[^\r\n]*)")
-_PHASE_NAME = re.compile(r"\b[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE)
-_DEPENDS = re.compile(
+_ATX = lazy_pattern(r"[ ]{0,3}(?P<level>#{1,6})[ \t]++(?P<title>\S[^\r\n]*)")
+_PHASE_NAME = lazy_pattern(r"\b[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE)
+_DEPENDS = lazy_pattern(
     r"^[> \t*_-]{0,12}(?:depends[ \t]++on|after)[*_]{0,3}[ \t]*+:[*_"
     r" \t]*+(?P<names>[^\r\n]{1,300})\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NOTHING = ("none", "nothing")
-_BETWEEN = re.compile(r"[\s,;&]+|\b(?:phases?|and)\b", re.IGNORECASE)
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})")
+_BETWEEN = lazy_pattern(r"[\s,;&]+|\b(?:phases?|and)\b", re.IGNORECASE)
+_RULE = lazy_pattern(r"(?:-{3,}|\*{3,}|_{3,})")
 # How far into a phase its title and what it waits for are looked for: behind that, a heading is one
 # of its steps, and `after:` a word of its text.
 _HEAD_LINES = 20

@@ -14,18 +14,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from foreword.pattern import lazy_pattern
 from foreword.text import markdown
 from foreword.text.sentences import LONGEST_UNIT, sentences, unwrapped_lines
 
 __all__ = ["LONGEST_LEAD", "Begins", "Piece", "is_lead", "is_markup", "sentences", "split"]
 
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_LINE = re.compile(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
-_ENTRY = re.compile(r"(?<=[\r\n])(?=\S)")
+_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
+_LINE = lazy_pattern(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
+_ENTRY = lazy_pattern(r"(?<=[\r\n])(?=\S)")
 _ZERO_WIDTH_JOINER = "\u200d"
 _JOINERS = _ZERO_WIDTH_JOINER + "\ufe0e\ufe0f"
 _LONGEST_CLUSTER = 8  # characters that make one, as a family of four does; after that it is torn
-_TAGS = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
+_TAGS = lazy_pattern(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 LONGEST_LEAD = 160  # characters: a longer line that ends in a colon says something for itself
 

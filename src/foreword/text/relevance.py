@@ -7,11 +7,11 @@ scores is the business of `cut`.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from foreword.pattern import lazy_pattern
 from foreword.text.words import (
     LONGEST_NAME,
     STOP_WORDS,
@@ -38,7 +38,7 @@ NEIGHBOUR_SHARE = 0.3  # of a match's score: the sentence beside an answer often
 _NAMES_WEIGHT = 3.0  # of a match in a passage's names, beside one in its words
 _NAMED_BOOST = 2.0  # of a match of what the query names, once more on top
 _FEW = 24  # passages: among fewer, BM25 can't tell rare words from frequent ones
-_UNUSABLE = re.compile("[\x00\ud800-\udfff]")
+_UNUSABLE = lazy_pattern("[\x00\ud800-\udfff]")
 _TABLE = (
     "CREATE VIRTUAL TABLE passage USING fts5(body, names, content='', tokenize='porter unicode61"
     " remove_diacritics 2')"

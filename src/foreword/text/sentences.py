@@ -12,7 +12,9 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
-_STOP = re.compile(
+from foreword.pattern import lazy_pattern
+
+_STOP = lazy_pattern(
     r"""
     # a Western stop, closing quotes or markup, white space
     (?<![.!?])[.!?]++["'\u201d\u2019)\]*_`]*+\s++
@@ -23,23 +25,23 @@ _STOP = re.compile(
     """,
     re.VERBOSE,
 )
-_CLOSED = re.compile(
+_CLOSED = lazy_pattern(
     r"(?<!`)(`++)[^`]{1,200}+\1"  # code
     r"|\([^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)"
     r"|\[[^\[\]]{0,200}\]"
 )
-_ABBREVIATED = re.compile(
+_ABBREVIATED = lazy_pattern(
     r"""(?:^|[\s(\[*_"'/\u2013-])(?:
         (?i:vs|cf|approx|incl|excl|resp|al|mr|mrs|ms|dr|prof|st|viz|bzw|vgl|bspw|ggf)
         |(?:[A-Za-z]\.)*[A-Za-z]      # initials, U.S., z. B.
     )\.$""",
     re.VERBOSE,
 )
-_BEFORE_NUMBER = re.compile(
+_BEFORE_NUMBER = lazy_pattern(
     r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$"
 )
-_NUMBERED = re.compile(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
-_BREAK = re.compile(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
+_NUMBERED = lazy_pattern(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
+_BREAK = lazy_pattern(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
 _SHORT = 400  # characters: a run of lines without a full stop that stays together, as one sentence
 
 # Characters. No reader would call more of them a sentence: a longer one falls into its lines, and a

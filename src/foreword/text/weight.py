@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Sequence
 from math import log, log1p
 
+from foreword.pattern import lazy_pattern
 from foreword.text.pieces import Piece, is_lead, is_markup
 from foreword.text.words import STOP_WORDS, has_name, is_literal, words
 
-_DECIDES = re.compile(
+_DECIDES = lazy_pattern(
     r"\b(?:must|never|always|only|not|don't|cannot|because|since|decided?|decision"
     r"|requires?|required|instead|unless"
     r"|should|shall|avoid|locked|deferred|blocked|default|breaks?"
@@ -24,7 +25,7 @@ _DECIDES = re.compile(
     r"|warning|before|until|except)\b",
     re.IGNORECASE,
 )
-_FILLER = re.compile(
+_FILLER = lazy_pattern(
     r"\s*(?:[-*>]\s+)?_?(?:in this (?:section|document|chapter|file|guide|part)"
     r"|this (?:section|document|file|guide|page)"
     r" (?:is|will|describes?|contains?|covers?|explains?|provides?|outlines?)"
@@ -34,8 +35,8 @@ _FILLER = re.compile(
     r"|table of contents|last updated|introduction\b)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?<![\w.])\d[\d.,%]*(?![.)]\s)")
-_FOLDERS = re.compile(r"(?<!\S)[^\s/]{0,80}/(?:[^\s/]{0,80}/)*")
+_NUMBER = lazy_pattern(r"(?<![\w.])\d[\d.,%]*(?![.)]\s)")
+_FOLDERS = lazy_pattern(r"(?<!\S)[^\s/]{0,80}/(?:[^\s/]{0,80}/)*")
 _KINDS = {  # what a piece of this kind is worth beside one of prose, whose words it has fewer of
     "fence": 0.0,
     "rule": 0.0,
@@ -53,8 +54,8 @@ _OFTEN = 12  # uses of a word or name; more of them make it no weightier
 # its words when they are: without it, a line of one name would be the densest of all.
 _NAMING_CHARS = 120
 _DENSITY_WORDS = 6
-_LETTER = re.compile(r"[^\W\d_]")
-_LONG_NUMBER = re.compile(r"\d{4}")
+_LETTER = lazy_pattern(r"[^\W\d_]")
+_LONG_NUMBER = lazy_pattern(r"\d{4}")
 
 
 def carry(pieces: Sequence[Piece]) -> list[float]:

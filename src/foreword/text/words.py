@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from foreword.pattern import lazy_pattern
+
 _LITTLE_WORDS = """
     a about above after again all also am an and any are as at be because been before being below
     between both but by can could did do does doing done down during each else etc few for from
@@ -24,14 +26,14 @@ LONGEST_NAME = (
     100  # characters: what is longer nobody types or quotes; a hash or a blob, not a name
 )
 
-_CJK = re.compile(
+_CJK = lazy_pattern(
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003134f]+"
 )
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
+_WORD = lazy_pattern(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 # Each kind of name begins only where a run of its characters does and gives nothing back: a run is
 # read once, however long it is.
-_NAME = re.compile(
+_NAME = lazy_pattern(
     r"""
     # what the author set in code type
     `([^`\r\n]{1,80})`
@@ -52,7 +54,7 @@ _NAME = re.compile(
     |(\#\d++)""",
     re.VERBOSE,
 )
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PART = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def words(text: str) -> list[str]:

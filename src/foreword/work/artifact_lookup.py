@@ -8,13 +8,13 @@ a budget.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from foreword import tokens
 from foreword.errors import UnknownName
+from foreword.pattern import lazy_pattern
 from foreword.store import artifacts
 from foreword.store.urls import open_database
 from foreword.text.cut import relevant
@@ -23,7 +23,7 @@ COUNTER = "o200k"
 # Of one answer: several pages. What an agent looks up stays in its conversation for the rest of the
 # phase, so twice as much would fill it twice as soon; the rest can be looked up by another `about`.
 MOST_TOKENS = 4_000
-_NEVER_A_DOCUMENT = re.compile(r"[A-Z][A-Z0-9_]*-\d+[a-z]?|fw_[0-9a-f]+")
+_NEVER_A_DOCUMENT = lazy_pattern(r"[A-Z][A-Z0-9_]*-\d+[a-z]?|fw_[0-9a-f]+")
 # What models read as the description of the tool and of its arguments.
 _ABOUT = (
     "    about: What you want to know; of an artifact that is too long, the passages about that are"

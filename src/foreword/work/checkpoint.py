@@ -8,13 +8,13 @@ shape of the file is in `checkpoint_schema`.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import quote, unquote
 
 from foreword.errors import UsageError
+from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import hide, mask
 from foreword.sources.git_status import GitStatus
 
@@ -24,7 +24,7 @@ LONGEST_NAME = 240
 SHORT = 12  # characters of a commit or a digest, as git abbreviates them in large repositories
 _BETWEEN = "-phase-"
 _END = ".json"
-_INVISIBLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_INVISIBLE = lazy_pattern("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

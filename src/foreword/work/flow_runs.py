@@ -7,7 +7,6 @@ attempt, in which nothing that is kept is asked again. What is done in a run is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -17,6 +16,7 @@ from tempfile import TemporaryFile
 from uuid import uuid4
 
 from foreword.errors import StoreError, UnknownName, UsageError
+from foreword.pattern import lazy_pattern
 from foreword.plan.flow import Flow, Phase, waves
 from foreword.secrets.masking import mask
 from foreword.sources.project_root import project_root
@@ -36,7 +36,7 @@ from foreword.work.workers import run_worker
 # it, and as it is made of the workflow's name and the first words of the task.
 LONGEST_TASK = 40
 LONGEST_MADE = 60
-_NOT_IN_A_NAME = re.compile(r"[^\w.]+")
+_NOT_IN_A_NAME = lazy_pattern(r"[^\w.]+")
 Watch = Callable[[list[RunStatus]], None]
 Notify = Callable[[str], None]
 

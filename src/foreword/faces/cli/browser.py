@@ -24,6 +24,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import ASSETS, PROGRAM, SHOW, browser_rules, profiles_folder
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.interrupt import interrupt_event
+from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from foreword.browser import Rules
@@ -35,7 +36,7 @@ LOG_LOOK_SECONDS = 0.05  # between looks into its log, where its address appears
 LONGEST_REASON = 200  # characters of its log in an error
 # Its log and not the file in its profile: Chromium writes that one only where it chose the port
 # itself.
-LISTENS = re.compile(r"^DevTools listening on ws://\S+:(\d+)/", re.MULTILINE)
+LISTENS = lazy_pattern(r"^DevTools listening on ws://\S+:(\d+)/", re.MULTILINE)
 IN_USE = "Address already in use"
 QUIET = (
     "--no-first-run",

@@ -25,6 +25,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import interrupt_event, stoppable
+from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from foreword.demos.site import Site
@@ -42,7 +43,7 @@ PARTS = [
     "workflow_variables",
     "browser_state",
 ]
-TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
+TAG = lazy_pattern(r"^<(\w+)>$", re.MULTILINE)
 INTRO = """\
 A site with a login, a list of three pages and a form is served at {url}. The director's model is \
 played by rule and asked over HTTP as any other would be; the browser, the store and the run are \

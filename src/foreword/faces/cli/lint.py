@@ -17,6 +17,7 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import BadSource, RecipeError, UnknownName, at
 from foreword.faces.cli import screen
+from foreword.pattern import lazy_pattern
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 RECIPE_FOLDER = Path("foreword/recipes")
 YAML = (".yaml", ".yml")
-_RECIPE_KEY = re.compile(rb"^(?:sections|extends)[ \t]*:", re.MULTILINE)
+_RECIPE_KEY = lazy_pattern(rb"^(?:sections|extends)[ \t]*:", re.MULTILINE)
 # A recipe has one of these keys on its first pages; data may be gigabytes, and is not read.
 _BEGINNING_BYTES = 65_536
 

@@ -20,18 +20,19 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from foreword.engine.table import WIDTH, draw, printable
+from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from foreword.engine.report import Report
 
 # Before a person wonders; a command that answers sooner is not to flicker.
 PATIENT_SECONDS = 1.0
-HEADINGS = re.compile(r"^(?:section .*|left out.*|not there|self-check|warnings)$", re.MULTILINE)
-HANDLE = re.compile(r"\bfw_[0-9a-f]{14}\b")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+HEADINGS = lazy_pattern(r"^(?:section .*|left out.*|not there|self-check|warnings)$", re.MULTILINE)
+HANDLE = lazy_pattern(r"\bfw_[0-9a-f]{14}\b")
+_LONE_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 # Control characters but tab and line feed, and what turns the direction of writing around: in a
 # text from outside they could move the cursor, hide a part or show it in another order.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_STEERING = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def columns(stream: TextIO | None) -> int:

@@ -3,7 +3,6 @@ twice."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,12 +12,13 @@ from pydantic.json_schema import models_json_schema
 from foreword import __version__
 from foreword.faces.http.endpoint import JSON, Endpoint
 from foreword.faces.http.problems import MEANINGS, MEDIA
+from foreword.pattern import lazy_pattern
 from foreword.store.database import LARGEST_NUMBER
 
 ABOUT = "Contexts for models within a hard token budget, and what was left out of them."
 ANY_REQUEST = (400, 401, 403, 421, 429, 500, 503, 504)
 WITH_BODY = (413, 415)
-_NAME = re.compile(r"\{(\w+)\}")
+_NAME = lazy_pattern(r"\{(\w+)\}")
 _TEXT = {"type": "string", "minLength": 1}
 _NUMBER = {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER}
 PATH: dict[str, tuple[dict[str, Any], str]] = {

@@ -7,13 +7,13 @@ may not.
 
 from __future__ import annotations
 
-import re
-
 from h11 import LocalProtocolError
 from h11._receivebuffer import ReceiveBuffer
 
+from foreword.pattern import lazy_pattern
+
 LONGEST_CHUNK_HEAD = 256  # bytes: a size, and an extension that nobody uses
-_ENDS_ODDLY = re.compile(rb"(?<!\r)\n|\n[ \t]")
+_ENDS_ODDLY = lazy_pattern(rb"(?<!\r)\n|\n[ \t]")
 
 
 class StrictBuffer(ReceiveBuffer):

@@ -3,7 +3,6 @@ expect a version."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, WithJsonSchema
@@ -15,10 +14,11 @@ from foreword.faces.http.problems import ProblemResponse, problem_of
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
 from foreword.operations import operations, plans
+from foreword.pattern import lazy_pattern
 from foreword.plan.plan import STATUSES
 from foreword.store.database import LARGEST_NUMBER
 
-_TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
+_TAG = lazy_pattern(r'(?:W/)?"([0-9]{1,18})"')
 _TEXT = {"type": "string", "pattern": r"\S"}
 _ID = {"anyOf": [_TEXT, {"type": "integer", "minimum": -(2**62), "maximum": 2**62}]}
 _STATUS = {"enum": list(STATUSES)}

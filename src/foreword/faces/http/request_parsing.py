@@ -4,7 +4,6 @@ All else is refused."""
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NoReturn, TypeVar, get_args
@@ -16,6 +15,7 @@ from starlette.requests import Request
 
 from foreword.errors import did_you_mean
 from foreword.faces.http.problems import ProblemResponse
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import LARGEST_AMOUNT
 from foreword.store.database import LARGEST_NUMBER
 
@@ -38,7 +38,7 @@ PLAIN_WORDS = {  # where pydantic's words would name our own types, or Python's
 }
 # how pydantic ends the place of an error where one of several kinds was tried
 KINDS = frozenset(("int", "str", "constrained-str", "dict[str,any]", "list[any]"))
-_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_WHOLE = lazy_pattern(r"-?[0-9]{1,19}")
 
 
 # How many tokens; what is none is the runtime's to refuse, in the words that it has everywhere.

@@ -4,7 +4,6 @@ in constant time."""
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from hashlib import sha256
 from hmac import compare_digest
@@ -12,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from foreword.errors import UsageError
+from foreword.pattern import lazy_pattern
 from foreword.store import private
 from foreword.store.paths import cache_folder
 
@@ -20,7 +20,7 @@ BYTES = 32  # of a token that is made here: nobody guesses 256 bits
 # through. A file is read this far, so that a wrong one is no trouble.
 LEAST_CHARS = 16
 LARGEST_BYTES = 4_096
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = lazy_pattern(r"[0-9a-f]{64}")
 
 
 def new_token() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from foreword.faces.web import addresses, glossary
+from foreword.pattern import lazy_pattern
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATUSES = {  # of a task: how people read it
@@ -35,7 +35,7 @@ HUES = (
     "",
     "",
 )
-_STATUSES = re.compile(rf"\b({'|'.join(STATUSES)}) -> ({'|'.join(STATUSES)})$")
+_STATUSES = lazy_pattern(rf"\b({'|'.join(STATUSES)}) -> ({'|'.join(STATUSES)})$")
 _UNITS = (
     (86_400 * 365, "year"),
     (86_400 * 30, "month"),

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import WEIGHTS, Kind, is_filler, kind_of
 from foreword.session.summary.name_weights import Mention, literals
 from foreword.session.summary.remarks import TASK, Remark, Voice
@@ -48,23 +49,23 @@ REACH_LINES = 60
 RATHER_LONG = 40  # characters: a polite line of the user's that is longer says something, too
 AGE_BEFORE = 0.3  # the age of what an earlier summary holds, as a share: old, but chosen once
 
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_NUMBERED = re.compile(r"^\s*\d+[\u2192|:\t]\s?")
-_LETTERS = re.compile(r"[^\W\d_]{2,}")
-_CODE = re.compile(
+_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
+_NUMBERED = lazy_pattern(r"^\s*\d+[\u2192|:\t]\s?")
+_LETTERS = lazy_pattern(r"[^\W\d_]{2,}")
+_CODE = lazy_pattern(
     r"[;{}]\s*$|^\s*(?:[)}\]]|[+-]\s*\w+.*[({;]$)|\w+\([^)]*\)\s*\{|:=|=>|</?\w+>|^\S+ = "
     r"|\w\([\"'&]"
 )
-_RULE = re.compile(r"[\s|:=+*_-]*")
-_COMMAND = re.compile(r"command|cmd|script|url", re.IGNORECASE)
+_RULE = lazy_pattern(r"[\s|:=+*_-]*")
+_COMMAND = lazy_pattern(r"command|cmd|script|url", re.IGNORECASE)
 _BREAKS = (", ", "; ", ",", " ")
 _USERS = {"user", "said", "call"}  # the voices that use a name, and not only print it
-_DEFINES = re.compile(
+_DEFINES = lazy_pattern(
     r"(?:[+-]\s*)?(?:export |public |private |async |static |pub |default )*"
     r"(?:func|def|class|type|interface|struct|fn|function|module|CREATE TABLE)\s+[\w(]"
 )
-_FINISHED = re.compile(r"complete|done|fail|cancel|skip", re.IGNORECASE)
-_NUMBER = re.compile(r"\d")
+_FINISHED = lazy_pattern(r"complete|done|fail|cancel|skip", re.IGNORECASE)
+_NUMBER = lazy_pattern(r"\d")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

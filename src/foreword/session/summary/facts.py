@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from foreword.pattern import lazy_pattern
 from foreword.session.summary.remarks import Voice
 
 Kind = Literal[
@@ -58,48 +59,48 @@ WEIGHTS: Mapping[Kind, Weight] = {
     "other": Weight(0.4, 20, 0.1),
 }
 
-_CONSTRAINT = re.compile(
+_CONSTRAINT = lazy_pattern(
     r"\b(?:must|never|always|only|don'?t|do not|not|no|should|shouldn'?t|shall|prefer\w*|instead"
     r"|rather|avoid|require\w*|make sure|ensure|keep|without|at (?:most|least)|limit|budget"
     r"|deadline|actually|wrong|revert|stop|use|want|need|has to|have to|important|correction)\b",
     re.IGNORECASE,
 )
-_DECISION = re.compile(
+_DECISION = lazy_pattern(
     r"\b(?:decid\w+|decision|chose|chosen|choos\w+|opt(?:ed|ing) (?:for|to)|going with|go with"
     r"|went with|agreed|settled on|we(?:'ll| will) use|switch\w* to|instead of|rather than"
     r"|prefer\w*|trade-?offs?|rationale|reason(?:ing)?|because|so that|by design|on purpose)\b",
     re.IGNORECASE,
 )
-_FAILURE = re.compile(
+_FAILURE = lazy_pattern(
     r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) work|not work(?:ing)?|revert(?:ed|ing)?"
     r"|roll(?:ed)? back|abandon\w*|gave up|dead end|tried|attempt(?:ed)?|no longer|won'?t work"
     r"|rejected|ruled out)\b",
     re.IGNORECASE,
 )
-_FIX = re.compile(
+_FIX = lazy_pattern(
     r"\b(?:fix(?:ed|es)?|resolved?|solved|solution|root cause|the cause|caused by|turn(?:s|ed) out"
     r"|works now|now works|the (?:problem|issue|bug|culprit)|workaround|corrected)\b",
     re.IGNORECASE,
 )
-_ERROR = re.compile(
+_ERROR = lazy_pattern(
     r"\b(?:\w*error\w*|\w*exception|traceback|fail(?:s|ed|ure|ures|ing)?|panic|fatal|cannot|can't"
     r"|undefined|undeclared|not found|no such|denied|refused|timed? ?out|invalid|missing"
     r"|unexpected|mismatch|crash\w*|broken|conflict)\b",
     re.IGNORECASE,
 )
-_LOUD = re.compile(
+_LOUD = lazy_pattern(
     r"^\W{0,6}(?:\w*Error\b|\w*Exception\b|error\b|fatal:|panic:|--- FAIL|FAIL\b|FAILED\b|E\s{2,})"
     r"|\w(?:Error|Exception):|:\d+:\d+: |\berror(?:\[\w+\])?: |\bfatal: ",
     re.IGNORECASE,
 )
-_OPEN = re.compile(
+_OPEN = lazy_pattern(
     r"\b(?:todo|next|remaining|pending|still (?:need|to|have)|not yet|left to do|follow[- ]?up"
     r"|want me to|would you like|should (?:I|we)|shall (?:I|we)|later|upcoming|outstanding"
     r"|i(?:'ll| will)|we(?:'ll| will)|needs? to)\b"
     r"|\[ \]",
     re.IGNORECASE,
 )
-_FINDING = re.compile(
+_FINDING = lazy_pattern(
     r"\b(?:found|finding|shows?|showed|confirmed|verified|key|insight|actually|means|returns?"
     r"|contains?|located|exists?|there (?:is|are)|stores?"
     r"|is (?:now|not|only|already|called|defined|set|stored|used)|are (?:now|not|only|already)"
@@ -107,14 +108,14 @@ _FINDING = re.compile(
     r"|recommend\w*)\b",
     re.IGNORECASE,
 )
-_DONE = re.compile(
+_DONE = lazy_pattern(
     r"\b(?:created|added|updated|implemented|removed|renamed|moved|replaced|committed|pushed"
     r"|merged|deployed|wrote|done|complete[d]?|all (?:tests )?pass\w*|passes|passed|changed"
     r"|refactored|extracted|installed|configured)\b",
     re.IGNORECASE,
 )
 # A pleasantry gives nothing back once read: a long row of them is read once.
-_FILLER = re.compile(
+_FILLER = lazy_pattern(
     r"(?>(?:[\W_]*+"
     r"(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank you|yes|hi|hello)"
     r"\b)*)[\s,.!-]*+"

@@ -7,10 +7,10 @@ already. What names are worth is in `name_weights`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.session.summary.name_weights import Mention, literals
 from foreword.session.summary.summary_text import EarlierSummary, Part
@@ -24,11 +24,11 @@ FAINT = 0.01  # a name worth less was printed once, long ago, and never used
 # length; with 0 short names would always win, with many more length would not matter.
 THRIFT = 60
 
-_PATH = re.compile(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
-_FILE = re.compile(r"[/~.]|.*\.\w{1,8}$")
-_ID = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w-]+")
-_FILE_ROW = re.compile(r"((?:[\w~@.-]*/)+[\w.@-]*\w)(?:: (.*))?")
-_STEP = re.compile(r"[/.]|\(\)")
+_PATH = lazy_pattern(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
+_FILE = lazy_pattern(r"[/~.]|.*\.\w{1,8}$")
+_ID = lazy_pattern(r"(?=.*\d)(?=.*[A-Za-z])[\w-]+")
+_FILE_ROW = lazy_pattern(r"((?:[\w~@.-]*/)+[\w.@-]*\w)(?:: (.*))?")
+_STEP = lazy_pattern(r"[/.]|\(\)")
 _SEPARATOR = ", "
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log1p
 
+from foreword.pattern import lazy_pattern
 from foreword.session.summary.remarks import Remark, Voice
 from foreword.text.words import LONGEST_NAME, is_literal, names
 
@@ -35,14 +36,14 @@ PHRASE = 0.4  # a backticked phrase, or a word behind a slash, is rarely repeate
 PART_SHARE = 0.3  # of the worth of `b.py` and `b` that `a/b.py` brings along
 MOST_STEPS = 12  # of a path whose ends are looked at: a bound on work
 
-_ADDRESS = re.compile(r"\b[a-z][a-z+.-]{1,12}://[^\s\"'`<>)\]}|\\]{3,300}")
-_LONG_PATH = re.compile(r"(?<![\w~@./:-])(?:[\w~@.-]*+/)+[\w.@-]*\w")
-_SELECTOR_KEY = re.compile(r"selector|xpath|css|locator", re.IGNORECASE)
-_MEASURE = re.compile(r"[\d.,:/_x-]+[a-z%]{0,2}", re.IGNORECASE)
-_CLOSING = re.compile(r"</[\w-]+>")
-_DIFF = re.compile(r"[ab]/.*\.\w+$")
-_LOOSE = re.compile(r"\s|^/[\w-]+$")
-_PART = re.compile(r"[/.]")
+_ADDRESS = lazy_pattern(r"\b[a-z][a-z+.-]{1,12}://[^\s\"'`<>)\]}|\\]{3,300}")
+_LONG_PATH = lazy_pattern(r"(?<![\w~@./:-])(?:[\w~@.-]*+/)+[\w.@-]*\w")
+_SELECTOR_KEY = lazy_pattern(r"selector|xpath|css|locator", re.IGNORECASE)
+_MEASURE = lazy_pattern(r"[\d.,:/_x-]+[a-z%]{0,2}", re.IGNORECASE)
+_CLOSING = lazy_pattern(r"</[\w-]+>")
+_DIFF = lazy_pattern(r"[ab]/.*\.\w+$")
+_LOOSE = lazy_pattern(r"\s|^/[\w-]+$")
+_PART = lazy_pattern(r"[/.]")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import presents_as_open
 from foreword.text.words import STOP_WORDS, words
 
@@ -18,17 +19,17 @@ from foreword.text.words import STOP_WORDS, words
 ENOUGH = 0.6
 LONGEST_LINE = 2_000  # characters of a line that are looked at: bounds the work on pasted text
 
-_HEADING = re.compile(
+_HEADING = lazy_pattern(
     r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|\d+[.)]\s+\*{0,2}[A-Z][^.]{0,60}:\*{0,2}\s*$"
     r"|[A-Z][\w /]{2,40}:\s*$)"
 )
-_OPEN_HEADING = re.compile(
+_OPEN_HEADING = lazy_pattern(
     r"\b(?:open|todo|to do|next|pending|remaining|outstanding|upcoming|in progress|current work"
     r"|plan)\b",
     re.IGNORECASE,
 )
 _SAYS = ", says the plan)"
-_DONE = re.compile(r"\[[xX]\]|\u2713|\u2705")
+_DONE = lazy_pattern(r"\[[xX]\]|\u2713|\u2705")
 
 
 def mark_finished_tasks(text: str, finished: Sequence[tuple[str, str]]) -> str:

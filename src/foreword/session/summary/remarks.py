@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foreword.message import NOT_HISTORY, Message, Text, ToolCall, ToolResult
+from foreword.pattern import lazy_pattern
 
 Voice = Literal["user", "said", "call", "edit", "result", "before"]
 
@@ -27,8 +28,8 @@ LONGEST_JSON = 25 * LONGEST_REMARK  # arguments beyond this are not parsed, but 
 TASK = "task "  # opens the key of a task in a list of tasks; its status follows
 
 _OPENING_SHARE = 0.6  # of a text that is cut; the rest is its end
-_MACHINE = re.compile(r"\s*<[a-z][\w-]*>|\s*\[Request interrupted")
-_SUBJECT = re.compile(r"path|file|url|selector|command|cmd", re.IGNORECASE)
+_MACHINE = lazy_pattern(r"\s*<[a-z][\w-]*>|\s*\[Request interrupted")
+_SUBJECT = lazy_pattern(r"path|file|url|selector|command|cmd", re.IGNORECASE)
 _SUMMARY = "summary"
 _PROGRAM_KINDS = ("execution_result", "debug_action")  # said by a program, whatever the role
 _TASK_KEYS = ("content", "description", "task", "title", "step")  # hold the words of a task

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foreword.engine.boundaries import HARMLESS
 from foreword.engine.render import TURN, boundary_pattern, turn_text
 from foreword.message import Message
 from foreword.tokens import Counter
@@ -55,10 +54,10 @@ def request(parts: Iterable[tuple[str, str]], earlier: str, messages: Sequence[M
         tagged.append(("earlier_summary", earlier))
     tags = {tag for tag, _ in tagged} | {"history", TURN}
     pattern = boundary_pattern(frozenset(tags))
-    blocks = [f"<{tag}>\n{pattern.sub(HARMLESS, text)}\n</{tag}>" for tag, text in tagged]
+    blocks = [f"<{tag}>\n{pattern.escape(text)}\n</{tag}>" for tag, text in tagged]
     turns = list[str]()
     for message in messages:
-        turns.append(turn_text(message.role, pattern.sub(HARMLESS, message.text)))
+        turns.append(turn_text(message.role, pattern.escape(message.text)))
     history = "\n".join(turns)
     return "\n\n".join([*blocks, f"<history>\n{history}\n</history>"])
 

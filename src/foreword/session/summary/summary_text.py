@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import Kind, is_filler, kind_of
 from foreword.text.sentences import sentences
 
@@ -49,12 +50,12 @@ LONGEST_LINE = 360  # characters: about three lines of a terminal, read at a gla
 LONGEST_SPLIT = 20 * LONGEST_LINE  # of a longer line only the beginning is cut into sentences
 FIX = "  fix: "
 
-_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]*#{1,6}[ \t]+|[ \t]*>[ \t]*")
-_TITLE = re.compile(
+_ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]*#{1,6}[ \t]+|[ \t]*>[ \t]*")
+_TITLE = lazy_pattern(
     r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)"
     r"|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
 )
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
 _KIND_IN: Mapping[Part, Kind] = {
     "decisions": "decision",
     "errors": "fix",
@@ -64,13 +65,16 @@ _KIND_IN: Mapping[Part, Kind] = {
 _RESEMBLES: tuple[tuple[Part, re.Pattern[str]], ...] = (
     (
         "user",
-        re.compile(
+        lazy_pattern(
             r"user|request|intent|constraint|preference|requirement|instruction", re.IGNORECASE
         ),
     ),
-    ("errors", re.compile(r"error|fix|problem|issue|fail", re.IGNORECASE)),
-    ("decisions", re.compile(r"decision|rationale|reason|approach|design", re.IGNORECASE)),
-    ("open", re.compile(r"open|pending|todo|next|remaining|current work|progress", re.IGNORECASE)),
+    ("errors", lazy_pattern(r"error|fix|problem|issue|fail", re.IGNORECASE)),
+    ("decisions", lazy_pattern(r"decision|rationale|reason|approach|design", re.IGNORECASE)),
+    (
+        "open",
+        lazy_pattern(r"open|pending|todo|next|remaining|current work|progress", re.IGNORECASE),
+    ),
 )
 
 
