@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from foreword.message import Message, Text, ToolCall, ToolResult, group_by_calls
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages
-from foreword.session.window import choose, low_water
+from foreword.session.window import AVERAGE, choose, low_water
 
 
 def user_message(seq: int, tokens: int = 10) -> TimelineMessage:
@@ -137,3 +137,74 @@ def test_over_many_turns_few_calls_move_the_window_and_most_of_the_budget_is_use
             used += sum(group.tokens for group in groups)
     assert moves <= 1 + calls * size / (0.3 * budget)
     assert used >= 0.8 * budget * calls
+
+
+def groups_of(*sizes: int) -> list[Group]:
+    """Groups of one message each, of these tokens."""
+    return [Group((user_message(at + 1, size),), size) for at, size in enumerate(sizes)]
+
+
+# Small numbers, so that the bounds are met exactly.
+@settings(max_examples=400)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(1, 30), st.data())
+def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_more(
+    sizes: list[int], room: int, data: st.DataObject
+) -> None:
+    low = data.draw(st.integers(0, room))
+    window = choose(groups_of(*sizes), room=room, low=low)
+    kept = len(window.groups)
+    if sum(sizes) <= room:
+        assert (kept, window.moved, window.shorten_to) == (len(sizes), False, 0)
+        return
+    if sizes[-1] > room:
+        assert (kept, window.shorten_to) == (1, max(1, low))
+        return
+    whole = kept - 1 if window.shorten_to else kept
+    size = sum(sizes[-whole:])
+    assert whole == 1 or size <= low
+    assert size + sizes[-whole - 1] > low
+    # what stays empty is at most a quarter of the mark; more of it goes to the next one, shortened
+    is_much = low - size > low / 4
+    assert window.shorten_to == (low - size if is_much else 0)
+    assert window.moved == (kept < len(sizes))
+
+
+def test_a_newest_group_as_large_as_the_room_stays_whole() -> None:
+    window = choose(groups_of(3, 5), room=5, low=4)
+    assert [group.tokens for group in window.groups] == [5]
+    assert not window.shorten_to
+
+
+def test_a_window_that_shortens_its_oldest_group_has_moved_where_an_older_one_went() -> None:
+    window = choose(groups_of(5, 5, 5, 1), room=10, low=9)
+    assert [group.tokens for group in window.groups] == [5, 5, 1]
+    assert (window.moved, window.shorten_to) == (True, 3)
+
+
+@given(st.integers(1_000, 100_000), st.integers(1, 100), st.integers(0, 30))
+def test_the_middle_between_a_cut_and_the_next_is_the_average_fill_that_is_aimed_at(
+    budget: int, share: int, others_share: int
+) -> None:
+    size = max(2, budget * share // 1_000)  # of every turn: up to a tenth of the budget
+    others = budget * others_share // 100
+    groups = groups_of(*[size] * 20)
+    low = low_water(groups, budget=budget, others=others, room=budget - others)
+    just_after, just_before = others + low, budget - size
+    assert abs((just_after + just_before) / 2 - AVERAGE * budget) <= 1
+
+
+def test_of_uneven_turns_the_large_ones_count_for_more_but_never_for_more_than_a_tenth() -> None:
+    budget = 10_000
+    even = low_water(groups_of(*[100] * 20), budget=budget, others=0, room=budget)
+    uneven = groups_of(*[10] * 100, 1_000)
+    # half of the tokens are in turns of 10, half in one of 1,000: 505 on average
+    assert low_water(uneven, budget=budget, others=0, room=budget) == even - 100 + 505
+    giant = groups_of(9_000, 10)
+    assert low_water(giant, budget=budget, others=0, room=budget) == even - 100 + 1_000
+
+
+def test_a_cut_leaves_three_tenths_of_the_room_where_the_other_parts_take_nearly_all() -> None:
+    groups = groups_of(*[10] * 20)
+    assert low_water(groups, budget=1_000, others=900, room=100) == 30
+    assert low_water(groups, budget=1_000, others=100, room=10) == 10
+    assert low_water(groups_of(1), budget=100, others=0, room=100) == 63
