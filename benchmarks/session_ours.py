@@ -62,7 +62,14 @@ class Conversation:
         """Append, and make the next context."""
         for message in messages:
             self.session.append(message)
-        return self.session.context()
+        return self.session.context(browser=self._tabs())
+
+    def _tabs(self) -> list[dict[str, Any]] | None:
+        """The tabs of this turn, where there is a state."""
+        if not self._state:
+            return None
+        address = f"https://example.org/records?page={self.turns}"
+        return [{"name": "Records", "url": address, "active": True}]
 
     def sent(self, package: Any) -> list[Said]:
         """What the model reads."""
@@ -76,7 +83,7 @@ class Conversation:
 
 
 def change(session: Session, turn: int) -> None:
-    """Another plan, node, variable and tab than before."""
+    """Another plan, node and variable than before."""
     tasks = [
         {
             "task_id": f"t{n}",
@@ -97,9 +104,6 @@ def change(session: Session, turn: int) -> None:
     session.set_variable(
         f"result_{turn % 15}", {"turn": turn, "rows": list(range(20))}, "the run of this turn"
     )
-    session.browser = [
-        {"name": "Records", "url": f"https://example.org/records?page={turn}", "active": True}
-    ]
 
 
 def _status(task: int, turn: int) -> str:

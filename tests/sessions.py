@@ -72,7 +72,8 @@ def plan(status: str = "in_progress", **more: object) -> dict[str, Any]:
 
 
 def fill_session(session: foreword.Session) -> foreword.Session:
-    """A session in which every part has something to show."""
+    """A session in which every part has something to show, but for the browser: its tabs are given
+    with each call."""
     session.append({"role": "system", "content": "You are Director, an AI workflow builder."})
     session.update_plan(plan(), "first plan")
     session.put_node(
@@ -84,10 +85,6 @@ def fill_session(session: foreword.Session) -> foreword.Session:
         }
     )
     session.set_variable("current_page", "gmail_inbox", "seen")
-    session.browser = [
-        {"name": "Main Tab", "url": "https://mail.google.com/mail/u/0/#inbox", "active": True},
-        {"name": "Airtable Tab", "url": "https://airtable.com/app123/tbl456"},
-    ]
     session.append({"role": "user", "content": "Hi, I would like a Gmail to Airtable workflow"})
     session.append({"role": "assistant", "content": "I'll help you build it."})
     return session

@@ -58,7 +58,7 @@ def part(package: foreword.Package, tag: str) -> str:
 def test_w1_text_report_and_provider_forms_have_exactly_six_parts_in_order(
     opened: Open, recipe: str
 ) -> None:
-    package = fill_session(opened(recipe=recipe)).context()
+    package = fill_session(opened(recipe=recipe)).context(browser=TABS)
     assert tags(package.text) == ORDER[recipe]
     assert [row.tag for row in package.report.sections] == ORDER[recipe]
     assert sum(row.tokens for row in package.report.sections) == package.report.total_tokens
@@ -68,7 +68,7 @@ def test_w1_text_report_and_provider_forms_have_exactly_six_parts_in_order(
 def test_w1_in_provider_forms_the_first_five_parts_are_the_system_and_the_history_is_the_messages(
     opened: Open,
 ) -> None:
-    package = fill_session(opened()).context()
+    package = fill_session(opened()).context(browser=TABS)
     system, *spoken_messages = package.to_openai()
     assert tags(system["content"]) == PARTS[:5]
     assert [message["role"] for message in spoken_messages] == ["user", "assistant"]
@@ -78,7 +78,7 @@ def test_w1_in_provider_forms_the_first_five_parts_are_the_system_and_the_histor
 
 
 def test_w1_cached_the_state_stands_behind_the_history_as_the_newest_message(opened: Open) -> None:
-    package = fill_session(opened(recipe="workflow-cached")).context()
+    package = fill_session(opened(recipe="workflow-cached")).context(browser=TABS)
     system, *spoken_messages, newest = package.to_openai()
     assert tags(system["content"]) == ["system_prompt"]
     assert [message["role"] for message in spoken_messages] == ["user", "assistant"]
@@ -235,11 +235,9 @@ def test_w10_a_warning_about_a_forged_boundary_ends_with_what_caused_it(opened: 
 
 def test_w12_everything_is_there_after_a_restart_byte_for_byte(opened: Open) -> None:
     session = fill_session(opened())
-    before = session.context().text
+    before = session.context(browser=TABS).text
     session.close()
-    again = opened()
-    again.browser = TABS
-    assert again.context().text == before
+    assert opened().context(browser=TABS).text == before
 
 
 def test_w12_workflows_in_one_store_do_not_see_each_other(opened: Open) -> None:

@@ -84,12 +84,12 @@ def test_w11_the_size_is_measured_after_every_message(opened: Open) -> None:
     session, size = opened(), 0
     for number in range(10):
         outcome = session.append(message_of(number))
-        assert outcome.size_tokens == session.size_tokens >= size + outcome.tokens
+        assert outcome.size_tokens == session.size_tokens() >= size + outcome.tokens
         size = outcome.size_tokens
     assert abs(session.context().report.total_tokens - size) <= 20
 
 
-@pytest.mark.parametrize("change", ["plan", "variable", "node", "prompt", "browser"])
+@pytest.mark.parametrize("change", ["plan", "variable", "node", "prompt"])
 def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(
     opened: Open, change: str
 ) -> None:
@@ -107,13 +107,19 @@ def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(
             session.put_node({"id": 1, "position": 1, "type": "code", "config": {"code": large}})
         case "prompt":
             session.append({"role": "system", "content": large})
-        case _:
-            session.browser = [
-                {"name": "Tab", "url": f"https://example.com/{large[n : n + 50]}"}
-                for n in range(60)
-            ]
     size = session.append(message_of(1)).size_tokens
     assert abs(session.context(save=False).report.total_tokens - size) <= 20
+
+
+def test_w11_the_tabs_that_a_call_is_given_count_toward_its_limit(opened: Open) -> None:
+    session = opened(warn_at=2500, compress_at=3000, compress_to=1500)
+    tabs = [{"name": f"Tab {n}", "url": f"https://example.com/{n}/zebra"} for n in range(60)]
+    for number in range(9):
+        assert session.append(message_of(number)).compaction is None
+    package = session.context(browser=tabs)
+    assert any("compressed" in note for note in package.report.warnings)
+    assert "https://example.com/59/zebra" in package.text
+    assert "zebra" not in session.context().text, "they are of one call"
 
 
 def test_w11_there_is_one_warning_at_its_limit(opened: Open) -> None:
@@ -151,7 +157,7 @@ def test_w11_the_history_is_compressed_before_the_message_that_would_pass_the_li
     assert made.tokens_after <= 1.1 * 1500
     package = session.context()
     assert f"Message {len(before)}. " in package.text, "the message that came is whole"
-    assert abs(package.report.total_tokens - session.size_tokens) <= 20
+    assert abs(package.report.total_tokens - session.size_tokens()) <= 20
     assert problems(package) == []
 
 
@@ -160,7 +166,7 @@ def test_w11_at_the_limit_the_history_is_compressed_and_never_just_cut(opened: O
     while len(session.compressions()) < 3:
         session.append(message_of(number, 1))
         number += 1
-        if session.size_tokens > 5900 or not number % 50:
+        if session.size_tokens() > 5900 or not number % 50:
             assert "left out: foreword recall" not in session.context().text
 
 
@@ -170,11 +176,11 @@ def test_w11_the_fresh_parts_are_untouched(opened: Open) -> None:
     session.update_plan(plan_of(task("in_progress", "Build node")), "first")
     session.put_node({"id": "node_1", "position": 1, "type": "code"})
     session.set_variable("page", "inbox", "seen")
-    session.browser = [{"name": "Main", "url": "https://mail.google.com", "active": True}]
+    tabs = [{"name": "Main", "url": "https://mail.google.com", "active": True}]
     session.append(message_of(0))
-    before = parts(session.context().text)
+    before = parts(session.context(browser=tabs).text)
     assert fill(session, first=1)[-1].compaction
-    assert parts(session.context().text) == before
+    assert parts(session.context(browser=tabs).text) == before
 
 
 # --- nothing is lost ------------------------------------------------------------------------------
@@ -280,7 +286,7 @@ def test_w11_ten_compressions_in_a_row_keep_what_was_decided_and_stay_within_the
         number += 1
         if outcome.compaction:
             assert outcome.compaction.reached
-            assert session.size_tokens <= 1.1 * 1500 + outcome.tokens + 300
+            assert session.size_tokens() <= 1.1 * 1500 + outcome.tokens + 300
         assert number < 1000
     text = session.context().text
     assert [fact for fact in FACTS if fact in text] == FACTS

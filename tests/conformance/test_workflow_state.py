@@ -35,9 +35,9 @@ def part(package: foreword.Package, tag: str) -> str:
     return found[1]
 
 
-def all_text(session: foreword.Session) -> str:
+def all_text(session: foreword.Session, tabs: object = None) -> str:
     """All that leaves a session besides what a tool returns to its caller."""
-    package = session.context()
+    package = session.context(browser=tabs)
     pieces: list[object] = [
         package.text,
         str(package.report),
@@ -183,10 +183,8 @@ def test_w5_a_secret_at_any_depth_leaves_in_no_form(opened: Open) -> None:
     session.update_plan(
         plan(notes=f"password: {PASSWORD}", extra={"deep": [{"token": KEY}]}), f"api_key={KEY}"
     )
-    session.browser = [
-        {"name": "Tab", "url": f"https://user:{PASSWORD}@example.com/?access_token={KEY}"}
-    ]
-    text = all_text(session)
+    address = f"https://user:{PASSWORD}@example.com/?access_token={KEY}"
+    text = all_text(session, [{"name": "Tab", "url": address}])
     assert PASSWORD not in text
     assert KEY not in text
 

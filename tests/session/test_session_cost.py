@@ -116,7 +116,7 @@ def test_two_sessions_see_each_others_messages_in_the_order_they_came(start_sess
     assert [f"Message {n}." in texts[0] for n in range(30)] == [True] * 30
     places = [texts[0].index(f"Message {n}.") for n in range(30)]
     assert places == sorted(places)
-    assert both[0].size_tokens == both[1].size_tokens
+    assert both[0].size_tokens() == both[1].size_tokens()
 
 
 def test_another_process_that_appends_is_seen_at_the_next_call(
@@ -164,7 +164,7 @@ def test_another_counter_counts_every_message_anew(start_session: Open) -> None:
     session.append(long_message(1))
     fresh.append(long_message(1))
     assert session.usage()["history_tokens"] == fresh.usage()["history_tokens"]
-    assert abs(session.size_tokens - session.context().report.total_tokens) <= 20
+    assert abs(session.size_tokens() - session.context().report.total_tokens) <= 20
 
 
 def test_another_counter_counts_the_summary_anew(start_session: Open) -> None:
@@ -176,14 +176,14 @@ def test_another_counter_counts_the_summary_anew(start_session: Open) -> None:
     first.compress(to=500)
     first.close()
     session = start_session(counter="o200k")
-    assert abs(session.size_tokens - session.context().report.total_tokens) <= 40
+    assert abs(session.size_tokens() - session.context().report.total_tokens) <= 40
 
 
 def test_messages_that_are_no_history_leave_no_trace_in_numbers(start_session: Open) -> None:
     session = start_session()
     session.append(long_message(0))
-    before = session.size_tokens
+    before = session.size_tokens()
     for _ in range(5):
         session.append({"role": "user", "content": "an old snapshot " * 50}, kind="snapshot")
-    assert session.size_tokens == before
+    assert session.size_tokens() == before
     assert [message.text for message in session.history()] == [long_message(0)["content"]]

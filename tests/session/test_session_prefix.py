@@ -53,7 +53,6 @@ def change_state(session: foreword.Session, turn: int) -> None:
         {"id": f"node_{turn % 20}", "position": turn % 20, "type": "code", "config": {"turn": turn}}
     )
     session.set_variable(f"node{turn % 20}.value", f"value of {turn} " * (turn % 7), f"turn {turn}")
-    session.browser = [{"name": "Main", "url": f"https://example.com/{turn}", "active": True}]
 
 
 def go(session: foreword.Session, turn: int, size: int) -> foreword.Package:
@@ -69,7 +68,8 @@ def go(session: foreword.Session, turn: int, size: int) -> foreword.Package:
     }
     session.append({"role": "user", "content": [result]})
     change_state(session, turn)
-    return session.context()
+    tab = {"name": "Main", "url": f"https://example.com/{turn}", "active": True}
+    return session.context(browser=[tab])
 
 
 def stable_text(package: foreword.Package) -> str:

@@ -91,9 +91,9 @@ def repeat_them(session: foreword.Session) -> None:
             "description": f"types {PASSWORD}",
         }
     )
-    session.browser = [
-        {"name": f"Tab {PASSWORD}", "url": f"https://x/?q={quote(PASSWORD)}", "active": True}
-    ]
+
+
+TABS = [{"name": f"Tab {PASSWORD}", "url": f"https://x/?q={quote(PASSWORD)}", "active": True}]
 
 
 def says_a_secret(value: object) -> list[str]:
@@ -117,7 +117,7 @@ def test_no_form_of_a_context_says_a_secret_that_a_tool_repeats(
     session = open_session(recipe=recipe)
     repeat_them(session)
     hold_secrets(session)
-    package = session.context()
+    package = session.context(browser=TABS)
     for form in (
         package.text,
         package.to_anthropic(),
@@ -202,7 +202,7 @@ def test_a_summary_from_before_the_secret_was_known_is_shown_without_it(open_ses
         )
     assert PASSWORD in session.compress().summary
     hold_secrets(session)
-    assert says_a_secret(session.context().text) == []
+    assert says_a_secret(session.context(browser=TABS).text) == []
 
 
 def test_a_secret_that_is_set_breaks_the_beginning_once_and_the_log_says_why(
@@ -227,11 +227,9 @@ def test_another_process_hides_the_same(open_session: Open) -> None:
     session = open_session()
     repeat_them(session)
     hold_secrets(session)
-    tabs = session.browser
-    package = session.context()
+    package = session.context(browser=TABS)
     other = open_session()
-    other.browser = tabs
-    assert other.context(save=False).text == package.text
+    assert other.context(browser=TABS, save=False).text == package.text
     session.clear_variable("creds", "signed out")
     assert other.context(save=False).text == session.context(save=False).text
 

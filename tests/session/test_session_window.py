@@ -96,7 +96,7 @@ def test_kept_and_omitted_are_together_what_came_in(start_session: Open) -> None
     report = session.context().report
     assert report.kept_tokens + report.omitted_tokens == report.original_tokens
     mark_tokens = 40
-    assert session.size_tokens <= report.original_tokens <= session.size_tokens + mark_tokens
+    assert session.size_tokens() <= report.original_tokens <= session.size_tokens() + mark_tokens
     assert {omission.tag for omission in report.omissions} == {"conversation_history"}
 
 

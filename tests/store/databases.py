@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from foreword.message import Message, Text
-from foreword.store import messages, workflows
+from foreword.store import messages, session_stamps, workflows
+from foreword.store.compressions import Cut
 from foreword.store.database import Database
 from foreword.store.messages import Conversation
 from foreword.store.urls import open_database
@@ -58,6 +59,12 @@ def workflow_in(db: Database, name: str = "main") -> int:
 def conversation_in(db: Database, name: str = "main") -> Conversation:
     """A conversation of that name."""
     return messages.ensure(db, workflow_in(db), name, "words")
+
+
+def window_cut(db: Database, conversation: int, window: str) -> Cut:
+    """Where the window of that name begins."""
+    now = session_stamps.read(db, conversation, recipe="", budget_tokens=0, window=window)
+    return now.cut
 
 
 def text_message(text: str, role: str = "user") -> Message:

@@ -103,10 +103,11 @@ def test_a_usage_line_that_was_altered_stops_a_call_until_its_row_is_gone(
     session.append(numbered_message(0))
     session.context()
     session.db.rows("""UPDATE reports SET usage = '{"prefix": 5}'""")
+    other = open_session()
     with pytest.raises(StoreError, match=r"the usage of report 1 in .* was altered"):
-        session.context()
+        other.context()
     session.db.rows("DELETE FROM reports")
-    assert "Message 0." in session.context().text
+    assert "Message 0." in other.context().text
 
 
 def test_a_plan_of_a_wrong_shape_is_replaced_by_the_next_version(open_session: Open) -> None:
@@ -134,7 +135,7 @@ def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(
     ) as found:
         open_session()
     assert "--counter o200k" in found.value.hint
-    assert open_session(counter="o200k").size_tokens > 0
+    assert open_session(counter="o200k").size_tokens() > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -32,6 +32,7 @@ from foreword.store import (
     messages,
     originals,
     plans,
+    session_stamps,
     variables,
     workflows,
 )
@@ -40,7 +41,7 @@ from foreword.store.compressions import Cut
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Extent, Range, StoredMessage
 from foreword.store.project_stores import open_existing, recall
-from foreword.store.reports import find_report, last_usage, newest_reports, save_report, usage_log
+from foreword.store.reports import find_report, newest_reports, save_report, usage_log, usage_of
 from tests.store.databases import (
     KINDS,
     USAGE,
@@ -48,6 +49,7 @@ from tests.store.databases import (
     new_url,
     open_db,
     text_message,
+    window_cut,
     workflow_in,
 )
 
@@ -584,7 +586,7 @@ def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
     compressions.save_window_start(db, conversation, "100", Cut(2))
     assert compress(db, conversation, 9, "on top of what was undone", after=1) is None
     assert compressions.current(db, conversation) is None
-    assert compressions.cut_for(db, conversation, "100") == Cut(2)
+    assert window_cut(db, conversation, "100") == Cut(2)
     again = compress(db, conversation, 4, "again", after=0)
     assert again
     assert compressions.current(db, conversation) == again
@@ -624,12 +626,12 @@ def test_any_text_comes_back_from_a_summary(db: Database) -> None:
 
 def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
     conversation = conversation_in(db).id
-    assert compressions.cut_for(db, conversation, "100") == Cut()
+    assert window_cut(db, conversation, "100") == Cut()
     compressions.save_window_start(db, conversation, "100", Cut(5, {7: 20, 6: 10}))
     compressions.save_window_start(db, conversation, "200", Cut(2))
     compressions.save_window_start(db, conversation, "100", Cut(8, {9: 1}))
-    assert compressions.cut_for(db, conversation, "100") == Cut(8, {9: 1})
-    assert compressions.cut_for(db, conversation, "200") == Cut(2)
+    assert window_cut(db, conversation, "100") == Cut(8, {9: 1})
+    assert window_cut(db, conversation, "200") == Cut(2)
 
 
 def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
@@ -658,7 +660,10 @@ def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Data
     assert [one.number for one in newest_reports(db, 2)] == [used, numbers[-1]]
     assert newest_reports(db, 0) == newest_reports(db, -1) == []
     assert usage_log(db, conversation) == [{"report": used, "created": "t3", **USAGE}]
-    assert last_usage(db, conversation, recipe="r", budget_tokens=2) == USAGE
+    now = session_stamps.read(db, conversation, recipe="r", budget_tokens=2, window="")
+    assert now.last_call == used
+    assert usage_of(db, used) == USAGE
+    assert usage_of(db, numbers[0]) == {}
     assert usage_log(db, conversation, -5) == []
     stored = find_report(db, numbers[1])
     assert stored

@@ -25,7 +25,7 @@ from foreword.store.messages import Range
 from foreword.store.reports import save_report, usage_log
 from foreword.store.urls import open_database
 from tests.postgres import new_database
-from tests.store.databases import USAGE
+from tests.store.databases import USAGE, window_cut
 
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 TIMES = {"created", "updated", "changed", "created_at", "updated_at"}
@@ -197,9 +197,7 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         for one in workflows.list_workflows(db)
         if workflows.find_workflow(db, one.name).id == workflow
     ]
-    cuts = {
-        name: compressions.cut_for(db, talk, name) for name in ("a", "B", "é", "password", "z y")
-    }
+    cuts = {name: window_cut(db, talk, name) for name in ("a", "B", "é", "password", "z y")}
     everything = {
         "listed": found,
         "details": workflows.find_workflow(db, found.name),

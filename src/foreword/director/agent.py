@@ -117,8 +117,7 @@ class Agent:
         """Send the context as it is now to the model, and keep what it replies."""
         context = self.tool_context
         context.learn()
-        context.session.browser = context.tabs()
-        package = context.session.context()
+        package = context.session.context(browser=context.tabs())
         for warning in package.report.warnings:
             self._warn(warning)
         reply = models.reply(

@@ -50,7 +50,7 @@ class Appender:
     def append(self, message: Message, *, pinned: bool) -> Appended:
         """Add a message, after a compression where there is no room for it."""
         tokens = self._tokens(message)
-        room = self._size_control.make_room(tokens)
+        room = self._size_control.make_room(more=tokens)
         return self._write(message, tokens, room, pinned=pinned)
 
     def append_once(self, message: Message, *, pinned: bool, key: str) -> Appended:
@@ -62,7 +62,7 @@ class Appender:
             return before
         tokens = self._tokens(message)
         # outside of the transaction: a model may be asked
-        room = self._size_control.make_room(tokens)
+        room = self._size_control.make_room(more=tokens)
 
         def write() -> Appended:
             return self._write(message, tokens, room, pinned=pinned)
@@ -78,7 +78,7 @@ class Appender:
             return Appended(
                 seq=after.seq,
                 tokens=after.running - before.running,
-                size_tokens=self._size_control.size_tokens(),
+                size_tokens=self._size_control.measure().size_tokens,
                 count=count,
             )
 
@@ -113,7 +113,7 @@ class Appender:
         self._calls.take(line)
         if message.kind == "system_prompt":
             # it replaces a part whose size was measured before
-            room = replace(room, size_tokens=self._size_control.size_tokens())
+            room = replace(room, size_tokens=self._size_control.measure().size_tokens)
         return Appended(
             seq=line.seq,
             tokens=tokens,

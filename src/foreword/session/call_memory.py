@@ -9,6 +9,7 @@ this process alone. How one call is made is `next_call`'s business.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -20,10 +21,11 @@ from foreword.session import cache_reuse
 from foreword.session.history_section import HistoryWriter
 from foreword.session.message_cache import MessageCache
 from foreword.session.next_call import CallInputs, NextCall, make_call
-from foreword.store import compressions, reports
+from foreword.store import compressions, reports, session_stamps
 from foreword.store.compressions import Cut, number_of
-from foreword.store.database import Database
+from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, StoredMessage
+from foreword.store.session_stamps import SessionStamps
 
 # why a history is not what it was at the call before, in the words of the usage log
 COMPRESSED = "compressed"
@@ -31,53 +33,84 @@ UNDONE = "compression undone"
 HIDDEN = "other secrets are hidden"
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call by its number, 0 for none, and its line of the usage log."""
+
+    number: int = 0
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Calls:
     """Makes the contexts of a conversation."""
 
     def __init__(
-        self, db: Database, conversation: Conversation, selection: Selection, writer: HistoryWriter
+        self,
+        db: Database,
+        conversation: Conversation,
+        selection: Selection,
+        writer: HistoryWriter,
+        budget: Budget,
     ) -> None:
         self.db = db
         self.conversation = conversation
         self.selection = selection
         self.writer = writer
         self.message_cache = MessageCache(db=db, conversation=conversation)
+        self.budget = budget  # of the window that is in memory, or will be at the first call
+        self._is_loaded = False
         self._cut = Cut()
-        self._key = ""  # the recipe and budget that is loaded; nothing while nothing is
+        self._last_call = _Call()
 
-    def refresh(self, budget: Budget) -> MessageCache:
+    def stamps(self, budget: Budget) -> SessionStamps:
+        """How new everything is that a call within a budget is made from."""
+        return session_stamps.read(
+            self.db,
+            self.conversation.id,
+            recipe=self.selection.recipe.name,
+            budget_tokens=min(budget.tokens, LARGEST_NUMBER),
+            window=self._window(budget),
+        )
+
+    def refresh(self, now: SessionStamps, budget: Budget) -> MessageCache:
         """Take in what has changed since the last call, here or elsewhere."""
-        key = f"{self.selection.recipe.name} {budget.tokens}"
-        compression = compressions.current(self.db, self.conversation.id)
-        cut = compressions.cut_for(self.db, self.conversation.id, key)
-        # from before the compression, which begins further on
-        if compression and cut.start <= compression.last:
-            cut = Cut()
-        is_same = number_of(compression) == number_of(self.message_cache.compression)
-        if self._key == key and is_same and cut.start >= self._cut.start:
-            self.message_cache.sync()
-            self._adopt(cut)
-            return self.message_cache
-        self._cut = cut
-        self.message_cache.load(cut.start, budget.tokens)
+        is_same = now.compression == number_of(self.message_cache.compression)
+        if self._is_loaded and self.budget.tokens == budget.tokens and is_same:
+            cut = self._current_cut(now)
+            if cut.start >= self._cut.start:
+                self.message_cache.sync(now.last_message)
+                self._adopt(cut)
+                return self.message_cache
+        self.message_cache.load_compression()
+        self._cut = self._current_cut(now)
+        self.message_cache.load(self._cut.start, budget.tokens)
         self.writer.texts.clear()
-        self._key = key
+        self.budget = budget
+        self._is_loaded = True
         return self.message_cache
+
+    def _current_cut(self, now: SessionStamps) -> Cut:
+        """Where the window begins; a cut from before the compression holds no longer."""
+        return now.cut if now.cut.start > self.message_cache.compressed_to else Cut()
+
+    def _window(self, budget: Budget) -> str:
+        return f"{self.selection.recipe.name} {budget.tokens}"
 
     def forget(self) -> None:
         """Read everything anew the next time."""
-        self._key = ""
+        self._is_loaded = False
 
     def take(self, line: StoredMessage) -> None:
         """Take in a message that was just kept, unless others came before it: then `refresh`
         finds them all."""
-        if self._key and line.seq == self.message_cache.known + 1:
+        if self._is_loaded and line.seq == self.message_cache.known + 1:
             self.message_cache.take(line)
 
     def next_package(
         self,
         parts: Mapping[str, str],
         *,
+        now: SessionStamps,
         budget: Budget,
         workflow: str,
         notes: Sequence[str],
@@ -86,8 +119,8 @@ class Calls:
         """The next call; saving keeps its report, what it left out, where its window begins, and
         a usage log line."""
         began = perf_counter()
-        self.refresh(budget)
-        last_usage = self._last_usage(budget)
+        self.refresh(now, budget)
+        last_usage = self._last_usage(now.last_call)
         inputs = CallInputs(
             selection=self.selection,
             parts=parts,
@@ -118,19 +151,22 @@ class Calls:
         )
         if history.cut != self._cut:
             self._adopt(history.cut)
-            compressions.save_window_start(self.db, self.conversation.id, self._key, history.cut)
+            window = self._window(self.budget)
+            compressions.save_window_start(self.db, self.conversation.id, window, history.cut)
         for_next_call = {
             "compression": number_of(self.message_cache.compression),
             "prefix": cache_reuse.fingerprint(call.stretches),
             "hidden": self.writer.secrets.digest,
         }
-        reports.save_report(
+        usage = {**entry, **for_next_call}
+        number = reports.save_report(
             self.db,
             call.package.originals,
             call.package.report.to_dict(),
             conversation=self.conversation.id,
-            usage={**entry, **for_next_call},
+            usage=usage,
         )
+        self._last_call = _Call(number, usage)
 
     def _adopt(self, cut: Cut) -> None:
         """Begin the window where it begins now."""
@@ -139,15 +175,12 @@ class Calls:
             self.writer.forget(cut.start)
         self._cut = cut
 
-    def _last_usage(self, budget: Budget) -> dict[str, Any]:
+    def _last_usage(self, number: int) -> Mapping[str, Any]:
         """The last call under the same recipe and budget, as the usage log has it; empty where
         there was none."""
-        return reports.last_usage(
-            self.db,
-            self.conversation.id,
-            recipe=self.selection.recipe.name,
-            budget_tokens=budget.tokens,
-        )
+        if number != self._last_call.number:
+            self._last_call = _Call(number, reports.usage_of(self.db, number) if number else {})
+        return self._last_call.usage
 
     def _rewrite_reason(self, last_usage: Mapping[str, Any]) -> str:
         """Why the history is not what it was at an earlier call: compressed, a compression

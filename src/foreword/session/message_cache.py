@@ -65,10 +65,14 @@ class MessageCache:
         """The groups that stay although a window begins behind them."""
         return [group for _, group in sorted(self.staying.items()) if group.last < start]
 
+    def load_compression(self) -> None:
+        """Read which summary stands."""
+        self.compression = compressions.current(self.db, self.conversation.id)
+
     def load(self, start: int, room: int) -> None:
-        """Read from a known start, or, where there is none (0), as far back as the room goes."""
+        """Read from a known start, or, where there is none (0), as far back as the room goes; which
+        summary stands is known."""
         conversation = self.conversation.id
-        self.compression = compressions.current(self.db, conversation)
         whole = messages.up_to(self.db, conversation)
         self.known = whole.seq
         self.running = whole.running
@@ -119,10 +123,13 @@ class MessageCache:
                 results.update(line.message.results)
         return first
 
-    def sync(self) -> None:
-        """Take in what others have written since."""
+    def sync(self, last: int) -> None:
+        """Take in what others have written since, up to and with a message or beyond."""
+        if last <= self.known:
+            return
         for line in messages.after(self.db, self.conversation.id, self.known):
             self.take(line)
+        self.known = max(self.known, last)  # the last ones may be no history
 
     def take(self, line: StoredMessage) -> None:
         """Take in one message that was just kept."""

@@ -17,10 +17,9 @@ from foreword.secrets.known_values import KnownValues
 from foreword.section import Section
 from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import messages, workflows
-from foreword.store.database import Database
-from foreword.store.messages import Conversation
+from foreword.store import workflows
 from foreword.store.secret_values import secrets_of
+from foreword.store.session_stamps import SessionStamps
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +33,34 @@ class _PartText:
 class PartTexts:
     """The parts of one session, kept from call to call."""
 
-    def __init__(
-        self, state: WorkflowState, conversation: Conversation, options: SessionOptions
-    ) -> None:
-        self.browser: object = None  # the tabs: a list of name, url and active
+    def __init__(self, state: WorkflowState, options: SessionOptions, system_prompt: str) -> None:
+        self.system_prompt = system_prompt  # as it was read last
         self.secrets = KnownValues()  # those hidden in the texts that were written last
         self._secrets_stamp: object = None
         self._state = state
-        self._conversation = conversation
         self._selection = options.selection
         self._root = options.root
         self._parts: dict[str, _PartText] = {}
 
-    def texts(self) -> dict[str, str]:
-        """Every part by its tag; what has not changed is not written again."""
-        stamps = self._stamps()
-        secrets = self._secrets_at(stamps["variables"], stamps["snapshot"])
+    def texts(self, now: SessionStamps, browser: object = None) -> dict[str, str]:
+        """Every part by its tag; what has not changed is not written again. `browser` are its
+        tabs, if there is one."""
+        stamps: dict[str | None, object] = {
+            "system_prompt": now.system_prompt,
+            "plan": now.plan,
+            "snapshot": now.snapshot,
+            "variables": now.variables,
+            "browser": repr(browser),
+        }
+        self.system_prompt = now.system_prompt
+        secrets = self._secrets_at(now.variables, now.snapshot)
         for tag, spec in self._selection.sections.items():
             if spec.state not in stamps:
                 continue
             stamp = (stamps[spec.state], secrets.digest)
             before = self._parts.get(tag)
             if before is None or before.stamp != stamp:
-                self._parts[tag] = _PartText(stamp, secrets.known(self._write(spec)))
+                self._parts[tag] = _PartText(stamp, secrets.known(self._write(spec, now, browser)))
         texts = {tag: part.text for tag, part in self._parts.items()}
         for section in self._project_sections():
             texts[section.tag] = secrets.known(section.text)
@@ -73,25 +77,14 @@ class PartTexts:
             self._secrets_stamp = stamp
         return self.secrets
 
-    def _stamps(self) -> dict[str | None, object]:
-        """By the state that a section shows: what tells whether it is still what it was."""
-        now = workflows.stamps(self._state.db, self._state.workflow.id)
-        return {
-            "system_prompt": self._system_prompt(),
-            "plan": now.plan,
-            "snapshot": now.snapshot,
-            "variables": now.variables,
-            "browser": repr(self.browser),
-        }
-
-    def _write(self, spec: SectionSpec) -> str:
-        value = self._value(spec.state)
+    def _write(self, spec: SectionSpec, now: SessionStamps, browser: object) -> str:
+        value = self._value(spec.state, now, browser)
         return part_text(spec.show, value) if spec.show else str(value or "")
 
-    def _value(self, state: str | None) -> object:
+    def _value(self, state: str | None, now: SessionStamps, browser: object) -> object:
         match state:
             case "system_prompt":
-                return self._system_prompt()
+                return now.system_prompt
             case "plan":
                 return self._state.plan
             case "snapshot":
@@ -99,10 +92,7 @@ class PartTexts:
             case "variables":
                 return self._state.variables
             case _:
-                return self.browser
-
-    def _system_prompt(self) -> str:
-        return current_conversation(self._state.db, self._conversation).system_prompt
+                return browser
 
     def _project_sections(self) -> list[Section]:
         """The sections that are no state of the workflow, read anew: files may have changed."""
@@ -111,8 +101,3 @@ class PartTexts:
         if not others:
             return []
         return gather(replace(self._selection, sections=others), Inputs(root=self._root)).sections
-
-
-def current_conversation(db: Database, conversation: Conversation) -> Conversation:
-    """The conversation as it is in the store now; others may have written to it."""
-    return messages.ensure(db, conversation.workflow, conversation.name, conversation.counter)

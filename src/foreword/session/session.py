@@ -24,7 +24,7 @@ from foreword.session.call_memory import Calls
 from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
-from foreword.session.part_texts import PartTexts, current_conversation
+from foreword.session.part_texts import PartTexts
 from foreword.session.session_options import (
     SessionOptions,
     budget_for,
@@ -65,11 +65,11 @@ class Session(WorkflowState):
         self.limits = options.limits
         self._options = options
         self._writer = history_writer(options, counter)
-        self._calls = Calls(db, conversation, options.selection, self._writer)
+        self._calls = Calls(db, conversation, options.selection, self._writer, options.budget)
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
         # session that nobody closed open until the garbage is collected.
         state = WorkflowState(db, workflow)
-        self._parts = PartTexts(state, conversation, options)
+        self._parts = PartTexts(state, options, conversation.system_prompt)
         self._size_control = SizeControl(state, options, self._calls, self._parts)
         self._appender = Appender(self._calls, self._size_control)
 
@@ -145,12 +145,13 @@ class Session(WorkflowState):
 
     @property
     def system_prompt(self) -> str:
-        """The newest system prompt."""
-        return current_conversation(self.db, self.conversation).system_prompt
+        """The system prompt as this session last read it; to set it writes it to the store."""
+        return self._parts.system_prompt
 
     @system_prompt.setter
     def system_prompt(self, text: str) -> None:
         messages.set_system_prompt(self.db, self.conversation.id, text)
+        self._parts.system_prompt = text
 
     def append(
         self,
@@ -191,35 +192,37 @@ class Session(WorkflowState):
 
     # --- the next call ----------------------------------------------------------------------------
 
-    def context(self, *, budget: int | str | None = None, save: bool = True) -> Package:
+    def context(
+        self, *, budget: int | str | None = None, browser: object = None, save: bool = True
+    ) -> Package:
         """The context of the next call: six parts within the budget, the history compressed when it
         has to be.
 
-        `save=False` changes nothing: no compression, no line in the usage log, no originals for
-        `recall`. A store that can't be written is left as it is, too, and the report says so.
+        `browser` are the tabs that are open now, for the fifth part: a list of name, url and
+        active. `save=False` changes nothing: no compression, no line in the usage log, no originals
+        for `recall`. A store that can't be written is left as it is, too, and the report says so.
         """
         tokens = whole_number(budget, "budget")
         allowed = self._options.budget if tokens is None else budget_for(self.limits, tokens)
         notes: tuple[str, ...] = ()
-        if save and self.db.read_only:
-            save = False
-            notes = (NOT_RECORDED.format(store=self.db.name),)
-        elif save:
-            notes = self._size_control.notes(self._size_control.make_room(0))
-        texts = self._parts.texts()
+        if save and not self.db.read_only:
+            room = self._size_control.make_room(allowed, browser=browser)
+            now = room.now
+            notes = self._size_control.notes(room)
+        else:
+            now = self._calls.stamps(allowed)
+            if save:
+                notes = (NOT_RECORDED.format(store=self.db.name),)
+        texts = self._parts.texts(now, browser)
         self._writer.hide(self._parts.secrets)
         return self._calls.next_package(
-            texts, budget=allowed, workflow=self.workflow.name, notes=notes, save=save
+            texts,
+            now=now,
+            budget=allowed,
+            workflow=self.workflow.name,
+            notes=notes,
+            save=save and not self.db.read_only,
         )
-
-    @property
-    def browser(self) -> object:
-        """The tabs, for the fifth part: a list of name, url and active."""
-        return self._parts.browser
-
-    @browser.setter
-    def browser(self, tabs: object) -> None:
-        self._parts.browser = tabs
 
     def secrets(self) -> KnownValues:
         """What hides every secret that the workflow holds now: in contexts, and in all that is
@@ -228,11 +231,10 @@ class Session(WorkflowState):
 
     # --- size and compression ---------------------------------------------------------------------
 
-    @property
     def size_tokens(self) -> int:
-        """What the next context would have with the history whole: the fresh parts, and all that
-        was said."""
-        return self._size_control.size_tokens()
+        """What the next context would have with the history whole: the fresh parts but for a
+        browser's tabs, and all that was said."""
+        return self._size_control.measure().size_tokens
 
     def compress(
         self, *, to: int | str | None = None, model: Any = None, preview: bool = False
@@ -282,7 +284,7 @@ class Session(WorkflowState):
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages."""
         log = usage_log(self.db, self.conversation.id, last)
-        size = self.size_tokens  # brings the messages in memory up to date, too
+        size = self.size_tokens()  # brings the messages in memory up to date, too
         message_cache = self._calls.message_cache
         return {
             "workflow": self.workflow.name,

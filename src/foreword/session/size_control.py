@@ -6,17 +6,20 @@ when, and what the caller is told about it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foreword.plan import plan as planning
+from foreword.section import Budget
 from foreword.session import compaction
 from foreword.session.call_memory import Calls
 from foreword.session.compaction import Compaction, LastingParts
-from foreword.session.part_texts import PartTexts, current_conversation
+from foreword.session.part_texts import PartTexts
 from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages
+from foreword.store.session_stamps import SessionStamps
 from foreword.text.identifiers import literals
 
 # After a compression that missed its target or was undone, the history grows by a quarter of
@@ -27,9 +30,11 @@ GROWTH_DIVISOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The size of a context with what is to come, and the compression that made room for it."""
+    """The size of a context with what is to come, what it was worked out from, and the compression
+    that made room for it."""
 
     size_tokens: int
+    now: SessionStamps
     compaction: Compaction | None = None
 
 
@@ -45,44 +50,61 @@ class SizeControl:
         self._calls = calls
         self._parts = parts
 
-    def size_tokens(self) -> int:
-        """What the next context would have with the history whole."""
-        parts_tokens = self._parts_tokens()
-        return parts_tokens + self._calls.refresh(self._options.budget).history_tokens
+    def measure(
+        self, budget: Budget | None = None, *, more: int = 0, browser: object = None
+    ) -> Room:
+        """What the next context would have with the history whole, and so many tokens more.
 
-    def make_room(self, tokens: int) -> Room:
+        What is in memory of the history is that of the budget from now on; without one, it is as it
+        was. A browser's tabs count where they are given.
+        """
+        budget = budget or self._calls.budget
+        now = self._calls.stamps(budget)
+        history_tokens = self._calls.refresh(now, budget).history_tokens
+        return Room(self._parts_tokens(now, browser) + history_tokens + more, now)
+
+    def make_room(
+        self, budget: Budget | None = None, *, more: int = 0, browser: object = None
+    ) -> Room:
         """Room for so many tokens more, by a compression where that would be past the limit.
 
         Nothing is compressed while the last try is known to have been no use.
         """
-        size = self.size_tokens() + tokens
-        if not self._options.auto_compress or size <= self._limits.compress_at:
-            return Room(size)
-        running = self._calls.message_cache.running
-        now = current_conversation(self._calls.db, self._calls.conversation)
-        if running < now.quiet_until:
-            return Room(size)
-        made = self.compress(
-            target=self._limits.compress_to, model=self._options.compress_with, strict=False
+        room = self.measure(budget, more=more, browser=browser)
+        if not self._options.auto_compress or room.size_tokens <= self._limits.compress_at:
+            return room
+        if self._calls.message_cache.running < room.now.quiet_until:
+            return room
+        made = self._compress(
+            room.now,
+            target=self._limits.compress_to,
+            model=self._options.compress_with,
+            strict=False,
         )
         if not made.applied:
             self._wait_for_growth(self._calls.message_cache.running)
-        return Room(self.size_tokens() + tokens, made)
+        return replace(self.measure(budget, more=more, browser=browser), compaction=made)
 
-    def compress(
-        self, *, target: int, model: Any, preview: bool = False, strict: bool = True
-    ) -> Compaction:
+    def compress(self, *, target: int, model: Any, preview: bool = False) -> Compaction:
         """Compress the history to about so many tokens, unless it is only a preview."""
-        message_cache = self._calls.refresh(self._options.budget)
+        now = self._calls.stamps(self._calls.budget)
+        self._calls.refresh(now, self._calls.budget)
+        return self._compress(now, target=target, model=model, preview=preview, strict=True)
+
+    def _compress(
+        self, now: SessionStamps, *, target: int, model: Any, strict: bool, preview: bool = False
+    ) -> Compaction:
+        message_cache = self._calls.message_cache
+        texts = self._parts.texts(now)
         made = compaction.plan(
             message_cache,
             target=target,
             counter=self._calls.writer.scale.counter,
-            lasting=self._lasting_parts(),
+            lasting=self._lasting_parts(texts),
             workflow=self._state.workflow.name,
             model=model,
             timeout_seconds=self._options.compress_timeout_seconds,
-            secrets=self._parts.current_secrets(),
+            secrets=self._parts.secrets,
             strict=strict,
         )
         if preview or not made.messages:
@@ -101,7 +123,7 @@ class SizeControl:
 
     def notes(self, room: Room) -> tuple[str, ...]:
         """What to tell the caller: of a compression that nobody asked for, and of the size."""
-        return (*self._compaction_notes(room.compaction), *self._size_warning(room.size_tokens))
+        return (*self._compaction_notes(room.compaction), *self._size_warning(room))
 
     def _compaction_notes(self, made: Compaction | None) -> tuple[str, ...]:
         if made is None:
@@ -115,14 +137,12 @@ class SizeControl:
         )
         return (note, *made.notes)
 
-    def _size_warning(self, size: int) -> tuple[str, ...]:
+    def _size_warning(self, room: Room) -> tuple[str, ...]:
         """A warning, once, when the size reaches the limit for it."""
-        if size < self._limits.warn_at:
+        size = room.size_tokens
+        if size < self._limits.warn_at or room.now.warned:
             return ()
-        now = current_conversation(self._calls.db, self._calls.conversation)
-        if now.warned:
-            return ()
-        self._set_limits(warned=size, quiet_until=now.quiet_until)
+        self._set_limits(warned=size, quiet_until=room.now.quiet_until)
         return (
             f"the context has {size:,} tokens, past {self._limits.warn_at:,}; "
             f"its history is compressed before {self._limits.compress_at:,}",
@@ -139,21 +159,21 @@ class SizeControl:
             self._calls.db, self._calls.conversation.id, warned=warned, quiet_until=quiet_until
         )
 
-    def _parts_tokens(self) -> int:
+    def _parts_tokens(self, now: SessionStamps, browser: object) -> int:
         """The tokens of the parts, and of the tags around the history."""
-        tagged = {**self._parts.texts(), self._calls.writer.tag: ""}
+        tagged = {**self._parts.texts(now, browser), self._calls.writer.tag: ""}
         count = self._calls.writer.scale.counter.count
         return sum(count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items())
 
-    def _lasting_parts(self) -> LastingParts:
+    def _lasting_parts(self, texts: Mapping[str, str]) -> LastingParts:
         """What a summary need not repeat, and what it must not lose."""
-        parts = list(self._parts.texts().items())
+        parts = list(texts.items())
         sections = self._options.selection.sections
         identifiers = set[str]()
         for tag, text in parts:
             if sections[tag].show == "variables":
                 identifiers.update(literals(text))
-        plan = self._state.plan
+        plan = self._state.get_current_plan()
         if plan is None:
             return LastingParts(parts, sorted(identifiers))
         identifiers |= planning.identifiers(plan)

@@ -144,31 +144,24 @@ def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
     )
 
 
-def cut_for(db: Database, conversation: int, budget: str) -> Cut:
-    """Where the window of that budget begins."""
-    rows = db.rows(
-        "SELECT start, excerpts FROM cuts WHERE conversation = ? AND budget = ?",
-        (conversation, budget),
-    )
-    if not rows:
-        return Cut()
-    start, excerpts = rows[0]
-    where = f"the cut of conversation {conversation} for {budget!r} in {db.name}"
+def read_cut(db: Database, conversation: int, *, window: str, start: object, excerpts: str) -> Cut:
+    """Where a window begins by the columns of its row; an error where they were altered."""
+    where = f"the cut of conversation {conversation} for {window!r} in {db.name}"
     sizes = from_json(
         excerpts,
         where,
         _is_sizes,
         hint="remove its row from the table cuts: the window is chosen anew",
     )
-    return Cut(int(start), {int(seq): int(tokens) for seq, tokens in sizes.items()})
+    return Cut(whole_number(start, where), {int(seq): int(tokens) for seq, tokens in sizes.items()})
 
 
-def save_window_start(db: Database, conversation: int, budget: str, cut: Cut) -> None:
-    """Remember where the window of that budget begins."""
+def save_window_start(db: Database, conversation: int, window: str, cut: Cut) -> None:
+    """Remember where the window of that name begins."""
     db.rows(
         "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
         " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
-        (conversation, budget, cut.start, to_json(dict(cut.excerpts), "the cut")),
+        (conversation, window, cut.start, to_json(dict(cut.excerpts), "the cut")),
     )
 
 

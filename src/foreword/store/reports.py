@@ -163,19 +163,10 @@ def usage_log(db: Database, conversation: int, limit: int = 20) -> list[dict[str
     return entries
 
 
-def last_usage(
-    db: Database, conversation: int, *, recipe: str, budget_tokens: int
-) -> dict[str, Any]:
-    """The newest entry of a usage log for a recipe and budget; empty where there is none."""
-    rows = db.rows(
-        "SELECT id, usage FROM reports WHERE conversation = ? AND recipe = ? AND budget_tokens"
-        " = ? AND usage IS NOT NULL ORDER BY id DESC LIMIT 1",
-        (conversation, recipe, budget_tokens),
-    )
-    if not rows:
-        return {}
-    number, text = rows[0]
-    return _read_usage(db, number, text)
+def usage_of(db: Database, number: int) -> dict[str, Any]:
+    """The line of the usage log that a report has; empty where there is none."""
+    rows = db.rows("SELECT usage FROM reports WHERE id = ? AND usage IS NOT NULL", (number,))
+    return _read_usage(db, number, rows[0][0]) if rows else {}
 
 
 def _in_range(limit: int) -> int:

@@ -185,7 +185,7 @@ def test_a_message_that_could_not_be_written_under_its_key_is_not_in_the_next_co
         with pytest.raises(Exception, match="full"):
             session.append(numbered_message(2), key="second")
         session.db.rows("DROP TRIGGER refuse")
-        size = session.size_tokens
+        size = session.size_tokens()
         assert [line.text for line in session.history()] == [numbered_message(1)["content"]]
         assert session.append(numbered_message(2), key="second").size_tokens > size
         assert session.append(numbered_message(3)).seq == 3

@@ -163,7 +163,7 @@ def words_in(value: object, name: str = "") -> Iterator[str]:
 
 def window_line(session: Session) -> str:
     """How full the window is, on one line."""
-    size = session.size_tokens
+    size = session.size_tokens()
     most = session.limits.window
     return f"window {bar(size / most, BAR)} {size:,} of {most:,} tokens"
 

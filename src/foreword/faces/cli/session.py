@@ -211,7 +211,7 @@ def context(
 def _wait_line(session: Session, no_save: bool) -> str:
     """What a person may have to wait for."""
     name = session.workflow.name
-    size = session.size_tokens
+    size = session.size_tokens()
     if no_save or size <= session.limits.compress_at:
         return f"making the context of {name}"
     return f"compressing the history of {name}, {size:,} tokens"

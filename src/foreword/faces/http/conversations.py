@@ -271,11 +271,7 @@ def make_call(request: ApiRequest[ConversationQuery, CallAnswer]) -> dict[str, A
     """Make the context of the next call, and keep its report and what it left out."""
     body = request.body
     with request.app_state.session(request.path["workflow"], request.query.conversation) as session:
-        session.browser = body.browser
-        try:
-            package = session.context(budget=body.budget, save=body.save)
-        finally:
-            session.browser = None
+        package = session.context(budget=body.budget, browser=body.browser, save=body.save)
     return _call_answer(package, form=body.form, with_report=body.report)
 
 

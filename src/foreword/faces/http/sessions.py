@@ -178,7 +178,7 @@ def show_session(request: ApiRequest[ConversationQuery, None]) -> dict[str, Any]
 
 def state_of(session: Session) -> dict[str, Any]:
     """How a session stands."""
-    size = session.size_tokens
+    size = session.size_tokens()
     limits = session.limits
     usage = session.usage(0)
     plan = session.plan

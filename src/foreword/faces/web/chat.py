@@ -174,7 +174,7 @@ def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]
         "plan": plan,
         "progress": plans.progress(plan) if isinstance(plan, dict) else None,
         "now": _task_in_progress(plan) if isinstance(plan, dict) else "",
-        "size": session.size_tokens,
+        "size": session.size_tokens(),
         "limits": session.limits,
         "nodes": len(nodes),
         "statuses": Counter(str(node.get("status") or "") for node in nodes),

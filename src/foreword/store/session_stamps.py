@@ -1,0 +1,65 @@
+"""How new everything is that the next call of a conversation is made from, by one statement.
+
+Two stamps that are equal stand for the same, so whoever holds what was read at the first need not
+read it again. What they are the stamps of is read by the modules named after it (`plans`,
+`messages`, `compressions` ...).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foreword.store.compressions import Cut, read_cut
+from foreword.store.database import Database, altered_error, from_json, is_text, whole_number
+
+_QUERY = (
+    "SELECT w.revision, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
+    " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id), c.system_prompt,"
+    " c.warned, c.quiet_until, (SELECT COALESCE(MAX(number), 0) FROM compressions WHERE"
+    " conversation = c.id AND undone = 0), (SELECT COALESCE(MAX(seq), 0) FROM messages WHERE"
+    " conversation = c.id), (SELECT COALESCE(MAX(id), 0) FROM reports WHERE conversation = c.id AND"
+    " recipe = ? AND budget_tokens = ? AND usage IS NOT NULL), COALESCE(k.start, 0),"
+    " COALESCE(k.excerpts, '{}') FROM conversations c JOIN workflows w ON w.id = c.workflow LEFT"
+    " JOIN cuts k ON k.conversation = c.id AND k.budget = ? WHERE c.id = ?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStamps:
+    """How new the parts of a conversation and of its workflow are; short values are there whole."""
+
+    snapshot: int  # moves with the nodes and with what is kept about the workflow
+    plan: int  # its newest version
+    variables: int  # the newest change of one
+    system_prompt: str
+    warned: int
+    quiet_until: int
+    compression: int  # the number of the one that stands; 0 for none
+    last_message: int
+    last_call: int  # the report of the newest call under a recipe and a budget; 0 for none
+    cut: Cut  # where the window of these begins
+
+
+def read(
+    db: Database, conversation: int, *, recipe: str, budget_tokens: int, window: str
+) -> SessionStamps:
+    """The stamps of now; the last call is one of that recipe and budget, the cut is that of the
+    window of that name."""
+    rows = db.rows(_QUERY, (recipe, budget_tokens, window, conversation))
+    if not rows:
+        raise altered_error(f"conversation {conversation} in {db.name}")
+    snapshot, plan, variables, prompt, warned, quiet_until, *numbers, start, excerpts = rows[0]
+    where = f"a number of conversation {conversation} in {db.name}"
+    compression, last_message, last_call = [whole_number(number, where) for number in numbers]
+    return SessionStamps(
+        snapshot=snapshot,
+        plan=whole_number(plan, f"a plan's version in {db.name}"),
+        variables=whole_number(variables, where),
+        system_prompt=from_json(prompt, f"the system prompt in {db.name}", is_text),
+        warned=warned,
+        quiet_until=quiet_until,
+        compression=compression,
+        last_message=last_message,
+        last_call=last_call,
+        cut=read_cut(db, conversation, window=window, start=start, excerpts=excerpts),
+    )
