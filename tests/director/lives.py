@@ -66,13 +66,13 @@ def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
                 on_step=lambda step: doom.at("began" if step["status"] == "running" else "told"),
             )
         assert result["status"] == "success", result
+        assert "dbos" not in sys.modules
         (root / "result.json").write_text(json.dumps(result))
 
 
 def main(root: str, db: str, desk: str, moment: str, number: str) -> None:
     """Live and die until the run has come to its end, and print how often."""
     for module in (
-        "dbos",
         "psycopg",
         "playwright.async_api",
         "foreword.director.runner",

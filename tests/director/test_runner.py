@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -14,9 +15,9 @@ import pytest
 from foreword.browser import Browser, Rules
 from foreword.demos.site import PASSWORD, Site, site
 from foreword.director import node_tools, runner
-from foreword.errors import BadNode, ForewordError, UnknownName, UsageError
+from foreword.errors import BadNode, ForewordError, StoreError, UnknownName, UsageError
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import node_results, node_runs
+from foreword.store import node_results, node_runs, node_steps, workers
 from tests.director.letters import KEYS, SUBJECTS, build, check
 
 
@@ -272,6 +273,65 @@ def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(
         finally:
             go_on.set()
         assert slow.result()["status"] == "success"
+
+
+def test_a_run_that_was_taken_over_writes_nothing_any_more(
+    state: WorkflowState, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        node_tools.create_node(state, *put(name, name)[:2])
+    results: list[dict[str, Any]] = []
+
+    def take_over(step: dict[str, Any]) -> None:
+        """The process is silent for long, and another one goes on with its run."""
+        if results or step["status"] == "running":
+            return
+        with WorkflowState.open(None, "letters", root=tmp_path) as other:
+            (run,) = node_runs.runs_of(other.db, other.workflow.id)
+            while not results:
+                workers.leave(other.db, run.executor)
+                with suppress(UsageError):  # its heart has beaten since
+                    results.append(runner.run_workflow(other, None, resume=run.run))
+
+    with pytest.raises(StoreError, match="was taken over by another process"):
+        runner.run_workflow(state, None, on_step=take_over)
+    (result,) = results
+    assert (result["status"], keys(result)) == ("success", ["node2"])
+    (run,) = node_runs.runs_of(state.db, state.workflow.id)
+    assert (run.status, run.attempt) == ("success", 2)
+    assert [change.name for change in state.variable_changes()] == ["b", "a"]
+
+
+def test_a_click_that_was_under_way_when_its_process_died_is_told(
+    state: WorkflowState, browser: Browser, desk: Site
+) -> None:
+    node_tools.create_node(state, "navigate", {"url": f"{desk.url}/help"})
+    node_tools.create_node(state, "click", {"selector": "h1"})
+
+    class Dying:
+        """A browser in a process that dies in the middle of a click."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(browser, name)
+
+        def click(self, selector: str, *, tab: str | None = None) -> dict[str, Any]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.run_workflow(state, Dying())  # type: ignore[arg-type]
+    run = runner.unfinished_run(state)
+    assert run is not None
+    second = runner.run_workflow(state, browser, resume=run)
+    assert (second["status"], keys(second)) == ("success", ["node2"])
+    assert second["notes"] == [
+        "node2: it was under way when its process ended, so it may happen twice"
+    ]
+    steps = node_steps.of_run(state.db, state.workflow.id, run)
+    assert [(step.key, step.attempt, step.status) for step in steps] == [
+        ("node1", 1, "success"),
+        ("node2", 1, "running"),
+        ("node2", 2, "success"),
+    ]
 
 
 # ---- secrets ----

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from foreword.store import postgres
-from foreword.work import dbos_setup, question_queue, runs, workers
+from foreword.work import dbos_setup, heartbeat, question_queue, runs
 
 TEXT = " ".join((Path(__file__).parents[2] / "docs" / "scaling.md").read_text("utf-8").split())
 
@@ -13,8 +13,8 @@ TEXT = " ".join((Path(__file__).parents[2] / "docs" / "scaling.md").read_text("u
 def test_the_page_says_what_the_code_does() -> None:
     assert f"({runs.AT_ONCE} unless it is said)" in TEXT
     assert f"ends what it has begun within {runs.FINISH_SECONDS} seconds" in TEXT
-    assert f"by the database's clock, every {workers.BEAT_SECONDS:g} seconds" in TEXT
-    assert f"silent for more than {workers.DEAD_SECONDS} seconds" in TEXT
+    assert f"by the database's clock, every {heartbeat.BEAT_SECONDS:g} seconds" in TEXT
+    assert f"silent for more than {heartbeat.DEAD_SECONDS} seconds" in TEXT
     assert f"`{postgres.SCHEMA}` for the store and `{dbos_setup.SCHEMA}` for dbos" in TEXT
     assert f"`{runs.AGENTS}`" in TEXT
     assert f"`{runs.RUNS}`" in TEXT

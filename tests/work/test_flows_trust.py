@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import os
 import pickle
+import re
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from foreword.errors import StoreError, UsageError
 from foreword.testing import fake_provider
-from foreword.work import flow_runs, run_status, runs
+from foreword.work import dbos_setup, flow_runs, run_status, runs
 from foreword.work.workers import run_worker
+from tests.store.databases import KINDS, new_url
 from tests.work.flow_scene import PHASES, Agent, artifact_texts, project
 from tests.work.test_flows_killed import command, until
 
@@ -57,28 +60,45 @@ class Trap:
         return (os.mkdir, (str(self.path),))
 
 
-def change(root: Path, sql: str, *values: str) -> None:
-    with closing(sqlite3.connect(root / ".foreword" / "flows.db")) as file, file:
+def change(path: Path, db: str, sql: str, *values: str) -> None:
+    """Change what dbos has in its file, or on a server."""
+    if db.startswith("postgresql"):
+        with psycopg.connect(db) as server:
+            server.execute(f"SET search_path TO {dbos_setup.SCHEMA}")
+            server.execute(sql.replace("?", "%s").encode(), values)
+        return
+    with closing(sqlite3.connect(path)) as file, file:
         file.execute(sql, values)
 
 
-def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pickle_in_the_database_is_never_read(kind: str, tmp_path: Path) -> None:
     root = project(tmp_path)
+    db = new_url(kind, tmp_path)
+    file = dbos_setup.flows_file(tmp_path / "store.db")
     sprung = tmp_path / "sprung"
-    done = flow_runs.run(root, "feature", "cancel", "test", task_id="FEAT-7")
+    done = flow_runs.run(root, "feature", "cancel", "test", db, task_id="FEAT-7")
     trap = base64.b64encode(pickle.dumps({"args": (Trap(sprung),), "kwargs": {}})).decode()
     for table, column in (("workflow_input", "inputs"), ("workflow_output", "output")):
-        change(root, f"UPDATE {table} SET {column} = ?", trap)
+        change(file, db, f"UPDATE {table} SET {column} = ?", trap)
     change(
-        root,
+        file,
+        db,
         "UPDATE workflow_status SET serialization = 'py_pickle', status = 'ENQUEUED',"
         " queue_name = ?",
         runs.AGENTS,
     )
-    with run_worker(None, root):
+    with run_worker(db, root):
         until(lambda: set(run_status.statuses([done.run]).values()) == {"ERROR"})
-    assert flow_runs.status(root) == []
+    assert flow_runs.status(root, db=db) == []
     assert not sprung.exists()
+
+
+def test_of_dbos_only_what_it_documents_is_used() -> None:
+    package = Path(dbos_setup.__file__).parents[1]
+    inside = re.compile(r"\bdbos\._|from dbos import _")
+    users = [path.name for path in package.rglob("*.py") if inside.search(path.read_text("utf-8"))]
+    assert users == []
 
 
 def test_flows_that_came_with_a_project_are_not_run(

@@ -19,7 +19,7 @@ import pytest
 from foreword.store import workers as rows
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
-from foreword.work import run_status, runs, workers
+from foreword.work import heartbeat, run_status, runs
 from tests.command import run_in_process
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url
@@ -128,7 +128,7 @@ def test_a_worker_that_is_told_to_stop_ends_what_it_has_begun() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> None:
     with closing(open_database(new_url(kind, tmp_path), Path())) as store:
-        me = workers.Identity()
+        me = heartbeat.Identity()
         rows.beat(store, executor="near", host=me.host, pid=me.pid)
         rows.beat(store, executor="far", host="elsewhere:1", pid=1)
         rows.beat(store, executor="silent", host="elsewhere:1", pid=2)
@@ -138,9 +138,9 @@ def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> N
         rows.beat(store, executor="ended", host=me.host, pid=ended.pid)
         rows.beat(store, executor="left", host=me.host, pid=me.pid)
         rows.leave(store, "left")
-        assert workers.living_workers(store) == {"near", "far"}
+        assert heartbeat.living_workers(store) == {"near", "far"}
         rows.beat(store, executor="silent", host="elsewhere:1", pid=2)
-        assert "silent" in workers.living_workers(store)
+        assert "silent" in heartbeat.living_workers(store)
         store.rows(
             "UPDATE workers SET seen = seen - ? WHERE executor = 'far'", (rows.FORGET_SECONDS + 60,)
         )

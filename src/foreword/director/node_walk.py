@@ -1,32 +1,33 @@
 """The way of a run through the nodes: from top to bottom, into loops and conditions, past what is
 done already.
 
-Each turn of a node is a step of the durable engine, and its result a row that is written once,
-together with the variables it sets. A run that goes on later takes the same way and passes what has
-a row. What was typed into a page since it was loaded is lost with its browser, so that it is typed
-again; typing has no effect until something is clicked. A click or an opened address that happened
-just before its process died, and was not written down, happens twice.
+Each turn of a node is a step: a row before it begins, and its end together with its result, which
+is written once, and the variables it sets. A run that goes on later takes the same way and passes
+what has a result. What was typed into a page since it was loaded is lost with its browser, so that
+it is typed again; typing has no effect until something is clicked. A click or an opened address
+that was under way when its process died is done again, and a note says so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foreword.director import browser_files, node_tools
 from foreword.director.node_turn import NodeOutcome, take
-from foreword.errors import ForewordError
+from foreword.errors import ForewordError, StoreError
 from foreword.plan.node import BRANCHES, TYPES
 from foreword.plan.node_tree import Node, Tree
 from foreword.plan.templates import Scope
 from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import node_results, workflows
-from foreword.store.node_results import FAILED, RUNNING, SUCCESS, Result
-from foreword.work.runs import ShuttingDown, current_engine, step
+from foreword.store import node_results, node_runs, node_steps, workflows
+from foreword.store.node_results import Result
+from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -49,9 +50,9 @@ class WalkStop(Exception):
 class NodeWalk:
     """How far a run is."""
 
-    state: WorkflowState  # of the thread that the run is in
+    state: WorkflowState
     browser: Browser | None
-    run: str
+    run: Run
     tree: Tree
     is_stopped: Callable[[], bool]
     on_step: OnStep | None = None
@@ -65,7 +66,8 @@ class NodeWalk:
 
     def go(self) -> None:
         """Go all the way; `WalkStop` where it ends before."""
-        self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run)
+        self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run.run)
+        self._note_lost_steps()
         self._walk_children("", branch="", loops={}, path="")
 
     def _walk_children(
@@ -123,63 +125,89 @@ class NodeWalk:
             scoped = {**loops, name: value}
             path = f"{key}[{number}]/"
             self._walk_children(str(node["id"]), branch="", loops=scoped, path=path)
-        self._keep(node, key, turn, SUCCESS)
+        with self._own_transaction():
+            self._keep(node, key, turn, SUCCESS)
 
     def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> NodeOutcome:
-        """One turn of a node, as a step of the engine."""
-        if current_engine().stopping.is_set():
-            raise ShuttingDown
+        """One turn of a node, told when it begins and when it is over."""
         if self.is_stopped():
             raise WalkStop(key, failed=False)
-        outcomes: list[NodeOutcome] = []  # one: the engine keeps the status, nothing else of it
-
-        def work() -> str:
-            outcomes.append(self._take_turn(node, Scope(self._current_variables(), loops), key))
-            return outcomes[0].status
-
         self._report_step({"node": node["id"], "key": key, "status": RUNNING})
-        step(key, work)
-        (outcome,) = outcomes
+        outcome = self._take_turn(node, Scope(self._current_variables(), loops), key)
         done = {"node": node["id"], "key": key, "status": outcome.status, **outcome.output}
         self.steps.append(done)
         self._report_step(done)
         return outcome
 
     def _take_turn(self, node: Node, scope: Scope, key: str) -> NodeOutcome:
-        node_tools.set_status(self.state, str(node["id"]), RUNNING)
+        step = self._begin_step(node, key)
         in_browser = TYPES[str(node["type"])].in_browser
         if in_browser:
             self._type_again()
         turn = take(node, scope, self.browser, self.secrets)
         if in_browser and turn.status == SUCCESS:
             self._save_browser()
-        stopped = turn.status == FAILED and self.is_stopped()
+        if turn.status == FAILED and self.is_stopped():
+            node_steps.end(self.state.db, step, STOPPED)
+            return turn
         status = RUNNING if node["type"] == "loop" and turn.status == SUCCESS else turn.status
-        if not stopped:
+        with self._own_transaction():
             self._keep(node, key, turn, status)
+            node_steps.end(self.state.db, step, turn.status)
         return turn
 
-    def _keep(self, node: Node, key: str, turn: NodeOutcome, status: str) -> None:
-        """Write a result down, with the variables it sets and the status of its node, all or
-        nothing."""
+    def _begin_step(self, node: Node, key: str) -> int:
+        """Write down that a turn of a node is about to be taken."""
+        name = str(node["id"])
+        with self._own_transaction():
+            node_tools.set_status(self.state, name, RUNNING)
+            return node_steps.begin(
+                self.state.db, self.state.workflow.id, self.run, key=key, node=name
+            )
+
+    @contextmanager
+    def _own_transaction(self) -> Iterator[None]:
+        """All or nothing, and nothing where another process has taken the run over meanwhile:
+        this one was silent for so long that it was taken for dead."""
         workflow = self.state.workflow.id
+        with self.state.db.transaction(node_runs.lock(workflow)):
+            if not node_runs.is_current(self.state.db, workflow, self.run):
+                raise StoreError(
+                    f"{self.run.run} was taken over by another process, as this one was silent",
+                    hint="it goes on there",
+                )
+            yield
+
+    def _note_lost_steps(self) -> None:
+        """Say which steps were under way when a process ended: they may have had their effect."""
+        for step in node_steps.of_run(self.state.db, self.state.workflow.id, self.run.run):
+            before = self.done.get(step.key)
+            is_done = before is not None and before.status == SUCCESS
+            node = self.tree.nodes.get(step.node)
+            if step.ended or is_done or node is None or node["type"] not in _LOADS:
+                continue
+            self._note_once(
+                f"{step.key}: it was under way when its process ended, so it may happen twice"
+            )
+
+    def _keep(self, node: Node, key: str, turn: NodeOutcome, status: str) -> None:
+        """Write a result down, with the variables it sets and the status of its node."""
         name = str(node["id"])
         output = dict(turn.output)
         if node["type"] == "loop" and status == RUNNING:
             output["digest"] = _digest(turn.value)
-        with self.state.db.transaction(f"foreword: node results {workflow}"):
-            if node_results.keep(
-                self.state.db,
-                workflow,
-                run=self.run,
-                key=key,
-                node=name,
-                status=status,
-                output=output,
-            ):
-                for variable, value in turn.variables.items():
-                    self.state.set_variable(variable, value, f"{key} of {self.run}")
-            node_tools.set_status(self.state, name, status)
+        if node_results.keep(
+            self.state.db,
+            self.state.workflow.id,
+            run=self.run.run,
+            key=key,
+            node=name,
+            status=status,
+            output=output,
+        ):
+            for variable, value in turn.variables.items():
+                self.state.set_variable(variable, value, f"{key} of {self.run.run}")
+        node_tools.set_status(self.state, name, status)
 
     def _type_again(self) -> None:
         """Type what was typed into this page by an earlier attempt; a page that still has it is

@@ -1,15 +1,15 @@
 """Test a node, run a workflow, and go on with a run that failed or whose process died.
 
-A run happens in this process, since the browser is here, on the durable engine: `node_walk` is its
-way through the nodes. What is done is not done again. Each attempt at a run is of its own there, so
-that nodes may be repaired in between.
+A run happens in the thread that asks for it, since the browser is here: `node_walk` is its way
+through the nodes. A heartbeat says that somebody is at it, and rows of the store how far it is:
+what is done is not done again. Each attempt at a run has a number of its own, so that nodes may be
+repaired in between, and whoever is still at an earlier one changes nothing any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -19,7 +19,6 @@ from uuid import uuid4
 from foreword.director import browser_files, node_tools
 from foreword.director.node_turn import take
 from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
-from foreword.director.run_engine import QUEUE, run_engine
 from foreword.errors import BadNode, UnknownName, UsageError
 from foreword.plan import node as kinds
 from foreword.plan.node_tree import Tree
@@ -28,18 +27,12 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs
 from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
-from foreword.work.run_status import ACTIVE, statuses
-from foreword.work.runs import Engine, workflow
-from foreword.work.workers import living_workers
+from foreword.work.heartbeat import Identity, heartbeat, living_workers
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
 
-KIND = "nodes"
 LONGEST_NAME = 80  # characters of a run's name in an error; a model may make up any
-# How often it is looked whether a run that says nothing is still there; one that ends says so at
-# once.
-LOOK_SECONDS = 1.0
 
 
 def test_single_node(
@@ -68,7 +61,7 @@ def test_single_node(
     except BaseException:
         node_tools.set_status(state, name, None)
         raise
-    with state.db.transaction(f"foreword: node results {state.workflow.id}"):
+    with state.db.transaction(node_runs.lock(state.workflow.id)):
         node_results.keep_test(
             state.db, state.workflow.id, node=name, status=turn.status, output=turn.output
         )
@@ -93,37 +86,24 @@ def run_workflow(
     or by `cancel`.
 
     A run that goes on in another process wants a browser that was started with
-    `restore=saved_browser(...)`. `on_step` is told, in the thread of the run, when a turn of a node
-    begins and what came of it.
+    `restore=saved_browser(...)`. `on_step` is told when a turn of a node begins and what came of
+    it.
     """
     began = monotonic()
     tree = node_tools.read_tree(state)
     _refuse_unready(tree)
-    with run_engine(state.url, state.root) as engine:
-        run = _begin_run(state, engine, resume)
-        job = _RunJob(
+    me = Identity()
+    with heartbeat(state.url, state.root, me):
+        walk = NodeWalk(
             state=state,
             browser=browser,
-            run=run,
+            run=_begin_run(state, me.executor, resume),
             tree=tree,
-            cancel=cancel or Event(),
+            is_stopped=(cancel or Event()).is_set,
             on_step=on_step,
         )
-        attempt = _attempt(run)
-        _jobs[attempt] = job
-        try:
-            engine.start(
-                KIND, attempt, {"workflow": state.workflow.name, "run": run.run}, queue=QUEUE
-            )
-            while not job.over.wait(LOOK_SECONDS) and statuses([attempt]).get(attempt) in ACTIVE:
-                pass
-            engine.result(attempt)
-        except BaseException:
-            job.left.set()
-            raise
-        finally:
-            _jobs.pop(attempt, None)
-    return {**_run_summary(job), "seconds": round(monotonic() - began, 3)}
+        end = _walk_to_end(walk)
+    return {**_run_summary(walk, end), "seconds": round(monotonic() - began, 3)}
 
 
 def unfinished_run(state: WorkflowState) -> str | None:
@@ -149,114 +129,73 @@ def saved_browser(state: WorkflowState) -> Path | None:
 # ---- the run itself ----
 
 
-@dataclass(slots=True, kw_only=True)
-class _RunJob:
-    """What a run needs that can't be kept in a database."""
+@dataclass(frozen=True, slots=True)
+class _AttemptEnd:
+    """How an attempt ended, and where, unless it came to the end of the workflow."""
 
-    state: WorkflowState
-    browser: Browser | None
-    run: Run
-    tree: Tree
-    cancel: Event
-    on_step: OnStep | None
-    over: Event = field(default_factory=Event)
-    left: Event = field(default_factory=Event)  # whoever waited for it is gone
-    status: str = STOPPED
-    key: str = ""  # where it stopped
-    walk: NodeWalk | None = None
-
-    def is_stopped(self) -> bool:
-        """Whether somebody said stop."""
-        return self.cancel.is_set() or self.left.is_set()
+    status: str
+    key: str = ""
 
 
-_jobs: dict[str, _RunJob] = {}
-
-
-@workflow(KIND)
-def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
-    """One attempt at a run, in the thread of the engine."""
-    from dbos import DBOS
-
-    job = _jobs[str(DBOS.workflow_id)]
-    opened = WorkflowState.open(
-        job.state.url, job.state.workflow.name, root=job.state.root, create=False
-    )
-    with closing(opened) as state:
-        job.walk = NodeWalk(
-            state=state,
-            browser=job.browser,
-            run=job.run.run,
-            tree=job.tree,
-            is_stopped=job.is_stopped,
-            on_step=job.on_step,
-        )
-        try:
-            job.walk.go()
-            job.status = SUCCESS
-        except WalkStop as stop:
-            job.status = FAILED if stop.failed else STOPPED
-            job.key = stop.key
-        finally:
-            _end_attempt(state, job)
-    return {"status": job.status}
-
-
-def _end_attempt(state: WorkflowState, job: _RunJob) -> None:
-    """Write down how an attempt ended; nothing where another has begun since."""
+def _walk_to_end(walk: NodeWalk) -> _AttemptEnd:
+    """Go through the nodes, and write down how that ended, whatever ends it."""
+    end = _AttemptEnd(STOPPED)
     try:
-        noted = node_runs.end(
-            state.db, state.workflow.id, job.run, status=job.status, failed_at=job.key
-        )
-        if noted and job.status == STOPPED:
-            _forget_running(state)
+        walk.go()
+        end = _AttemptEnd(SUCCESS)
+    except WalkStop as stop:
+        end = _AttemptEnd(FAILED if stop.failed else STOPPED, stop.key)
     finally:
-        job.over.set()
+        _note_end(walk, end)
+    return end
 
 
-def _run_summary(job: _RunJob) -> dict[str, Any]:
+def _note_end(walk: NodeWalk, end: _AttemptEnd) -> None:
+    """Write down how an attempt ended; nothing where another has begun since."""
+    state = walk.state
+    noted = node_runs.end(
+        state.db, state.workflow.id, walk.run, status=end.status, failed_at=end.key
+    )
+    if noted and end.status == STOPPED:
+        _forget_running(state)
+
+
+def _run_summary(walk: NodeWalk, end: _AttemptEnd) -> dict[str, Any]:
     """What is answered when an attempt is over."""
-    walk = job.walk
-    assert walk
-    summary: dict[str, Any] = {"run": job.run.run, "status": job.status, "steps": walk.steps}
+    run = walk.run.run
+    summary: dict[str, Any] = {"run": run, "status": end.status, "steps": walk.steps}
     done_before = sum(one.status == SUCCESS for one in walk.done.values())
     if done_before:
         summary["done_before"] = done_before
     if walk.notes:
         summary["notes"] = walk.notes
-    if job.status == SUCCESS:
+    if end.status == SUCCESS:
         return summary
-    name = job.key.rpartition("/")[2]
-    summary["failed_at" if job.status == FAILED else "stopped_at"] = name
-    summary["key"] = job.key
-    if job.status == FAILED and walk.steps:
+    name = end.key.rpartition("/")[2]
+    summary["failed_at" if end.status == FAILED else "stopped_at"] = name
+    summary["key"] = end.key
+    if end.status == FAILED and walk.steps:
         failure = walk.steps[-1]
         summary |= {key: failure[key] for key in ("error", "hint", "page") if key in failure}
-    summary["next"] = (
-        f"repair {name} if need be, then run_workflow with resume {job.run.run} goes on there"
-    )
+    summary["next"] = f"repair {name} if need be, then run_workflow with resume {run} goes on there"
     return summary
 
 
 # ---- before it ----
 
 
-def _begin_run(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
+def _begin_run(state: WorkflowState, executor: str, resume: str | None) -> Run:
     """The next attempt at a run, or a new one; nobody else may be at this workflow."""
-    from dbos import DBOS
-
     workflow_id = state.workflow.id
-    with state.db.transaction(f"foreword: node run {workflow_id}"):
+    with state.db.transaction(node_runs.lock(workflow_id)):
         runs = node_runs.runs_of(state.db, workflow_id)
         _refuse_busy(state, runs)
-        before = None if resume is None else _resumable(runs, resume)
+        if resume is not None:
+            _refuse_ended(runs, resume)
         run = node_runs.begin(
-            state.db, workflow_id, run=resume or f"run-{uuid4().hex[:10]}", executor=engine.executor
+            state.db, workflow_id, run=resume or f"run-{uuid4().hex[:10]}", executor=executor
         )
         _forget_running(state)
-    if before is not None and before.status == RUNNING:
-        # its process is gone, or was asleep and ends at its next step
-        DBOS.cancel_workflows([_attempt(before)])
     return run
 
 
@@ -270,8 +209,8 @@ def _refuse_busy(state: WorkflowState, runs: Sequence[Run]) -> None:
             )
 
 
-def _resumable(runs: Sequence[Run], name: str) -> Run:
-    """The run of that name, if there is more of it to do."""
+def _refuse_ended(runs: Sequence[Run], name: str) -> None:
+    """An error where there is no run of that name, or nothing more of it to do."""
     for run in runs:
         if run.run == name:
             if run.status == SUCCESS:
@@ -279,7 +218,7 @@ def _resumable(runs: Sequence[Run], name: str) -> Run:
                     f"{name} has come to its end",
                     hint="leave resume away to run the workflow again",
                 )
-            return run
+            return
     raise UnknownName("run", str(name)[:LONGEST_NAME], [run.run for run in runs])
 
 
@@ -315,7 +254,3 @@ def _first_turns(
                 scope = scope.inside(str(around["config"]["as"]), turn.value[0])
                 turns[str(around["id"])] = f"its first turn of {len(turn.value)}"
     return scope, turns
-
-
-def _attempt(run: Run) -> str:
-    return f"{run.run}.{run.attempt}"

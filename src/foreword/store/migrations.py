@@ -221,6 +221,20 @@ CREATE TABLE append_keys (
     PRIMARY KEY (conversation, name)
 ) {keyed};
 """,
+    """
+CREATE TABLE node_steps (
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    run {key} NOT NULL,
+    attempt {number} NOT NULL,
+    key {key} NOT NULL,
+    node {key} NOT NULL,
+    status TEXT NOT NULL,
+    began TEXT NOT NULL,
+    ended TEXT NOT NULL
+);
+CREATE INDEX node_steps_of ON node_steps (workflow, run, id);
+""",
 )
 NEWEST = len(MIGRATIONS)
 

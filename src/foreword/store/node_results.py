@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.store.database import Database, Row, from_json, mapping, stamp, storable_text, to_json
+from foreword.store.node_runs import lock
 
 TEST = "test"  # the run of single tests: the newest of each node
 SUCCESS, FAILED, RUNNING = "success", "failed", "running"
@@ -42,7 +43,7 @@ def keep(
 ) -> bool:
     """Keep a result; one that was a success already stays, and False is returned."""
     written = to_json(output, f"the result of {node}")
-    with db.transaction(f"foreword: node results {workflow}"):
+    with db.transaction(lock(workflow)):
         succeeded = db.rows(
             "SELECT 1 FROM node_results WHERE workflow = ? AND run = ? AND key = ? AND status = ?",
             (workflow, storable_text(run), storable_text(key), SUCCESS),
@@ -57,7 +58,7 @@ def keep_test(
 ) -> None:
     """Keep what a single test of a node gave, in place of the test before it."""
     written = to_json(output, f"the result of {node}")
-    with db.transaction(f"foreword: node results {workflow}"):
+    with db.transaction(lock(workflow)):
         _replace(db, workflow, run=TEST, key=node, node=node, status=status, written=written)
 
 

@@ -28,6 +28,11 @@ class Run:
     updated: str
 
 
+def lock(workflow: int) -> str:
+    """The lock of whatever is written about the runs of a workflow."""
+    return f"foreword: node results {workflow}"
+
+
 def begin(db: Database, workflow: int, *, run: str, executor: str) -> Run:
     """Note that a process is at a run: a new one, or the next attempt of one."""
     now = stamp()
@@ -50,6 +55,15 @@ def end(db: Database, workflow: int, run: Run, *, status: str, failed_at: str = 
         (status, storable_text(failed_at), stamp(), workflow, storable_text(run.run), run.attempt),
     )
     return bool(changed)
+
+
+def is_current(db: Database, workflow: int, run: Run) -> bool:
+    """Whether an attempt is the newest of its run."""
+    newest = db.rows(
+        "SELECT 1 FROM node_runs WHERE workflow = ? AND run = ? AND attempt = ?",
+        (workflow, storable_text(run.run), run.attempt),
+    )
+    return bool(newest)
 
 
 def find(db: Database, workflow: int, run: str) -> Run | None:

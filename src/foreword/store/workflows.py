@@ -27,6 +27,7 @@ _HOLDERS = (
     "checkpoints",
     "node_runs",
     "node_results",
+    "node_steps",
 )
 NODE_ORDER = "position, node"
 _CURRENT = (

@@ -1,8 +1,8 @@
 """How dbos is set up: where its tables are, what it may read from them, and who hears it.
 
 It opens no port and calls nobody. It is silent unless FOREWORD_LOG names a level (debug, info,
-warning). What it keeps is JSON: a row that claims to be a pickle is refused. A file of flows that
-came with a project is not run: it says which models are asked, and with what.
+warning). What it keeps is JSON: a row that claims to be a pickle is not read as one. A file of
+flows that came with a project is not run: it says which models are asked, and with what.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import secrets
 import socket
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from foreword.errors import StoreError, UsageError
@@ -30,6 +32,9 @@ APPLICATION = "foreword"
 # of what runs look like in the database, not of this program: an edit must not orphan them
 VERSION = "foreword-1"
 SCHEMA = "foreword_flows"
+# how dbos names what a row was written with; ours is the second
+PICKLE, JSON = "py_pickle", "portable_json"
+SCHEMA_VERSION = "SELECT version FROM dbos_migrations"
 LOG = "FOREWORD_LOG"
 # Of one process to its server, at most. Writes are short, so many threads share them; PostgreSQL
 # takes 100 unless it is set up otherwise, which is a dozen workers.
@@ -55,9 +60,11 @@ def driver() -> Any:
 
 def settings(db: str | None, root: Path, executor: str) -> dict[str, Any]:
     """What dbos is launched with."""
+    url = made_url(db, root)
     return {
         "name": APPLICATION,
-        "system_database_url": made_url(db, root),
+        "system_database_url": url,
+        "db_engine_kwargs": {"connect_args": _connect_arguments(url)},
         "dbos_system_schema": SCHEMA,
         "application_version": VERSION,
         "executor_id": executor,
@@ -139,17 +146,14 @@ def _make_file(path: Path, maker: str) -> None:
 def _check_file(path: Path, maker: str) -> None:
     """An error where the file is somebody else's, or has tables that the dbos in use does not
     know."""
-    driver()
-    from dbos._migration import sqlite_migrations
-
     with _open_file(path) as file:
         file.execute("PRAGMA trusted_schema = OFF")
         refuse_programs(path, file.execute(OBJECTS))
         makers = _rows(file, "SELECT token FROM foreword_maker")
-        versions = _rows(file, "SELECT version FROM dbos_migrations")
+        versions = _rows(file, SCHEMA_VERSION)
     if makers != [(maker,)]:
         raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
-    newest = len(sqlite_migrations)
+    newest = _newest_schema()
     if any(not isinstance(version, int) or version > newest for (version,) in versions):
         raise StoreError(
             f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows"
@@ -159,6 +163,18 @@ def _check_file(path: Path, maker: str) -> None:
                 " continued then"
             ),
         )
+
+
+@lru_cache(maxsize=1)
+def _newest_schema() -> int:
+    """The number of the newest tables that the dbos in use makes, as it writes it into a new file:
+    some 30 ms, once."""
+    with TemporaryDirectory(prefix="foreword-") as folder, quiet(), translate_errors():
+        new = Path(folder) / "flows.db"
+        driver().DBOS.migrate(_url(new))
+        with _open_file(new) as file:
+            ((version,),) = _rows(file, SCHEMA_VERSION)
+    return int(version)
 
 
 def _rows(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
@@ -214,21 +230,49 @@ class _MaskingFormatter(logging.Formatter):
 
 
 @contextmanager
-def no_pickles() -> Iterator[None]:
-    """A row may claim to be a pickle, and unpickling runs whatever its writer wanted: refuse,
-    for a while."""
-    from dbos._serialization import DefaultSerializer
+def reading_engine(url: str) -> Iterator[Any]:
+    """What a client of dbos reads with that takes part in nothing."""
+    import sqlalchemy
 
-    before = DefaultSerializer.deserialize
-    setattr(DefaultSerializer, "deserialize", _refuse_pickle)  # noqa: B010 - mypy guards methods
+    address = sqlalchemy.make_url(url)
+    if address.get_backend_name() == "postgresql":
+        address = address.set(drivername="postgresql+psycopg")
+    engine = sqlalchemy.create_engine(address, connect_args=_connect_arguments(url))
     try:
-        yield
+        yield engine
     finally:
-        setattr(DefaultSerializer, "deserialize", before)  # noqa: B010
+        engine.dispose()
 
 
-def _refuse_pickle(*_: object) -> Any:
-    raise StoreError("the database of flows holds a pickle, which is never read", hint=NOT_YOURS)
+def _connect_arguments(url: str) -> dict[str, Any]:
+    """How a connection for dbos is made: one that gives no pickles.
+
+    A row says how its values were written, and dbos unpickles what claims to be a pickle: that
+    runs whatever its writer wanted. We write JSON alone, so each row is read as JSON, and dbos
+    takes what is none for damaged.
+    """
+    if url.startswith("sqlite"):
+        return {"factory": _JsonConnection}
+    return {"row_factory": _json_rows, "application_name": APPLICATION}
+
+
+class _JsonConnection(sqlite3.Connection):
+    """A connection to SQLite whose rows never claim to hold a pickle."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.row_factory = _json_row
+
+
+def _json_row(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    if PICKLE not in row:
+        return row
+    return tuple(JSON if value == PICKLE else value for value in row)
+
+
+def _json_rows(cursor: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """The same for PostgreSQL."""
+    return lambda values: _json_row(cursor, tuple(values))
 
 
 @contextmanager

@@ -20,9 +20,9 @@ from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.work import dbos_setup
+from foreword.work.heartbeat import living_workers
 from foreword.work.run_status import USAGE_FIELDS, RunStatus, failure_reason, run_status
 from foreword.work.runs import root_queue
-from foreword.work.workers import living_workers
 
 NAME = f"{dbos_setup.APPLICATION}.flow"
 
@@ -110,7 +110,7 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
     url = dbos_setup.known_url(db, root)
     if url is None:
         return []
-    with _client(url) as client, dbos_setup.no_pickles():
+    with _client(url) as client:
         newest: dict[str, tuple[Any, Mapping[str, Any]]] = {}
         began: dict[str, int] = {}
         for row in _rows(client, root_queue(root)):
@@ -208,9 +208,13 @@ def _verdict(result: str) -> str:
 @contextmanager
 def _client(url: str) -> Iterator[Any]:
     driver = dbos_setup.driver()
-    with dbos_setup.quiet(), dbos_setup.translate_errors():
+    with (
+        dbos_setup.quiet(),
+        dbos_setup.translate_errors(),
+        dbos_setup.reading_engine(url) as engine,
+    ):
         client = driver.DBOSClient(
-            system_database_url=url,
+            system_database_engine=engine,
             dbos_system_schema=dbos_setup.SCHEMA,
             serializer=driver.DBOSPortableJSONSerializer(),
             application_name=dbos_setup.APPLICATION,

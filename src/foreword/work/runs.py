@@ -4,7 +4,7 @@ held.
 A *run* is a function from JSON to JSON that was registered by `workflow`; dbos remembers every
 `step` of it, and what it has finished is not done again. How dbos is set up is the business of
 `dbos_setup`; what runs ask of models, that of `question_queue`; which processes are alive, that of
-`workers`; how far a run is, that of `run_status`.
+`heartbeat`; how far a run is, that of `run_status`.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class Engine:
     root: Path
     executor: str
     queues: tuple[str, ...]
+    # set where something is waited for: the heartbeat looks at once whether its process is alive
+    wake_heart: Event
     # whether it takes over any run of its queues, or only those it has started or waits for
     take_over_all: bool = False
     # runs that it has started or waits for
     own_runs: set[str] = field(default_factory=set)
-    # set where something is waited for: the heartbeat looks at once whether its process is alive
-    wake_heart: Event = field(default_factory=Event)
     stopping: Event = field(default_factory=Event)
     # one for each call to a model that is under way: setting it ends the call
     cancel_events: set[Event] = field(default_factory=set)
@@ -248,6 +248,7 @@ def launch_engine(
     queues: Sequence[str] = (AGENTS, RUNS),
     concurrency: int | None = None,
     take_over_all: bool = False,
+    wake_heart: Event | None = None,
 ) -> Iterator[Engine]:
     """Run dbos for the length of a `with` block, for one database, taking work from those
     queues."""
@@ -260,7 +261,6 @@ def launch_engine(
         )
     with ExitStack() as undo:
         undo.enter_context(dbos_setup.quiet())
-        undo.enter_context(dbos_setup.no_pickles())
         registered_runs()
         driver.DBOS(config=dbos_setup.settings(db, root, executor))
         undo.callback(driver.DBOS.destroy)
@@ -274,7 +274,12 @@ def launch_engine(
                     concurrency=concurrency if queue == AGENTS else None,
                 )
         engine = Engine(
-            db=db, root=root, executor=executor, queues=tuple(queues), take_over_all=take_over_all
+            db=db,
+            root=root,
+            executor=executor,
+            queues=tuple(queues),
+            wake_heart=wake_heart or Event(),
+            take_over_all=take_over_all,
         )
         _engine = engine
         undo.callback(_stop_threads, engine)

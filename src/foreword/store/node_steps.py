@@ -1,0 +1,74 @@
+"""The steps of a run of nodes: a row before each turn of a node is taken, and its end when it is
+over.
+
+A step that began and has no end was under way when its process ended: nobody knows whether it had
+its effect. What a turn gave is in `node_results`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foreword.store.database import Database, stamp, storable_text
+from foreword.store.node_runs import RUNNING, Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One turn of a node in one attempt at a run."""
+
+    number: int
+    attempt: int
+    key: str
+    node: str
+    status: str  # running until it is over, then success, failed or stopped
+    began: str
+    ended: str  # nothing while it is under way
+
+
+def begin(db: Database, workflow: int, run: Run, *, key: str, node: str) -> int:
+    """Note that a turn of a node is about to be taken; gives the number of the step."""
+    ((number,),) = db.rows(
+        "INSERT INTO node_steps (workflow, run, attempt, key, node, status, began, ended)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, '') RETURNING id",
+        (
+            workflow,
+            storable_text(run.run),
+            run.attempt,
+            storable_text(key),
+            storable_text(node),
+            RUNNING,
+            stamp(),
+        ),
+    )
+    return int(number)
+
+
+def end(db: Database, number: int, status: str) -> None:
+    """Note how a step ended."""
+    db.rows(
+        "UPDATE node_steps SET status = ?, ended = ? WHERE id = ?",
+        (status, stamp(), number),
+    )
+
+
+def of_run(db: Database, workflow: int, run: str) -> list[Step]:
+    """Every step of a run, in the order in which they began."""
+    rows = db.rows(
+        "SELECT id, attempt, key, node, status, began, ended FROM node_steps"
+        " WHERE workflow = ? AND run = ? ORDER BY id",
+        (workflow, storable_text(run)),
+    )
+    steps = []
+    for number, attempt, key, node, status, began, ended in rows:
+        step = Step(
+            number=number,
+            attempt=attempt,
+            key=key,
+            node=node,
+            status=status,
+            began=began,
+            ended=ended,
+        )
+        steps.append(step)
+    return steps
