@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from foreword.demos import samples
-from foreword.review.verdict import BASE_CONFIDENCE, PENALTIES
+from foreword.review.change_facts import BASE_CONFIDENCE, PENALTIES
 from foreword.sources.references import references_in
 from tests.docs.pages import check_page
 
@@ -18,7 +18,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
     text = " ".join(PAGE.read_text("utf-8").split())
-    assert f"The confidence in a change is {BASE_CONFIDENCE}, less" in text
+    assert f"`aggregate_confidence` | {BASE_CONFIDENCE}, less" in text
     for severity in ("critical", "high", "medium", "low"):
         assert f"{PENALTIES[severity]} for each {severity}" in text
 

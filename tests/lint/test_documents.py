@@ -16,7 +16,7 @@ from foreword.lint import Problem
 from foreword.lint.repair import apply_repairs, repairs
 from foreword.text import marks
 from tests.docs.pages import save
-from tests.factory import forbid_listing
+from tests.factory import forbid_listing, project, write
 
 PERSONA = "# Reviewer\n\n## Role\n\nReads diffs.\n\n## Evaluate For\n\n- Bugs\n"
 WORKFLOW = "# Fix\n\n## Phase 1: Find\n\nLook.\n\n## Phase 2: Mend\n\nMend.\n"
@@ -533,3 +533,30 @@ def test_what_a_label_names_in_vain_is_told_and_what_loads_is_not(
 ) -> None:
     factory(tmp_path, {"prompts/workflows/fix.md": WORKFLOW.replace("Look.", line)})
     assert [one.severity for one in lint.check(tmp_path)] == ([severity] if severity else [])
+
+
+def test_a_panel_whose_member_is_not_there_is_an_error(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna", "bert"], listed=["anna", "brt"])
+    (problem,) = [one for one in lint.check(root) if one.code == "unknown-member"]
+    assert (problem.severity, problem.line) == ("error", 6)
+    assert "'brt'" in problem.message
+    assert "did you mean 'bert'" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "severity"),
+    [
+        ("thresholds: {critical: many}\n", "bad-profile", "error"),
+        ("auto_merge: {enabled: true, operator: most}\n", "bad-profile", "error"),
+        ("thresholds: {hgih: 1}\n", "unknown-threshold", "warning"),
+        ("about: words only\n", "profile-without-rules", "warning"),
+        ("block:\n  conditions:\n    - is it good?\n", "unreadable-condition", "warning"),
+    ],
+)
+def test_a_profile_is_checked_for_what_a_panel_could_not_judge_by(
+    tmp_path: Path, policy: str, code: str, severity: str
+) -> None:
+    root = project(tmp_path, ["anna"])
+    write(root, "policy/default.yaml", policy)
+    found = [one for one in lint.check(root) if one.file == "policy/default.yaml"]
+    assert [(one.code, one.severity) for one in found] == [(code, severity)]

@@ -1,24 +1,18 @@
-"""The verdict of a panel: by the thresholds of a profile, with its reasons."""
+"""The verdict of a panel: by the rules of a project's profile, with its reasons."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
 
 from foreword.errors import BadSource
+from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_in
 from foreword.review.findings import Finding
-from foreword.review.verdict import (
-    SCHEMA,
-    MemberResult,
-    PanelResult,
-    ReviewedChange,
-    Thresholds,
-    confidence_in,
-    decide,
-    read_thresholds,
-)
+from foreword.review.profile import Profile, Thresholds, read_profile, read_thresholds
+from foreword.review.verdict import SCHEMA, PanelResult, decide
 
 ANSWERED = (
     MemberResult(name="A", status="answered"),
@@ -28,6 +22,23 @@ WITHOUT_ANSWER = (
     MemberResult(name="C", status="late", why="no answer within 5 s"),
     MemberResult(name="D", status="nonsense", why="x"),
 )
+
+
+CHANGE = ReviewedChange(source="HEAD~1", digest="sha256:0", files=("src/a.py",), lines=3)
+
+
+def review_of(*severities: Any, members: Any = ANSWERED, **facts: object) -> Review:
+    return Review(
+        panel="code-review",
+        findings=findings_of(*severities),
+        members=members,
+        change=CHANGE,
+        facts=facts,
+    )
+
+
+def profile_of(**data: object) -> Profile:
+    return read_profile(data, where="policy/strict.yaml", name="strict")
 
 
 def findings_of(*severities: Any) -> list[Finding]:
@@ -71,7 +82,8 @@ def findings_of(*severities: Any) -> list[Finding]:
     ],
 )
 def test_thresholds_decide(severities: list[str], members: Any, verdict: str, reason: str) -> None:
-    decided, reasons = decide(findings_of(*severities), members, Thresholds())
+    profile = Profile(thresholds=Thresholds())
+    decided, reasons = decide(review_of(*severities, members=members), profile)
     assert decided == verdict
     assert reasons[0].startswith(reason)
 
@@ -80,7 +92,8 @@ def test_a_profile_may_ask_to_be_sure() -> None:
     assert confidence_in(findings_of("critical", "high", "medium", "low", "info")) == 0.39
     assert confidence_in(findings_of(*["critical"] * 9)) == 0.0
     strict = Thresholds(profile="strict", high=None, confidence=0.75)
-    assert decide(findings_of("high"), ANSWERED, strict) == (
+    profile = Profile(name="strict", thresholds=strict)
+    assert decide(review_of("high"), profile) == (
         "changes_requested",
         ("Confidence is 0.70; profile strict asks for 0.75.",),
     )
@@ -112,6 +125,148 @@ def test_thresholds_that_make_no_sense_are_an_error_that_names_the_file(data: ob
     with pytest.raises(BadSource, match=r"policy/x\.yaml: ") as caught:
         read_thresholds(data, "policy/x.yaml")
     assert "thresholds: {" in caught.value.hint
+
+
+def test_a_project_without_rules_is_approved_by_the_built_in_ones_only_if_asked() -> None:
+    bare = profile_of(description="words only")
+    verdict, reasons = decide(review_of(), bare)
+    assert verdict == "human_review"
+    assert "--default-rules" in reasons[0]
+    assert decide(review_of(), replace(bare, default_rules=True))[0] == "approve"
+    assert decide(review_of("critical"), bare)[0] == "changes_requested"
+
+
+def test_a_threshold_that_no_panel_knows_is_never_taken_for_kept() -> None:
+    verdict, reasons = decide(review_of(), profile_of(thresholds={"hgih": 0}))
+    assert verdict == "human_review"
+    assert "'hgih'" in reasons[0]
+
+
+ESCALATION = {
+    "rules": [
+        {"name": "unsure", "condition": "aggregate_confidence < 0.70", "action": "human_review"},
+        {"condition": 'any_policy_flag_severity in ["critical"]', "action": "block"},
+        {"condition": 'files_changed_in ["db/"]', "action": "human_review_required"},
+    ]
+}
+AUTO_MERGE = {
+    "enabled": True,
+    "conditions": ["aggregate_confidence >= 0.80", 'risk_level in ["low", "negligible"]'],
+}
+
+
+@pytest.mark.parametrize(
+    ("severities", "verdict", "reason"),
+    [
+        ([], "approve", "2 of 2 members answered with no findings"),
+        (["low"], "approve", "2 of 2 members answered with 1 finding"),
+        (["high"], "human_review", "approves only with aggregate_confidence >= 0.80"),
+        (["high"] * 2, "human_review", "unsure (aggregate_confidence < 0.70)"),
+        (["critical"], "changes_requested", "Profile strict blocks: any_policy_flag_severity"),
+    ],
+)
+def test_a_projects_own_rules_decide(severities: list[str], verdict: str, reason: str) -> None:
+    profile = profile_of(escalation=ESCALATION, auto_merge=AUTO_MERGE)
+    decided, reasons = decide(review_of(*severities), profile)
+    assert decided == verdict
+    assert reason in reasons[0]
+
+
+@pytest.mark.parametrize("auto_merge", [False, {"enabled": False}, {"enabled": "yes"}, {}])
+def test_a_profile_that_does_not_merge_on_its_own_never_approves(auto_merge: object) -> None:
+    profile = profile_of(auto_merge=auto_merge, thresholds={"critical": 0})
+    assert decide(review_of(), profile)[0] == "human_review"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "ci_checks_passed == true",
+        "coverage >= 80",
+        "is it good?",
+        {"metric": "coverage"},
+        "aggregate_confidence >= threshold",
+        'aggregate_confidence != "low"',
+        'panel_executed("security-review")',
+    ],
+)
+def test_a_condition_that_cant_be_evaluated_is_named_and_calls_for_a_person(
+    condition: object,
+) -> None:
+    for profile in (
+        profile_of(auto_merge={"enabled": True, "conditions": [condition]}),
+        profile_of(
+            thresholds={}, escalation={"rules": [{"condition": condition, "action": "block"}]}
+        ),
+    ):
+        verdict, reasons = decide(review_of(), profile)
+        assert verdict == "human_review"
+        named = condition if isinstance(condition, str) else "coverage"
+        assert any(named in reason for reason in reasons)
+
+
+def test_what_the_user_knows_lets_a_condition_be_evaluated_but_changes_no_finding() -> None:
+    rules = {"enabled": True, "conditions": ["ci_checks_passed == true", "critical_findings == 0"]}
+    profile = profile_of(auto_merge=rules)
+    assert decide(review_of(ci_checks_passed=True), profile)[0] == "approve"
+    assert decide(review_of(ci_checks_passed=False), profile)[0] == "human_review"
+    told = review_of("critical", ci_checks_passed=True, critical_findings=0)
+    assert decide(told, profile)[0] == "human_review"
+
+
+def test_one_condition_is_enough_only_where_the_profile_says_so() -> None:
+    conditions = ["critical_findings > 7", "high_findings == 0"]
+    any_of_them = {"enabled": True, "conditions": conditions, "operator": "any"}
+    assert decide(review_of(), profile_of(auto_merge=any_of_them))[0] == "approve"
+    all_of_them = {"enabled": True, "conditions": conditions}
+    assert decide(review_of(), profile_of(auto_merge=all_of_them))[0] == "human_review"
+    with pytest.raises(BadSource, match="operator must be all or any"):
+        profile_of(auto_merge={**all_of_them, "operator": "most"})
+
+
+def test_who_is_missing_never_makes_an_approval_easier() -> None:
+    rules = profile_of(auto_merge={"enabled": True, "conditions": ["aggregate_confidence >= 0.8"]})
+    one_is_late = [*ANSWERED, WITHOUT_ANSWER[0]]
+    assert decide(review_of(members=one_is_late), rules)[0] == "inconclusive"
+    others_stand = replace(rules, missing_panel_behavior="redistribute")
+    assert decide(review_of(members=one_is_late), others_stand)[0] == "approve"
+    one_is_nobody = [*ANSWERED, MemberResult(name="E", status="missing")]
+    verdict, reasons = decide(review_of(members=one_is_nobody), others_stand)
+    assert (verdict, reasons) == ("inconclusive", ("The panel names who is not there: E.",))
+
+
+def test_a_required_panel_that_has_not_run_blocks_where_the_profile_says_so() -> None:
+    profile = profile_of(
+        thresholds={"critical": 0},
+        required_panels=["code-review", "security-review"],
+        weighting={"missing_panel_behavior": "block"},
+    )
+    verdict, reasons = decide(review_of(), profile)
+    assert verdict == "human_review"
+    assert "security-review" in reasons[0]
+    assert decide(review_of(panels_executed="security-review"), profile)[0] == "approve"
+
+
+def test_the_risk_of_a_change_is_reckoned_as_the_profile_says() -> None:
+    rules = [
+        {"condition": 'any_panel_risk in ["critical", "high"]', "result": "critical"},
+        {"condition": 'all_panels_risk in ["low", "negligible"]', "result": "low"},
+    ]
+    escalation = {"rules": [{"condition": 'risk_level == "critical"', "action": "block"}]}
+    profile = profile_of(
+        thresholds={"high": 5}, risk_aggregation={"rules": rules}, escalation=escalation
+    )
+    assert decide(review_of("high"), profile)[0] == "changes_requested"
+    assert decide(review_of("low"), profile)[0] == "approve"
+
+
+def test_a_finding_in_words_may_stand_for_any_flag() -> None:
+    rules = [{"condition": 'any_policy_flag starts_with "pii_"', "action": "block"}]
+    profile = profile_of(thresholds={"high": 5}, escalation={"rules": rules})
+    assert decide(review_of(), profile)[0] == "approve"
+    assert decide(review_of("high"), profile)[0] == "human_review"
+    flagged = replace(review_of(), findings=[Finding(severity="low", title="pii_exposure")])
+    assert decide(flagged, profile)[0] == "changes_requested"
 
 
 def test_the_result_follows_its_published_schema() -> None:

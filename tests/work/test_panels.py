@@ -89,7 +89,7 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
         "m05": "failed",
         "m07": "nonsense",
     }
-    assert last_statuses == statuses
+    assert last_statuses == {**statuses, "m07 (again)": "nonsense"}
     (one,) = result.findings
     assert one.said_by == tuple(name for name in crew if name not in replies)
     assert result.verdict == "approve"
@@ -147,11 +147,56 @@ def test_a_missing_persona_is_named_and_counts_as_one_that_did_not_answer(tmp_pa
     assert len(requests) == 1
 
 
-def test_a_threshold_that_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_a_threshold_that_nobody_knows_does_not_pass_in_silence(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"])
     write(root, "policy/default.yaml", "profile: default\nthresholds: {hgih: 0}\n")
-    payload = panel_runs.prepare(root, "review", as_diff(DIFF.encode(), "x"), PanelRequest("test"))
-    assert payload["notes"] == ["profile default: no panel knows the threshold 'hgih'"]
+    result, _ = run(root, '{"findings": []}')
+    assert result.verdict == "human_review"
+    assert "'hgih'" in result.reasons[0]
+
+
+STRICT = """\
+profile_name: default
+escalation:
+  rules:
+    - {name: high_risk, condition: 'risk_level in ["critical", "high"]', action: human_review}
+auto_merge: {enabled: false}
+"""
+
+
+def test_the_projects_own_form_of_rules_judges_a_change(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna", "bert"])
+    write(root, "policy/default.yaml", STRICT)
+    result, _ = run(root, finding("Card numbers are logged in clear", "high"))
+    assert result.verdict == "human_review"
+    assert "high_risk" in result.reasons[0]
+    assert "never approves on its own" in result.reasons[1]
+
+
+def test_nonsense_is_asked_about_once_more(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna", "bert"])
+    nonsense = {"anna": 1, "bert": 2}  # how many times each answers so
+
+    def script(body: Mapping[str, Any]) -> str:
+        name = who(body)
+        nonsense[name] -= 1
+        return "Looks good to me." if nonsense[name] >= 0 else finding("No cool down", "low")
+
+    result, requests = run(root, script)
+    assert [(one.name, one.status) for one in result.members] == [
+        ("anna", "answered"),
+        ("bert", "nonsense"),
+    ]
+    assert [finding.said_by for finding in result.findings] == [("anna",)]
+    assert len(requests) == 4
+    again = [json.dumps(body) for body in requests if "could not be read" in json.dumps(body)]
+    assert len(again) == 2
+
+
+def test_members_know_the_task(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna"])
+    _, requests = run(root, '{"findings": []}', task="Let nobody open a hot kiln")
+    assert "Let nobody open a hot kiln" in json.dumps(requests)
 
 
 def test_an_unknown_panel_gets_a_suggestion(tmp_path: Path) -> None:

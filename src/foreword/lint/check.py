@@ -15,6 +15,7 @@ from pathlib import Path
 from foreword.errors import RecipeError, UsageError
 from foreword.lint import document_checks
 from foreword.lint.document_index import AUTHORED, DocumentIndex, glob
+from foreword.lint.panel_checks import panel_problems
 from foreword.lint.problem import Problem, shut_folder, warning
 from foreword.lint.project_files import project, project_files
 from foreword.lint.repeats import repeats
@@ -31,7 +32,12 @@ from foreword.tokens import Counter
 
 DEFAULT = "factory"
 PROJECT_FILES = (".git", "foreword", "instructions.md", "project.yaml")
-PROJECT_CHECKS: tuple[Callable[[DocumentIndex], Iterator[Problem]], ...] = (repeats, tiers, project)
+PROJECT_CHECKS: tuple[Callable[[DocumentIndex], Iterator[Problem]], ...] = (
+    repeats,
+    tiers,
+    project,
+    panel_problems,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from foreword.pattern import lazy_pattern
 from foreword.tokens import counter
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ NAME = "test"
 REVIEW = "review"
 LOOKUP = "lookup"
 LONGEST_LINE = 80  # characters of what it was asked or found, as it repeats them
-HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-NEW_FILE = re.compile(r"\+\+\+ (?:b/)?([^\t\n]+)")
-REFERENCE = re.compile(r"\[([A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\]")
-LISTED_REFERENCE = re.compile(rf"^{REFERENCE.pattern} ", re.MULTILINE)
-ARTIFACT_TO_WRITE = re.compile(
+HUNK = lazy_pattern(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+NEW_FILE = lazy_pattern(r"\+\+\+ (?:b/)?([^\t\n]+)")
+REFERENCE = lazy_pattern(r"\[([A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\]")
+LISTED_REFERENCE = lazy_pattern(rf"^{REFERENCE.pattern} ", re.MULTILINE)
+ARTIFACT_TO_WRITE = lazy_pattern(
     r"(?i:\bartifact\b|\boutput\b|\bproduces?\b|\bhands? on\b)[^\[\n]{0,80}" + REFERENCE.pattern
 )
-PHASE = re.compile(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
+PHASE = lazy_pattern(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
 
 
 class ReviewRule(NamedTuple):
@@ -46,7 +47,7 @@ class ReviewRule(NamedTuple):
 
 RULES = [
     ReviewRule(
-        pattern=re.compile(
+        pattern=lazy_pattern(
             r"""(?i)\b\w*(?:password|passwd|secret|api_?key|token)\w*["']?\s*[:=]\s*["'][^"']+["']"""
         ),
         severity="critical",
@@ -54,37 +55,37 @@ RULES = [
         detail="Anyone who can read the code can use it: read it from the environment.",
     ),
     ReviewRule(
-        pattern=re.compile(r"""(?i)\bf["'].*\b(?:select|insert|update|delete)\b.*\{"""),
+        pattern=lazy_pattern(r"""(?i)\bf["'].*\b(?:select|insert|update|delete)\b.*\{"""),
         severity="critical",
         title="SQL built from a string",
         detail="A value can change the statement: pass it as a parameter.",
     ),
     ReviewRule(
-        pattern=re.compile(r"\beval\("),
+        pattern=lazy_pattern(r"\beval\("),
         severity="high",
         title="eval of a string",
         detail="Whatever the string says is run: parse it instead.",
     ),
     ReviewRule(
-        pattern=re.compile(r"^\s*except\s*:"),
+        pattern=lazy_pattern(r"^\s*except\s*:"),
         severity="high",
         title="Bare except",
         detail="It swallows everything, interrupts too: name the error.",
     ),
     ReviewRule(
-        pattern=re.compile(r"[=!]= None\b"),
+        pattern=lazy_pattern(r"[=!]= None\b"),
         severity="medium",
         title="Comparison with None",
         detail="`is None` can't be overridden by an object's own `==`.",
     ),
     ReviewRule(
-        pattern=re.compile(r"\b(?:TODO|FIXME)\b"),
+        pattern=lazy_pattern(r"\b(?:TODO|FIXME)\b"),
         severity="low",
         title="Unfinished work",
         detail="Finish it, or say where it is tracked.",
     ),
     ReviewRule(
-        pattern=re.compile(r"(?<![\w.])print\(|\bconsole\.log\("),
+        pattern=lazy_pattern(r"(?<![\w.])print\(|\bconsole\.log\("),
         severity="low",
         title="Debug output",
         detail="Use the logger, or take it out.",
@@ -191,7 +192,7 @@ def _task(instructions: str, request: str) -> str:
     """`review`, the artifact to write, or nothing in particular."""
     artifact = ARTIFACT_TO_WRITE.search(request)
     phase = PHASE.search(request)
-    if HUNK.search(request) and (artifact is None or "findings" in instructions):
+    if '{"findings"' in instructions or (HUNK.search(request) and artifact is None):
         return REVIEW
     if artifact:
         return artifact[1]

@@ -1,4 +1,4 @@
-"""What a panel comes to: a verdict by the thresholds of a profile, with its reasons, in one
+"""What a panel comes to: a verdict by the rules of a project's profile, with its reasons, in one
 structured result.
 
 Pure. The verdict follows from the merged findings and from who answered, never from what a member
@@ -8,90 +8,26 @@ is `work.panel_runs`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from foreword.errors import BadSource
-from foreword.plan.shape_check import value_in_words
-from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
+from foreword.review.change_facts import (
+    EXECUTED,
+    MemberResult,
+    Review,
+    ReviewedChange,
+    Status,
+    confidence_in,
+    facts_of,
+    has_run,
+)
+from foreword.review.condition import Facts, Outcome, evaluate
+from foreword.review.findings import SEVERITIES, Finding, count_severities
+from foreword.review.profile import Approval, Profile, Thresholds
 
-Verdict = Literal["approve", "changes_requested", "inconclusive"]
-Status = Literal["answered", "failed", "late", "nonsense", "missing"]
-
-# Both are documented (docs/agents.md), so that a profile's `confidence` can be chosen by them. A
-# change without findings is not certain: 0.85 is below any threshold that asks for certainty.
-BASE_CONFIDENCE = 0.85
-# What each finding takes away: three critical ones, or five high ones, leave next to nothing.
-PENALTIES: Mapping[Severity, float] = {
-    "critical": 0.25,
-    "high": 0.15,
-    "medium": 0.05,
-    "low": 0.01,
-    "info": 0.0,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """How many findings of each severity a profile lets pass (None: any number), and how sure it
-    wants to be."""
-
-    profile: str = "default"
-    critical: int | None = 0
-    high: int | None = 2
-    medium: int | None = None
-    low: int | None = None
-    confidence: float = 0.0  # at least
-    answered: float = 0.5  # of the members, at least
-    ignored: tuple[str, ...] = ()  # what the profile says besides, which means nothing to a panel
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberResult:
-    """What became of one member; `why` says what went wrong, or what was left out of its answer."""
-
-    name: str
-    status: Status
-    why: str = ""
-    seconds: float = 0.0
-    findings: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    confidence: float | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
-        return {
-            "name": self.name,
-            "status": self.status,
-            "why": self.why,
-            "seconds": round(self.seconds, 3),
-            "findings": self.findings,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "confidence": self.confidence,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewedChange:
-    """The change that was looked at: where it is from, its digest and its size."""
-
-    source: str
-    digest: str
-    files: tuple[str, ...] = ()
-    lines: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
-        return {
-            "source": self.source,
-            "digest": self.digest,
-            "files": list(self.files),
-            "lines": self.lines,
-        }
+Verdict = Literal["approve", "changes_requested", "human_review", "inconclusive"]
+MOST_NAMED = 5  # unknown thresholds in a reason: one is a typing error, many are another format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,69 +68,35 @@ class PanelResult:
         }
 
 
-def read_thresholds(data: object, where: str, profile: str = "default") -> Thresholds:
-    """Thresholds as a profile has them, `{critical: 0, high: 2, answered: 0.75}`; what it leaves
-    out is the default.
+def decide(review: Review, profile: Profile) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict by a project's profile, and its reasons as sentences.
 
-    `max_critical`, `high_findings` and `confidence_score` are understood, too.
+    Whatever speaks against a change comes first, then whether enough members have answered, then
+    whatever calls for a person. A profile approves by its own words; the built-in rules only where
+    the user asks for them.
     """
-    if not isinstance(data, Mapping):
-        problem = f"thresholds must be a mapping, not {value_in_words(data)}"
-        raise BadSource(where, problem, hint=_HINT)
-    values: dict[str, Any] = {}
-    ignored: list[str] = []
-    for written, value in data.items():
-        name = _AFFIXES.sub("", str(written).casefold())
-        if name in (*_LIMITS, *_SHARES):
-            values[name] = value
-        else:
-            ignored.append(str(written))
-    for name in _LIMITS:
-        if name in values and not _is_limit(values[name]):
-            problem = f"{name} must be a whole number or null, not {value_in_words(values[name])}"
-            raise BadSource(where, problem, hint=_HINT)
-    for name in _SHARES:
-        if name in values and not _is_share(values[name]):
-            problem = f"{name} must be between 0 and 1, not {value_in_words(values[name])}"
-            raise BadSource(where, problem, hint=_HINT)
-    return Thresholds(profile=profile, **values, ignored=tuple(ignored))
-
-
-_LIMITS = ("critical", "high", "medium", "low")
-_SHARES = ("confidence", "answered")
-_AFFIXES = re.compile(r"^(?:max|min|most|least)_|_(?:findings|score|max|min)$")
-_HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
-
-
-def _is_limit(value: object) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def confidence_in(findings: Sequence[Finding]) -> float:
-    """How sure one may be of a change with these findings: 0.85, less for each by its severity,
-    never below 0."""
-    counts = count_severities(findings)
-    penalty = sum(PENALTIES[severity] * count for severity, count in counts.items())
-    return round(max(0.0, BASE_CONFIDENCE - penalty), 2)
-
-
-def decide(
-    findings: Sequence[Finding], members: Sequence[MemberResult], thresholds: Thresholds
-) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict and its reasons, as sentences."""
-    against = _severity_reasons(findings, thresholds) + _confidence_reasons(findings, thresholds)
-    too_few = _answer_reasons(members, thresholds)
+    thresholds = profile.thresholds
+    if thresholds is None and not profile.has_rules:
+        thresholds = Thresholds(profile=profile.name)
+    against: list[str] = []
+    for_a_person: list[str] = []
+    if thresholds is not None:
+        against += _severity_reasons(review.findings, thresholds)
+        against += _confidence_reasons(review.findings, thresholds)
+        for_a_person += _unknown_threshold_reasons(thresholds)
+    blocked, escalated = _rule_reasons(review, profile)
+    against += blocked
+    for_a_person += escalated
+    too_few = _answer_reasons(review.members, _least_answered(profile, thresholds), profile.name)
     if against:
-        return "changes_requested", (*against, *too_few)
+        return "changes_requested", (*against, *too_few, *for_a_person)
     if too_few:
-        return "inconclusive", tuple(too_few)
-    return "approve", (_approval_reason(findings, members, thresholds),)
+        return "inconclusive", (*too_few, *for_a_person)
+    if not profile.has_rules and not profile.default_rules:
+        for_a_person.append(_no_rules_reason(profile))
+    if for_a_person:
+        return "human_review", tuple(for_a_person)
+    return "approve", (_approval_reason(review.findings, review.members, profile.name),)
 
 
 def _severity_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
@@ -220,23 +122,145 @@ def _confidence_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> 
     ]
 
 
-def _answer_reasons(members: Sequence[MemberResult], thresholds: Thresholds) -> list[str]:
-    answered = sum(member.status == "answered" for member in members)
-    if answered and answered >= thresholds.answered * len(members):
+def _unknown_threshold_reasons(thresholds: Thresholds) -> list[str]:
+    """A threshold that no panel knows: mistyped or not, it can't be said to be kept."""
+    if not thresholds.ignored:
         return []
-    consequence = "there is no opinion"
-    if answered:
-        consequence = f"profile {thresholds.profile} asks for {thresholds.answered:.0%}"
-    return [f"{answered} of {_plural(len(members), 'member')} answered; {consequence}."]
+    names = ", ".join(map(repr, thresholds.ignored[:MOST_NAMED]))
+    return [f"Human review: profile {thresholds.profile} has a threshold no panel knows: {names}."]
+
+
+def _least_answered(profile: Profile, thresholds: Thresholds | None) -> float:
+    """Which share of the members has to answer. Where the profile says nothing of it, nobody may
+    be missing, unless it says that the others stand for them."""
+    if thresholds is not None:
+        return thresholds.answered
+    behavior = profile.missing_panel_behavior.casefold()
+    return Thresholds().answered if behavior in ("redistribute", "ignore", "skip") else 1.0
+
+
+def _answer_reasons(members: Sequence[MemberResult], least: float, profile: str) -> list[str]:
+    reasons = []
+    answered = sum(member.status == "answered" for member in members)
+    if not answered or answered < least * len(members):
+        consequence = (
+            f"profile {profile} asks for {least:.0%}" if answered else "there is no opinion"
+        )
+        reasons.append(f"{answered} of {_plural(len(members), 'member')} answered; {consequence}.")
+    missing = ", ".join(member.name for member in members if member.status == "missing")
+    if missing:
+        reasons.append(f"The panel names who is not there: {missing}.")
+    return reasons
+
+
+def _no_rules_reason(profile: Profile) -> str:
+    what = f"Profile {profile.name}" if profile.source else "The project"
+    return (
+        f"Human review: {what} has no rules that a panel can judge by; the built-in ones approve"
+        " only with --default-rules."
+    )
+
+
+def _rule_reasons(review: Review, profile: Profile) -> tuple[list[str], list[str]]:
+    """What the rules of a profile say against a change, and why a person has to look at it."""
+    facts = facts_of(review, profile)
+    against: list[str] = []
+    for_a_person: list[str] = []
+    unknown: list[tuple[str, Outcome]] = []
+    is_approved_by_rule = False
+    for rule in profile.rules:
+        outcome = evaluate(rule.condition, facts)
+        if outcome.value is None and rule.action != "note":
+            unknown.append((rule.condition, outcome))
+        if not outcome.value:
+            continue
+        named = f"{rule.name} ({rule.condition})" if rule.name else rule.condition
+        if rule.action == "block":
+            against.append(f"Profile {profile.name} blocks: {named}.")
+        elif rule.action == "human_review":
+            for_a_person.append(f"Human review, as profile {profile.name} asks: {named}.")
+        elif rule.action == "approve":
+            is_approved_by_rule = True
+    for_a_person += _missing_panel_reasons(review, profile)
+    if profile.approval is not None:
+        needs_person = bool(against or for_a_person or unknown)
+        values = {**facts.values, "requires_human_review": needs_person}
+        unmet, unknown_too = _approval_reasons(profile, replace(facts, values=values))
+        unknown += unknown_too
+        # what is not met says nothing new of a change that is sent back anyway
+        for_a_person += [] if against else unmet
+    elif profile.rules and profile.thresholds is None and not is_approved_by_rule:
+        for_a_person.append(
+            f"Human review: profile {profile.name} does not say when it approves (auto_merge)."
+        )
+    return against, [*for_a_person, *_unknown_reasons(unknown, profile)]
+
+
+def _approval_reasons(
+    profile: Profile, facts: Facts
+) -> tuple[list[str], list[tuple[str, Outcome]]]:
+    """Why a profile does not approve without a person, and the conditions nobody can judge."""
+    approval = profile.approval or Approval(enabled=False)
+    if not approval.enabled:
+        never = f"Human review: profile {profile.name} never approves on its own (auto_merge)."
+        return [never], []
+    unmet: list[str] = []
+    unknown: list[tuple[str, Outcome]] = []
+    for condition in approval.conditions:
+        outcome = evaluate(condition, facts)
+        if outcome.value is None:
+            unknown.append((condition, outcome))
+        elif not outcome.value:
+            unmet.append(
+                f"Human review: profile {profile.name} approves only with {condition}, which is"
+                " not so."
+            )
+    are_met = len(approval.conditions) - len(unmet) - len(unknown)
+    return ([], []) if approval.any_suffices and are_met else (unmet, unknown)
+
+
+def _unknown_reasons(unknown: Sequence[tuple[str, Outcome]], profile: Profile) -> list[str]:
+    """The conditions that can't be evaluated, each by its words."""
+    reasons = []
+    asked: list[str] = []
+    names: list[str] = []
+    for condition, outcome in unknown:
+        if outcome.problem:
+            reasons.append(
+                f"Human review: a condition of profile {profile.name} can't be evaluated:"
+                f" {condition} ({outcome.problem})."
+            )
+        else:
+            asked.append(condition)
+            names += outcome.unknown
+    if asked:
+        reasons.append(
+            f"Human review: profile {profile.name} asks what can't be evaluated here:"
+            f" {'; '.join(dict.fromkeys(asked))}. Say what you know with --fact NAME=VALUE:"
+            f" {', '.join(dict.fromkeys(names))}."
+        )
+    return reasons
+
+
+def _missing_panel_reasons(review: Review, profile: Profile) -> list[str]:
+    if profile.missing_panel_behavior.casefold() != "block":
+        return []
+    missing = [name for name in profile.required_panels if not has_run(review, name)]
+    if not missing:
+        return []
+    return [
+        f"Human review: profile {profile.name} blocks while a required panel is missing:"
+        f" {', '.join(missing)} (say which have run with --fact {EXECUTED}=NAME,NAME)."
+    ]
 
 
 def _approval_reason(
-    findings: Sequence[Finding], members: Sequence[MemberResult], thresholds: Thresholds
+    findings: Sequence[Finding], members: Sequence[MemberResult], profile: str
 ) -> str:
     answered = sum(member.status == "answered" for member in members)
     found = _plural(len(findings), "finding") if findings else "no findings"
     who = f"{answered} of {_plural(len(members), 'member')} answered with {found}"
-    return f"{who}, within what profile {thresholds.profile} allows."
+    return f"{who}, within what profile {profile} allows."
 
 
 def _plural(count: int, what: str) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from foreword import regular_file
 from foreword.errors import BadSource, UsageError
-from foreword.review.verdict import ReviewedChange
+from foreword.pattern import lazy_pattern
+from foreword.review.change_facts import ReviewedChange
 from foreword.sources import git_command
 from foreword.text.clean import clean
 
@@ -27,18 +28,18 @@ MOST_FILES = 1_000  # that are named in a result, which is read by people
 _SECONDS = 20.0  # of git, twice a log's: a diff between far commits reads many objects
 _HINT = "give a diff file, - for standard input, or a revision such as HEAD~1 or main..feature"
 
-_REVISION = re.compile(r"[\w@][\w./@^~{}:+=-]{0,400}")
-_FILE = re.compile(
+_REVISION = lazy_pattern(r"[\w@][\w./@^~{}:+=-]{0,400}")
+_FILE = lazy_pattern(
     r"^(?:\+\+\+|---) (?:\"?[abciow]/)?([^\t\r\n\"]+)|^diff --git \"?a/(.+?)\"? \"?b/", re.MULTILINE
 )
-_PATCH = re.compile(
+_PATCH = lazy_pattern(
     r"^GIT binary patch\n(?:(?:literal|delta) \d+\n(?:[A-Za-z][^\n]*\n)*\n?)*", re.MULTILINE
 )
-_DIFF = re.compile(r"^(?:diff --git |@@ -|--- [^\n]*\n\+\+\+ |Binary files )", re.MULTILINE)
-_UNSEEN = re.compile(r"^Binary files [^\n]* differ$", re.MULTILINE)
-_BINARY = re.compile(rb"^Binary files [^\n]* differ$", re.MULTILINE)
-_SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
-_CHANGED = re.compile(r"^[+-](?!\+\+ |-- )", re.MULTILINE)
+_DIFF = lazy_pattern(r"^(?:diff --git |@@ -|--- [^\n]*\n\+\+\+ |Binary files )", re.MULTILINE)
+_UNSEEN = lazy_pattern(r"^Binary files [^\n]* differ$", re.MULTILINE)
+_BINARY = lazy_pattern(rb"^Binary files [^\n]* differ$", re.MULTILINE)
+_SECTION = lazy_pattern(rb"^(?=diff --git )", re.MULTILINE)
+_CHANGED = lazy_pattern(r"^[+-](?!\+\+ |-- )", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ Contexts are made here, where the project's files are. Asking a model with them 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from foreword.context.blanks import task_reference
 from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
 from foreword.errors import BadSource, UnknownName
+from foreword.pattern import lazy_pattern
 from foreword.plan.flow import GATE, Flow, Phase
 from foreword.review.panel import Member, Panel
-from foreword.review.verdict import Thresholds, read_thresholds
+from foreword.review.profile import Profile, read_profile
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import mapping
@@ -31,9 +31,8 @@ PROFILE = "profile"
 # lines, at a price that is paid once for every member. Of a larger change an excerpt is shown.
 REVIEW_TOKENS = 24_000
 _ARTIFACT = r"\[(?P<name>[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\](?!\()"
-_ARTIFACT_OF_PHASE = re.compile(r"(?i:artifact|output|produces?|emits?)[^\[\n]{0,80}" + _ARTIFACT)
-_NUMBER = re.compile(r"\d+")
-_THRESHOLD_KEYS = ("thresholds", "decision_thresholds", "findings")
+_ARTIFACT_OF_PHASE = lazy_pattern(r"(?i:artifact|output|produces?|emits?)[^\[\n]{0,80}" + _ARTIFACT)
+_NUMBER = lazy_pattern(r"\d+")
 
 
 # --- flows ----------------------------------------------------------------------------------------
@@ -143,19 +142,22 @@ def panel_names(root: str | Path, recipe: str = RECIPE) -> list[str]:
     return [document.name for document in library_of(root, recipe).of_kind("panel")]
 
 
-def member_context(root: str | Path, member: Member, diff: str) -> Package:
-    """What one member of a panel reads: tier 0, its own persona and the diff, nothing else."""
+def member_context(root: str | Path, member: Member, diff: str, *, task: str = "") -> Package:
+    """What one member of a panel reads: tier 0, which says the task, its own persona and the diff,
+    nothing else."""
     values = {
         "persona": lines.with_newlines(marks.plain(member.text)).strip(),
         "diff": diff.strip("\n"),
         "diff_source": "the diff",
         "persona_source": member.source or member.name,
     }
+    if task:
+        values["task_reference"] = task
     return assemble(RECIPE, root=root, purpose="review", values=values, budget=REVIEW_TOKENS)
 
 
-def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
-    """The thresholds of the project's active profile; the defaults where it names none.
+def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
+    """The project's active profile; one without rules where the project names none.
 
     A profile that is named and not there, or can't be read, is an error: a change is not judged by
     other rules.
@@ -163,17 +165,16 @@ def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
     library = library_of(root, recipe)
     rule = library.recipe.read.get(PROFILE)
     default = rule.default if rule else ""
-    profile = read_values(library.root, library.recipe)[0].get(PROFILE, "")
-    document = library.find(profile, "policy") if profile else None
-    if document is None and profile in ("", default):
-        return Thresholds(profile=profile or "default")
-    document = document or _find_document(library, kind="policy", name=profile)
+    name = read_values(library.root, library.recipe)[0].get(PROFILE, "")
+    document = library.find(name, "policy") if name else None
+    if document is None and name in ("", default):
+        return Profile(name=name or "default")
+    document = document or _find_document(library, kind="policy", name=name)
     file = files.read(library.root, document.path, must=True)
     data, problem = mapping(file.text)
     if problem:
         raise BadSource(file.path, problem)
-    found = next((data[key] for key in _THRESHOLD_KEYS if key in data), {})
-    return read_thresholds(found, where=file.path, profile=profile)
+    return read_profile(data, where=file.path, name=name)
 
 
 def _find_document(library: Library, *, kind: str, name: str) -> Document:

@@ -12,26 +12,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.review import moderator
 from foreword.review.answer_parsing import parse_answer
-from foreword.review.findings import Finding, merge
-from foreword.review.panel import Member, Panel
-from foreword.review.verdict import (
+from foreword.review.change_facts import (
     MemberResult,
-    PanelResult,
+    Review,
     ReviewedChange,
     Status,
-    Thresholds,
     confidence_in,
-    decide,
 )
+from foreword.review.findings import Finding, merge
+from foreword.review.panel import Member, Panel
+from foreword.review.profile import Profile
+from foreword.review.verdict import PanelResult, decide
 from foreword.secrets.masking import mask
 from foreword.sources.diff_source import Diff
 from foreword.store import originals
@@ -52,7 +54,6 @@ ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
 MOST_OUTPUT_TOKENS = 8_000  # of one answer: dozens of findings, and a bound on its price
 BASE_TOKENS = 2_000  # of what a member reads, for tier 0 and the tags
 CHARS_PER_TOKEN = 4  # to cut the change by characters; the context is measured in tokens anyway
-MOST_NAMED = 5  # unknown thresholds in a note: one is a typing error, many are another format
 _NAMES_PER_QUERY = 32  # names of runs that are looked up at once, so that 30 reviews are one query
 
 INSTRUCTIONS = """\
@@ -72,6 +73,12 @@ Answer with one JSON object and nothing else:
 - file and line: as in the new version of the file
 - Report only what the change shows. An empty list is a good answer where nothing is wrong."""
 
+# To a member whose answer can't be read; models that wrote a review in prose then write JSON.
+ASK_AGAIN = (
+    "Your last answer could not be read: {problem}. Answer again, with the one JSON object and"
+    " nothing else."
+)
+
 Watch = Callable[[list[RunStatus]], None]
 
 
@@ -83,6 +90,9 @@ class PanelRequest:
     timeout_seconds: float = TIMEOUT_SECONDS
     attempts: int = ATTEMPTS
     moderator: str = ""  # a model that is asked which findings are the same; else a rule decides
+    task: str = ""  # what the change is for, where the user says so; else the active plan
+    default_rules: bool = False  # whether the built-in rules may approve
+    facts: Mapping[str, object] = field(default_factory=dict)  # for the conditions of the profile
 
 
 def run(
@@ -120,9 +130,12 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
         limit = f"more than 0 and at most {LONGEST_SECONDS:,} seconds"
         raise UsageError(f"the time limit must be {limit}, not {request.timeout_seconds:g}")
     panel = factory_project.read_panel(root, name)
-    thresholds = factory_project.thresholds(root)
+    profile = replace(factory_project.active_profile(root), default_rules=request.default_rules)
     change, cut_notes = _change_that_fits(root, diff, panel)
-    packages = [factory_project.member_context(root, member, change) for member in panel.members]
+    packages = [
+        factory_project.member_context(root, member, change, task=request.task)
+        for member in panel.members
+    ]
     questions = []
     for member, package in zip(panel.members, packages, strict=True):
         questions.append(_question(member, package, request))
@@ -130,14 +143,14 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
         *diff.notes,
         *cut_notes,
         *_omission_notes(panel, packages),
-        *_unknown_threshold_notes(thresholds),
     ]
     return {
         "panel": panel.name,
         "title": panel.title,
         "questions": questions,
         "missing": list(panel.missing),
-        "thresholds": asdict(thresholds),
+        "profile": asdict(profile),
+        "facts": dict(request.facts),
         "change": diff.change.to_dict(),
         "notes": notes,
         "moderator": _moderator_question(request),
@@ -164,27 +177,35 @@ def _parsing_problem(answer: str) -> str:
 
 
 @workflow(KIND)
-def review(payload: dict[str, Any]) -> dict[str, Any]:
+def run_review(payload: dict[str, Any]) -> dict[str, Any]:
     """Inside a run: ask every member, merge what they found, and decide."""
     return conclude(payload, ask_all(payload["questions"]))
 
 
 def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Inside a run: what a panel comes to when every member was asked."""
-    members, findings = _member_results(answers, payload)
+    members, findings = _member_results(_ask_again(answers, payload), payload)
     merged, merged_by, notes = _regroup_by_model(merge(findings), payload["moderator"])
-    thresholds = Thresholds(**payload["thresholds"])
-    verdict, reasons = decide(merged, members, thresholds)
+    profile = _profile_from_json(payload)
+    change = _change_from_json(payload["change"])
+    review = Review(
+        panel=payload["panel"],
+        findings=merged,
+        members=members,
+        change=change,
+        facts=payload.get("facts", {}),
+    )
+    verdict, reasons = decide(review, profile)
     return PanelResult(
         panel=payload["panel"],
         title=payload["title"],
         verdict=verdict,
         reasons=reasons,
         confidence=confidence_in(merged),
-        profile=thresholds.profile,
+        profile=profile.name,
         findings=merged,
         members=tuple(members),
-        change=_change_from_json(payload["change"]),
+        change=change,
         merged_by=merged_by,
         notes=(*payload["notes"], *notes),
     ).to_dict()
@@ -205,6 +226,15 @@ def result_from_json(data: Mapping[str, Any]) -> PanelResult:
         merged_by=data["merged_by"],
         notes=tuple(data["notes"]),
     )
+
+
+def _profile_from_json(payload: Mapping[str, Any]) -> Profile:
+    """The profile of a run; one that an older version has left in a queue has thresholds only."""
+    data = payload.get("profile")
+    if data is None:
+        thresholds = payload["thresholds"]
+        data = {"name": thresholds["profile"], "thresholds": thresholds}
+    return TypeAdapter(Profile).validate_python(data)
 
 
 def _finding_from_json(data: Mapping[str, Any]) -> Finding:
@@ -297,13 +327,6 @@ def _omission_notes(panel: Panel, packages: Sequence[Package]) -> list[str]:
     return notes
 
 
-def _unknown_threshold_notes(thresholds: Thresholds) -> list[str]:
-    """What a profile asks for that a panel knows nothing of: a name that is mistyped must not
-    pass in silence."""
-    names = ", ".join(map(repr, thresholds.ignored[:MOST_NAMED]))
-    return [f"profile {thresholds.profile}: no panel knows the threshold {names}"] if names else []
-
-
 def _start_or_resume(engine: Engine, payload: Mapping[str, Any]) -> str:
     """The run of this panel on this change: the one that was interrupted, where there is one,
     else a new one."""
@@ -325,6 +348,28 @@ def _start_or_resume(engine: Engine, payload: Mapping[str, Any]) -> str:
 
 
 # ---- after: what they answered ----
+
+
+def _ask_again(
+    answers: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """The answers, after whoever answered with nothing that can be read was asked once more."""
+    settled = list(answers)
+    again: list[tuple[int, dict[str, Any]]] = []
+    for number, (question, answer) in enumerate(zip(payload["questions"], answers, strict=True)):
+        problem = answer["status"] == "answered" and _parsing_problem(str(answer["text"]))
+        if problem:
+            request = f"{question['request']}\n\n{ASK_AGAIN.format(problem=problem)}"
+            name = f"{question['agent']} (again)"
+            again.append((number, {**question, "agent": name, "request": request}))
+    if not again:
+        return settled
+    for (number, _), answer in zip(
+        again, ask_all([question for _, question in again]), strict=True
+    ):
+        if answer["status"] == "answered":
+            settled[number] = answer
+    return settled
 
 
 def _member_results(

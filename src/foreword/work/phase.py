@@ -259,7 +259,10 @@ def _prepare_panel(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
 
     diff = as_diff(order.diff.encode("utf-8", "surrogatepass"), order.diff_source)
     request = panel_runs.PanelRequest(
-        order.model, timeout_seconds=order.timeout_seconds, attempts=order.attempts
+        order.model,
+        timeout_seconds=order.timeout_seconds,
+        attempts=order.attempts,
+        task=order.task,
     )
     return panel_runs.prepare(root, phase.panel, diff, request)
 

@@ -14,12 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.errors import BadSource, did_you_mean
 from foreword.faces.cli import screen
-from foreword.regular_file import MISSING, Unusable, read_argument, read_stream
+from foreword.regular_file import (
+    MISSING,
+    Unusable,
+    read_argument,
+    read_argument_beginning,
+    read_stream,
+)
 
 if TYPE_CHECKING:
     from foreword.session.workflow_state import WorkflowState
 
 STDIN = "-"
+# A task is a few pages in every context; a file past this is data, or a mistaken name.
+LARGEST_WORDS_BYTES = 1024 * 1024
+WORDS_SUFFIXES = (".md", ".txt", ".markdown")
+_WORDS_HINT = "say in a few pages what is to be done"
 LARGEST_BYTES = 1024**3  # `count` takes 5 s and 2.1 GB for as much; at double, 3 GB are not enough
 
 
@@ -58,6 +68,37 @@ def read_text(name: str) -> str:
         return read_bytes(name).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BadSource(display_name(name), "not UTF-8", hint="save it as UTF-8") from None
+
+
+def read_text_or_file(words: str) -> str:
+    """The task or whatever else may be said in words: standard input, what is in a file of that
+    name, or the words themselves."""
+    if words == STDIN:
+        return read_stdin().decode("utf-8", "replace")
+    try:
+        path = Path(words)
+        if not path.is_file() and not path.is_fifo():
+            _refuse_missing_file(words)
+            return words
+        raw = read_argument_beginning(path, LARGEST_WORDS_BYTES + 1)
+    except (OSError, ValueError):  # too long for a name, or a NUL in it
+        return words
+    except Unusable as unusable:
+        raise BadSource(words, unusable.reason, hint=_WORDS_HINT) from None
+    if len(raw) > LARGEST_WORDS_BYTES:
+        raise BadSource(words, "is larger than 1 MB", hint=_WORDS_HINT)
+    return raw.decode("utf-8", "replace")
+
+
+def _refuse_missing_file(words: str) -> None:
+    """Words that can only be meant as a file are not the words: there is a typo in its name."""
+    is_one_word = len(words.split()) == 1
+    if is_one_word and ("/" in words or words.lower().endswith(WORDS_SUFFIXES)):
+        raise BadSource(
+            words,
+            "there is no such file",
+            hint="name a file that says what is to be done, or say it",
+        )
 
 
 def read_json(name: str, hint: str) -> Any:

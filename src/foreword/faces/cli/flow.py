@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from foreword.engine.table import printable
-from foreword.errors import BadSource, UsageError
+from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
-from foreword.regular_file import Unusable, read_argument_beginning
 
 if TYPE_CHECKING:
     from foreword.work.flow_status import FlowStatus, PhaseStatus
 
-# A task is a few pages in every phase's context; a file past this is data, or a mistaken name.
-LARGEST_TASK_BYTES = 1024 * 1024
-TASK_SUFFIXES = (".md", ".txt", ".markdown")
 LONGEST_TITLE = 40  # columns of a phase's title
 FORMATS = click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
@@ -138,7 +134,7 @@ def run(
     folder = project_root(root)
     change = read_change(diff, folder, command_input.read_stdin) if diff else None
     if task:
-        text = _task_text(task)
+        text = command_input.read_text_or_file(task)
     else:
         task_id, text = _planned_task(folder, task_id)
     done = flow_runs.run(
@@ -260,38 +256,6 @@ def _planned_task(root: Path, task_id: str) -> tuple[str, str]:
         )
     screen.say(f"task: {found}")
     return task_id or found.partition(":")[0], found
-
-
-def _task_text(task: str) -> str:
-    """The task: standard input, what is in a file, or the words themselves."""
-    if task == command_input.STDIN:
-        return command_input.read_stdin().decode("utf-8", "replace")
-    try:
-        path = Path(task)
-        if not path.is_file() and not path.is_fifo():
-            _refuse_missing_file(task)
-            return task
-        raw = read_argument_beginning(path, LARGEST_TASK_BYTES + 1)
-    except (OSError, ValueError):  # too long for a name, or a NUL in it
-        return task
-    except Unusable as unusable:
-        raise BadSource(
-            task, unusable.reason, hint="say in a few pages what is to be done"
-        ) from None
-    if len(raw) > LARGEST_TASK_BYTES:
-        raise BadSource(task, "is larger than 1 MB", hint="say in a few pages what is to be done")
-    return raw.decode("utf-8", "replace")
-
-
-def _refuse_missing_file(task: str) -> None:
-    """Words that can only be meant as a file are no task: there is a typo in its name."""
-    is_one_word = len(task.split()) == 1
-    if is_one_word and ("/" in task or task.lower().endswith(TASK_SUFFIXES)):
-        raise BadSource(
-            task,
-            "there is no such file",
-            hint="name a file that says what is to be done, or say it",
-        )
 
 
 def _finish(done: FlowStatus, form: str) -> None:

@@ -6,6 +6,7 @@ text or as Markdown.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -19,8 +20,9 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
+    from foreword.review.change_facts import MemberResult
     from foreword.review.findings import Finding
-    from foreword.review.verdict import MemberResult, PanelResult
+    from foreword.review.verdict import PanelResult
 
 ROOT = click.option(
     "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
@@ -28,6 +30,7 @@ ROOT = click.option(
 _VERDICTS = {
     "approve": "approve",
     "changes_requested": "changes requested",
+    "human_review": "human review",
     "inconclusive": "inconclusive",
 }
 
@@ -64,6 +67,24 @@ def panel() -> None:
     help="A model that is asked which findings are the same; else a rule decides.",
 )
 @click.option(
+    "--task",
+    metavar="TEXT|FILE",
+    default="",
+    help="What the change is for; else what the active plan says.",
+)
+@click.option(
+    "--fact",
+    "facts",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="What a condition of the profile asks about, as in ci_checks_passed=true.",
+)
+@click.option(
+    "--default-rules",
+    is_flag=True,
+    help="Let the built-in rules approve where the project has none of its own.",
+)
+@click.option(
     "--timeout-seconds",
     metavar="N",
     type=click.FloatRange(min=0, min_open=True),
@@ -89,6 +110,9 @@ def run(
     diff: str,
     model: str,
     moderator: str,
+    task: str,
+    facts: tuple[str, ...],
+    default_rules: bool,
     timeout_seconds: float,
     form: str,
     check: bool,
@@ -98,15 +122,15 @@ def run(
     """Run a panel on a change and print its one result.
 
     Every member is asked on its own and at the same time, with the project's base instructions, its
-    own persona and the change. Who fails, is late or answers nonsense is named, and the others
-    stand. What several have found is told once, with everyone who said it; the thresholds of the
-    project's profile decide.
+    own persona, the task and the change. Who fails, is late or answers nonsense is named, and the
+    others stand. What several have found is told once, with everyone who said it; the rules of the
+    project's profile decide. A condition that can't be evaluated calls for a person.
 
     \b
     Examples:
       foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-4-5
       git diff | foreword panel run code-review --diff - --model openai:gpt-4o --check
-      foreword panel run code-review --diff change.diff --model test --format json
+      foreword panel run code-review --diff change.diff --model test --fact ci_checks_passed=true
     """
     from foreword.faces.cli.run_board import RunBoard
     from foreword.sources.diff_source import read_change
@@ -130,7 +154,14 @@ def run(
         f"{name}: {change.change.lines:,} changed lines in {files:,}"
         f" file{'' if files == 1 else 's'}"
     )
-    asking = panel_runs.PanelRequest(model, timeout_seconds, moderator=moderator)
+    asking = panel_runs.PanelRequest(
+        model,
+        timeout_seconds,
+        moderator=moderator,
+        task=task and command_input.read_text_or_file(task),
+        default_rules=default_rules,
+        facts=dict(map(_fact, facts)),
+    )
     result = panel_runs.run(folder, name, change, asking, db=db, watch=RunBoard())
     _show(result, form)
     nobody_answered = len(result.without_answer) == len(result.members)
@@ -179,6 +210,19 @@ def schema() -> None:
     from foreword.review.verdict import SCHEMA
 
     screen.show_json(SCHEMA)
+
+
+def _fact(given: str) -> tuple[str, object]:
+    """`ci_checks_passed=true` as a name and a value; numbers and yes or no are what they look
+    like."""
+    name, equals, text = given.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"--fact {given!r} is not NAME=VALUE", hint="--fact ci_checks_passed=true")
+    try:
+        value: object = json.loads(text.strip())
+    except ValueError:
+        value = text.strip()
+    return name.strip(), value
 
 
 def _show(result: PanelResult, form: str) -> None:

@@ -1,0 +1,90 @@
+"""Panels and the rules they judge by: does everyone sit there who is named, and can the conditions
+be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from foreword.errors import BadSource, did_you_mean
+from foreword.lint.document_index import DocumentIndex
+from foreword.lint.problem import Problem, error, warning
+from foreword.lint.project_files import names
+from foreword.review.condition import check
+from foreword.review.profile import Profile, read_profile
+from foreword.sources import files
+from foreword.sources.documents import Document
+from foreword.sources.front_matter import mapping
+from foreword.sources.panel_file import read_panel
+
+
+def panel_problems(index: DocumentIndex) -> Iterator[Problem]:
+    """Members that do not exist, and profiles by which nothing could be judged."""
+    for document in index.of_kind("panel"):
+        yield from _missing_members(index, document)
+    active = [named.name for named in names(index) if named.kind == "policy"]
+    for document in index.of_kind("policy"):
+        yield from _profile_problems(index, document, is_active=document.name in active)
+
+
+def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Problem]:
+    def find_persona(name: str) -> tuple[str, str] | None:
+        found = index.find(name, "persona", near=document.path)
+        return (found.path, index.text(found.path)) if found is not None else None
+
+    text = index.text(document.path)
+    try:
+        panel = read_panel(text, document.name, document.path, find_persona)
+    except BadSource:
+        return  # a text about panels, or a panel that nobody can run: `panel list` says so
+    known = [persona.name for persona in index.of_kind("persona")]
+    for name in panel.missing:
+        message = f"no persona is called {name!r}, so the panel comes to no verdict"
+        guess = did_you_mean(name, known)
+        if guess:
+            message += f"; did you mean {guess!r}?"
+        yield error(document.path, _line_of(text, name), "unknown-member", message)
+
+
+def _profile_problems(
+    index: DocumentIndex, document: Document, *, is_active: bool
+) -> Iterator[Problem]:
+    file = index.file(document.path)
+    if not isinstance(file, files.File):
+        return
+    data, problem = mapping(file.text)
+    if problem:
+        return  # told by the check of YAML files
+    try:
+        profile = read_profile(data, where=document.path, name=document.name)
+    except BadSource as bad:
+        yield error(document.path, 1, "bad-profile", bad.problem)
+        return
+    if is_active and not profile.has_rules:
+        message = "has neither thresholds nor rules with conditions: no panel approves by it"
+        yield warning(document.path, 1, "profile-without-rules", message)
+    if profile.thresholds is not None and profile.thresholds.ignored:
+        ignored = ", ".join(profile.thresholds.ignored)
+        yield warning(document.path, 1, "unknown-threshold", f"no panel knows {ignored}")
+    for condition in _conditions(profile):
+        problem = check(condition)
+        if problem:
+            message = f"{condition!r} can't be evaluated, so it calls for a person: {problem}"
+            line = _line_of(file.text, condition)
+            yield warning(document.path, line, "unreadable-condition", message)
+
+
+def _conditions(profile: Profile) -> Iterator[str]:
+    for rule in profile.rules:
+        yield rule.condition
+    for risk in profile.risk_rules:
+        yield risk.condition
+    if profile.approval is not None:
+        yield from profile.approval.conditions
+
+
+def _line_of(text: str, words: str) -> int:
+    """The first line that has these words; the first of all where none has them so."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if words.casefold() in line.casefold():
+            return number
+    return 1

@@ -1,0 +1,223 @@
+"""What is known of a change that a panel has looked at, in the words that profiles use.
+
+Pure. A panel of ours is one panel to a profile; what other panels found, or a build server, is not
+known here unless the user says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from foreword.pattern import lazy_pattern
+from foreword.review.condition import UNKNOWN, Facts, evaluate
+from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
+from foreword.review.profile import Profile
+
+Status = Literal["answered", "failed", "late", "nonsense", "missing"]
+
+# A fact that the user may give: the panels that looked at this change elsewhere.
+EXECUTED = "panels_executed"
+# Both are documented (docs/agents.md), so that a profile's `confidence` can be chosen by them. A
+# change without findings is not certain: 0.85 is below any threshold that asks for certainty.
+BASE_CONFIDENCE = 0.85
+# What each finding takes away: three critical ones, or five high ones, leave next to nothing.
+PENALTIES: Mapping[Severity, float] = {
+    "critical": 0.25,
+    "high": 0.15,
+    "medium": 0.05,
+    "low": 0.01,
+    "info": 0.0,
+}
+# In the words that profiles use of a panel's report.
+_EMISSIONS: Mapping[Status, str] = {
+    "answered": "complete",
+    "failed": "failed",
+    "late": "timeout",
+    "nonsense": "invalid",
+    "missing": "missing",
+}
+_FLAG = lazy_pattern(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberResult:
+    """What became of one member; `why` says what went wrong, or what was left out of its answer."""
+
+    name: str
+    status: Status
+    why: str = ""
+    seconds: float = 0.0
+    findings: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    confidence: float | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON has it."""
+        return {
+            "name": self.name,
+            "status": self.status,
+            "why": self.why,
+            "seconds": round(self.seconds, 3),
+            "findings": self.findings,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedChange:
+    """The change that was looked at: where it is from, its digest and its size."""
+
+    source: str
+    digest: str
+    files: tuple[str, ...] = ()
+    lines: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON has it."""
+        return {
+            "source": self.source,
+            "digest": self.digest,
+            "files": list(self.files),
+            "lines": self.lines,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What there is to judge: who looked at which change, and what they found."""
+
+    panel: str
+    findings: Sequence[Finding]
+    members: Sequence[MemberResult]
+    change: ReviewedChange
+    facts: Mapping[str, object] = field(default_factory=dict)  # what the user knows besides
+
+
+def confidence_in(findings: Sequence[Finding]) -> float:
+    """How sure one may be of a change with these findings: 0.85, less for each by its severity,
+    never below 0."""
+    counts = count_severities(findings)
+    penalty = sum(PENALTIES[severity] * count for severity, count in counts.items())
+    return round(max(0.0, BASE_CONFIDENCE - penalty), 2)
+
+
+def facts_of(review: Review, profile: Profile) -> Facts:
+    """What the conditions of a profile may ask about."""
+    counts = count_severities(review.findings)
+    confidence = confidence_in(review.findings)
+    risk = _highest_risk(review.findings)
+    votes = _votes(review)
+    values: dict[str, object] = {
+        "aggregate_confidence": confidence,
+        "confidence": confidence,
+        "confidence_score": confidence,
+        "highest_severity": risk,
+        "files_changed": len(review.change.files),
+        "lines_changed": review.change.lines,
+        "members_answered": len(votes),
+        "panel_disagreement_detected": len(set(votes)) > 1,
+        "required_panel_missing": _required_panel_missing(review, profile),
+    }
+    for severity in SEVERITIES:
+        values[f"{severity}_findings"] = counts.get(severity, 0)
+        values[f"findings.{severity}"] = counts.get(severity, 0)
+    severities = [finding.severity for finding in review.findings]
+    lists: dict[str, Sequence[object]] = {
+        "panel_risk": [risk],
+        "panel_verdict": votes,
+        "emission_status": [_EMISSIONS[member.status] for member in review.members],
+        "policy_flag": [_flag(finding) for finding in review.findings],
+        "policy_flag_severity": severities,
+        "policy_flag_auto_remediable": [UNKNOWN for _ in review.findings],
+        "finding": severities,
+        "finding_severity": severities,
+        "severity": severities,
+    }
+    tests = {
+        "files_changed_in": lambda places: _has_file_in(review.change.files, places),
+        "panel_executed": lambda name: has_run(review, str(name)) or UNKNOWN,
+        "panel_missing": lambda name: False if has_run(review, str(name)) else UNKNOWN,
+    }
+    for name, given in review.facts.items():
+        if values.get(name, UNKNOWN) is UNKNOWN:
+            values[name] = given
+    facts = Facts(values=values, lists=lists, tests=tests)
+    return replace(facts, values={**values, "risk_level": _risk_level(profile, facts, risk)})
+
+
+def _risk_level(profile: Profile, facts: Facts, highest: str) -> object:
+    """The risk of the change: by the profile's own rules, the first that holds; else the highest
+    severity."""
+    for rule in profile.risk_rules:
+        outcome = evaluate(rule.condition, facts)
+        if outcome.value is None:
+            return UNKNOWN
+        if outcome.value:
+            return rule.result
+    return highest
+
+
+def _highest_risk(findings: Sequence[Finding]) -> str:
+    """The worst severity among the findings; notes alone are no risk."""
+    found = {finding.severity for finding in findings}
+    worst = next((severity for severity in SEVERITIES if severity in found), "info")
+    return "negligible" if worst == "info" else worst
+
+
+def _votes(review: Review) -> list[str]:
+    """What each member that answered comes to by its own findings: who has a critical or high one
+    does not approve."""
+    objecting: set[str] = set()
+    for finding in review.findings:
+        if finding.severity in ("critical", "high"):
+            objecting.update(finding.said_by)
+    answered = [member.name for member in review.members if member.status == "answered"]
+    return ["request_changes" if name in objecting else "approve" for name in answered]
+
+
+def _required_panel_missing(review: Review, profile: Profile) -> object:
+    """Panels that ran elsewhere are not known here, so this is never simply true."""
+    everyone_ran = all(has_run(review, name) for name in profile.required_panels)
+    return False if everyone_ran else UNKNOWN
+
+
+def _flag(finding: Finding) -> object:
+    """The name of a policy flag where a member gave one, as in `pii_exposure`; a finding in a
+    sentence may stand for any flag."""
+    return finding.title if _FLAG.fullmatch(finding.title) else UNKNOWN
+
+
+def _has_file_in(files: Sequence[str], places: object) -> object:
+    if isinstance(places, str):
+        places = (places,)
+    if not isinstance(places, tuple | list):
+        return UNKNOWN
+    for place in map(str, places):
+        for file in files:
+            if fnmatchcase(file, place) or _is_under(file, place):
+                return True
+    return False
+
+
+def _is_under(file: str, place: str) -> bool:
+    """Whether a file is in a folder of that name, wherever it is: `db/` is in `src/db/x.py`."""
+    folder = f"/{place.strip('/')}/"
+    return folder in f"/{file}/"
+
+
+def has_run(review: Review, panel: str) -> bool:
+    """Whether a panel has looked at the change, here or by what the user says."""
+    return panel in (review.panel, *_executed(review))
+
+
+def _executed(review: Review) -> Sequence[str]:
+    given = review.facts.get(EXECUTED, ())
+    if isinstance(given, str):
+        return [name.strip() for name in given.split(",")]
+    return [str(name) for name in given] if isinstance(given, list | tuple) else ()
