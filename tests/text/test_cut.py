@@ -238,6 +238,21 @@ def test_a_text_of_many_megabytes_keeps_its_opening_its_needle_and_its_closing()
     assert short.endswith("LAST\n")
 
 
+def test_the_middle_of_a_book_comes_from_all_of_it_and_what_answers_is_found_anywhere() -> None:
+    book = prose(1_000)
+    needles = [f"At dawn pump E-77 tripped breaker {number}." for number in range(1, 8)]
+    parts = book.split("\n\n## ")
+    for number, needle in enumerate(needles, 1):
+        parts[number * len(parts) // 8] += f"\n\n{needle}"
+    book = "\n\n## ".join(parts)
+    assert len(book) > 300_000
+    answer = cut.excerpt(book, 20_000, len, mark, query=QUERY) or ""
+    assert [needle for needle in needles if needle not in answer] == []
+    excerpt = cut.excerpt(book, 20_000, len, mark) or ""
+    chapters = {int(number) * 8 // 1_000 for number in re.findall(r"## Part (\d+)", excerpt)}
+    assert chapters == set(range(8))
+
+
 WRAPPED = """\
 ## Backup
 

@@ -52,10 +52,9 @@ def fit(
     any are. So many tokens as `spare_tokens` says are not used at all.
     """
     room = scale.counter.room(budget_tokens - spare_tokens)
-    everything = None if tiers.limits else _all_in_full(sections, outline, room, scale)
-    if everything is not None:
-        return everything
     fitting = _Fitting(sections, outline, scale=scale, tiers=tiers, room=room)
+    if fitting.place_all_in_full():
+        return fitting.choices
     fitting.place_essentials(budget_tokens)
     reserve = min(scale.counter.measure(note), fitting.left)
     fitting.left -= reserve
@@ -67,38 +66,6 @@ def fit(
         fitting.give_back()
     fitting.place_stand_ins()
     return fitting.choices
-
-
-def _all_in_full(
-    sections: Sequence[Section], outline: Outline, room: int, scale: Scale
-) -> dict[int, Choice] | None:
-    """Everything in full, if it fits; gives up as soon as it can't."""
-    chars = room * scale.counter.longest_unit
-    for section in sections:
-        chars -= len(section.text)
-        if chars < 0:
-            return None
-    choices: dict[int, Choice] = {}
-    left = room + scale.counter.room(SLACK_TOKENS) * (1 + len(outline.tags))
-    for index in sorted((*outline.essential, *outline.order)):
-        section = sections[index]
-        body = forms.full(section, scale)
-        units = forms.units(section, body, scale)
-        choices[index] = Choice(section, body, units)
-        left -= units
-        if left < 0:
-            return None
-    if outline.capped and not _within_caps(choices, outline, room, scale):
-        return None
-    return choices if total_units(pieces_of(choices.values()), scale.counter) <= room else None
-
-
-def _within_caps(choices: dict[int, Choice], outline: Outline, room: int, scale: Scale) -> bool:
-    after_essentials = room - sum(choices[index].units for index in outline.essential)
-    for choice in choices.values():
-        if choice.units > _cap(choice.section, room, after_essentials, scale):
-            return False
-    return True
 
 
 def _cap(section: Section, room: int, after_essentials: int, scale: Scale) -> int:
@@ -136,6 +103,7 @@ class _Fitting:
         self.paid_tags: set[str] = set()  # shared tags that somebody has brought along
         self.tried_stand_ins: set[str] = set()  # by the tag they stand in for
         self.floors: dict[int, int] = {}  # room kept for those that may never be lost
+        self._wholes: dict[int, tuple[Body, int]] = {}  # sections in full that were weighed
 
     def place(self, index: int, body: Body, units: int, *, reason: str) -> None:
         """Decide for one section, in place of what was decided before."""
@@ -150,18 +118,67 @@ class _Fitting:
         """What the first section under a pair of shared tags pays for them."""
         return 0 if section.tag in self.paid_tags else self.scale.tag_units(section.tag)
 
+    def _whole(self, index: int) -> tuple[Body, int]:
+        """A section in full and its size, worked out once."""
+        whole = self._wholes.get(index)
+        if whole is None:
+            section = self.sections[index]
+            body = forms.full(section, self.scale)
+            whole = (body, forms.units(section, body, self.scale))
+            self._wholes[index] = whole
+        return whole
+
+    # --- everything -------------------------------------------------------------------------------
+
+    def place_all_in_full(self) -> bool:
+        """Place everything in full and say whether it fits; gives up as soon as it can't."""
+        if self.tiers.limits or not self._could_all_fit():
+            return False
+        choices: dict[int, Choice] = {}
+        slack = self.scale.counter.room(SLACK_TOKENS) * (1 + len(self.outline.tags))
+        left = self.room + slack
+        for index in sorted((*self.outline.essential, *self.outline.order)):
+            body, units = self._whole(index)
+            choices[index] = Choice(self.sections[index], body, units)
+            left -= units
+            if left < 0:
+                return False
+        if self.outline.capped and not self._within_caps(choices):
+            return False
+        if total_units(pieces_of(choices.values()), self.scale.counter) > self.room:
+            return False
+        self.choices = choices
+        return True
+
+    def _could_all_fit(self) -> bool:
+        """Whether the lengths alone leave it open."""
+        chars = self.room * self.scale.counter.longest_unit
+        for section in self.sections:
+            chars -= len(section.text)
+            if chars < 0:
+                return False
+        return True
+
+    def _within_caps(self, choices: dict[int, Choice]) -> bool:
+        after_essentials = self.room
+        for index in self.outline.essential:
+            after_essentials -= choices[index].units
+        for choice in choices.values():
+            if choice.units > _cap(choice.section, self.room, after_essentials, self.scale):
+                return False
+        return True
+
     # --- what must be in --------------------------------------------------------------------------
 
     def place_essentials(self, budget_tokens: int) -> None:
         """Place the essential sections and keep room for what is pinned in a list."""
         for index in self.outline.essential:
-            body = forms.full(self.sections[index], self.scale)
-            units = forms.units(self.sections[index], body, self.scale)
+            body, units = self._whole(index)
             self.place(index, body, units, reason="essential")
         for index in self.outline.lasting:
             section = self.sections[index]
             if any(entry.pinned for entry in section.entries):
-                self.floors[index] = self._floor(section)
+                self.floors[index] = self._floor(index)
         self.left -= sum(self.floors.values())
         if self.left < 0:
             raise self._too_large(budget_tokens)
@@ -174,11 +191,12 @@ class _Fitting:
             if index not in self.floors:
                 section = self.sections[index]
                 room = max(0, min(self.left, self._tier_left(section.rule.tier)))
-                self.floors[index] = min(self._floor(section), room)
+                self.floors[index] = min(self._floor(index), room)
                 self.left -= self.floors[index]
 
-    def _floor(self, section: Section) -> int:
+    def _floor(self, index: int) -> int:
         """The least this section can be, its share of the tags included."""
+        section = self.sections[index]
         scale = self.scale
         least = scale.counter.room(FLOOR_TOKENS)
         if section.rule.forms[-1] == "reference":
@@ -188,7 +206,7 @@ class _Fitting:
             only_pinned = forms.newest_entries(section, 0, scale)
             if only_pinned:
                 least = forms.units(section, only_pinned, scale)
-        whole = forms.units(section, forms.full(section, scale), scale)
+        _, whole = self._whole(index)
         return min(whole, least) + self._entry_fee(section)
 
     def _too_large(self, budget_tokens: int) -> EssentialsTooLarge:
@@ -265,7 +283,7 @@ class _Fitting:
         for group in ranks:
             if self.left - held_back < self.least and not self.floors:
                 return
-            floors = sum(self.floors.get(index, 0) for index in group)
+            floors = sum(self.floors.get(index, 0) for index in group) if self.floors else 0
             half = (self.left - held_back + floors) // 2
             for index in group:
                 self.left += self.floors.pop(index, 0)
@@ -284,21 +302,26 @@ class _Fitting:
         room -= self._entry_fee(section) + self._place_stand_in(section.tag, room)
         best = None
         if index in self.outline.sharing and half < room:
-            best = self._best_form(section, half)
-        best = best or self._best_form(section, room)
+            best = self._best_form(index, half)
+        best = best or self._best_form(index, room)
         if best is not None:
             body, units = best
             self.place(index, body, units, reason=_cut_reason(body))
 
-    def _best_form(self, section: Section, room: int) -> tuple[Body, int] | None:
+    def _best_form(self, index: int, room: int) -> tuple[Body, int] | None:
         """The best form within the room; nothing is measured where the length alone says no."""
+        section = self.sections[index]
         too_long = len(section.text) > room * self.scale.counter.usual_unit
         can_be_cut = section.rule.forms[1:] not in ((), ("gone",))
         if room <= 0 or (too_long and (room < self.least_cut or not can_be_cut)):
             if "reference" not in section.rule.forms:
                 return None
             return forms.best(section, room, self.scale, whole=False)
-        return forms.best(section, room, self.scale, whole=not too_long)
+        if section.rule.forms[0] != "full":
+            return forms.best(section, room, self.scale, whole=not too_long)
+        if not too_long and self._whole(index)[1] <= room:
+            return self._whole(index)
+        return forms.best(section, room, self.scale, whole=False)
 
     def _cap(self, section: Section) -> int:
         return _cap(section, self.room, self.after_essentials, self.scale)
@@ -311,12 +334,11 @@ class _Fitting:
             return 0
         self.tried_stand_ins.add(tag)
         whole = 0
-        for section in self.sections:
+        for place, section in enumerate(self.sections):
             if section.tag == tag:
-                whole += forms.units(section, forms.full(section, self.scale), self.scale)
+                whole += self._whole(place)[1]
         stand_in = self.sections[index]
-        body = forms.full(stand_in, self.scale)
-        units = forms.units(stand_in, body, self.scale)
+        body, units = self._whole(index)
         fits = units <= min(room, self._tier_left(stand_in.rule.tier))
         if whole <= room or not fits or units >= whole:
             return 0
@@ -331,7 +353,7 @@ class _Fitting:
             if index in self.choices or self.left <= self.least_cut or not self._is_lost(tag):
                 continue
             room = min(self.left, self._tier_left(section.rule.tier))
-            best = self._best_form(section, room - self._entry_fee(section))
+            best = self._best_form(index, room - self._entry_fee(section))
             if best is not None and best[0].form != "reference":
                 body, units = best
                 self.place(index, body, units, reason=f"stands in for {tag}")
@@ -360,7 +382,7 @@ class _Fitting:
             room = min(min(left, self._tier_left(section.rule.tier)) + had, self._cap(section))
             if room - had < self.least:
                 continue
-            best = self._best_form(section, room - self._entry_fee(section))
+            best = self._best_form(index, room - self._entry_fee(section))
             if best is not None and best[1] > had:
                 body, units = best
                 self.place(index, body, units, reason=_cut_reason(body))

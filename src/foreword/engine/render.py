@@ -87,7 +87,7 @@ class Scale:
 
     def _note_lookalikes(self, text: str, name: str) -> None:
         """Remember what looks like a boundary; most texts have no sign that could begin one."""
-        if text.isascii() and not any(sign in text for sign in "<&\\%"):
+        if text.isascii() and not _has_bracket_sign(text):
             return
         found = lookalikes_of(self.tags).find(text)
         before = self.alike.get(name)
@@ -117,6 +117,11 @@ class Scale:
         if tag not in self.shared_tags:
             return 0
         return self.counter.measure(open_tag(tag)) + self.counter.measure(close_tag(tag) + GAP)
+
+
+def _has_bracket_sign(text: str) -> bool:
+    """Whether a text has anything that a bracket may be written with."""
+    return "<" in text or "&" in text or "\\" in text or "%" in text
 
 
 def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str] = ()) -> Scale:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
@@ -42,6 +43,13 @@ _ENDS = lazy_pattern(r"""[.!?:;。！？；：|{}\[\]]\s*\Z|["\]}\d],\s*\Z""")
 # What a piece carries for itself, beside what it says to the query: enough to tell pieces apart
 # that the query does not, too little to outweigh a good match.
 _CARRY_SHARE = 0.05
+# Weighing is most of the work of a cut. Of a text that is longer than this and than so many rooms,
+# evenly spaced runs of pieces are weighed: they still hold three times what the middle of an
+# excerpt takes. At half of it documents of everyday length would be read less closely; at double, a
+# book takes twice as long.
+_WEIGHED_CHARS = 80_000
+_WEIGHED_ROOMS = 1.5
+_WEIGHED_RUN = 8  # pieces, so that what is kept comes in runs and not in crumbs
 _USEFUL_CHARS = 60  # of room: with less, the opening words of the first piece would say nothing
 _PROSE_KINDS = ("paragraph", "item", "quote")
 _ATTACHED_KINDS = ("heading", "fence", "rule")
@@ -57,7 +65,7 @@ def summary(text: str, room: int, measure: Measure, mark: Mark, *, query: str = 
     work = _Work(
         text=text, total=total, room=room, measure=measure, mark=mark, query=query, finely=True
     )
-    scores = _sum_scores(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
+    scores = _sum_scores(weight.carry(work.pieces), _relevance(work.pieces, query))
     sections = [section for section in _sections(work.pieces) if section]
     leaders = _leaders(work.pieces, sections, scores)
     work.open_with(leaders[:1])
@@ -79,10 +87,7 @@ def relevant(text: str, room: int, measure: Measure, mark: Mark, *, query: str =
     work = _Work(
         text=text, total=total, room=room, measure=measure, mark=mark, query=query, gaps=True
     )
-    ranks = relevance.rank(_passages(work.pieces), query)
-    weights = [_CARRY_SHARE * carried for carried in weight.carry(work.pieces)]
-    scores = _sum_scores(ranks, weights)
-    return work.fill_room(_best_first(range(len(scores)), scores))
+    return work.fill_room(work.best_first(query))
 
 
 def excerpt(text: str, room: int, measure: Measure, mark: Mark, *, query: str = "") -> str | None:
@@ -104,10 +109,7 @@ def excerpt(text: str, room: int, measure: Measure, mark: Mark, *, query: str = 
     work.choice.run(range(count), int(OPENING * room), work.body_room)
     closing = range(count - 1, len(work.choice.picked), -1)
     work.choice.run(closing, work.choice.used + int(CLOSING * room), work.body_room)
-    ranks = relevance.rank(_passages(work.pieces), query)
-    weights = [_CARRY_SHARE * carried for carried in _smooth(weight.carry(work.pieces))]
-    scores = _sum_scores(ranks, weights)
-    return work.fill_room(_best_first(range(count), scores))
+    return work.fill_room(work.best_first(query, smooth=True))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -139,6 +141,26 @@ class _Work:
     def per_char(self) -> float:
         """Units for a character, over the whole text."""
         return self.total / len(self.text)
+
+    def best_first(self, query: str, *, smooth: bool = False) -> list[int]:
+        """The pieces that answer the query or carry much, the best first."""
+        ranks = _relevance(self.pieces, query)
+        places = self._weighed_places()
+        carried = weight.carry([self.pieces[at] for at in places])
+        if smooth:
+            carried = _smooth(carried)
+        weights = [0.0] * len(self.pieces)
+        for at, value in zip(places, carried, strict=True):
+            weights[at] = _CARRY_SHARE * value
+        scores = _sum_scores(ranks, weights)
+        answers = [at for at, rank in enumerate(ranks) if rank]
+        return _best_first({*places, *answers}, scores)
+
+    def _weighed_places(self) -> Sequence[int]:
+        """All pieces, or of a text much longer than the room evenly spaced runs of them."""
+        most = max(_WEIGHED_CHARS, _WEIGHED_ROOMS * self.room / self.per_char)
+        every = ceil(len(self.text) / most)
+        return [at for at in range(len(self.pieces)) if at // _WEIGHED_RUN % every == 0]
 
     def open_with(self, leader: Sequence[int]) -> None:
         """Take what the text leads with before anything else, if need be only its opening words."""
@@ -313,6 +335,13 @@ def _without_open_end(part: str) -> str:
     open_bracket = part.rfind("(") if part.rfind("(") > part.rfind(")") else len(part)
     end = min(open_tick, open_bracket)
     return part[:end].rstrip(" ([*_") if end < len(part) else part
+
+
+def _relevance(pieces: Sequence[Piece], query: str) -> list[float]:
+    """How well each piece answers the query; nothing is asked where there is none."""
+    if not query.strip():
+        return [0.0] * len(pieces)
+    return relevance.rank(_passages(pieces), query)
 
 
 def _passages(pieces: Sequence[Piece]) -> list[str]:

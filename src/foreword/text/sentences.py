@@ -14,29 +14,38 @@ from itertools import pairwise
 
 from foreword.pattern import lazy_pattern
 
+# Both patterns begin with one of a few characters and only then look around: such a beginning is
+# searched for many times faster than one that is tried at every place.
 _STOP = lazy_pattern(
-    r"""
+    r"""[.!?\u3002\uff01\uff1f\uff1b\uff61\r\n](?:
     # a Western stop, closing quotes or markup, white space
-    (?<![.!?])[.!?]++["'\u201d\u2019)\]*_`]*+\s++
+    (?<=[.!?])(?<![.!?]{2})[.!?]*+["'\u201d\u2019)\]*_`]*+\s++
     # a CJK stop needs no white space
-    |[\u3002\uff01\uff1f\uff1b\uff61]+["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*
+    |(?<=[\u3002\uff01\uff1f\uff1b\uff61])
+     [\u3002\uff01\uff1f\uff1b\uff61]*["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*
     # a line that opens with a bold label or a table cell stands alone
-    |(?:\r\n?|\n)[ \t]*(?=\*\*|\|)
-    """,
+    |(?<=[\r\n])(?:(?<=\r)\n)?[ \t]*(?=\*\*|\|)
+    )""",
     re.VERBOSE,
 )
 _CLOSED = lazy_pattern(
-    r"(?<!`)(`++)[^`]{1,200}+\1"  # code
-    r"|\([^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)"
-    r"|\[[^\[\]]{0,200}\]"
+    r"[`(\[](?:"
+    r"(?<=`)(?<!``)(?P<more>`*+)[^`]{1,200}+`(?P=more)"  # code
+    r"|(?<=\()[^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)"
+    r"|(?<=\[)[^\[\]]{0,200}\]"
+    r")"
+)
+_ABBREVIATIONS = tuple(
+    "vs cf approx incl excl resp al mr mrs ms dr prof st viz bzw vgl bspw ggf".split()
 )
 _ABBREVIATED = lazy_pattern(
-    r"""(?:^|[\s(\[*_"'/\u2013-])(?:
-        (?i:vs|cf|approx|incl|excl|resp|al|mr|mrs|ms|dr|prof|st|viz|bzw|vgl|bspw|ggf)
+    rf"""(?:^|[\s(\[*_"'/\u2013-])(?:
+        (?i:{"|".join(_ABBREVIATIONS)})
         |(?:[A-Za-z]\.)*[A-Za-z]      # initials, U.S., z. B.
     )\.$""",
     re.VERBOSE,
 )
+_ABBREVIATED_ENDINGS = frozenset([word[-2:] for word in _ABBREVIATIONS])
 _BEFORE_NUMBER = lazy_pattern(
     r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$"
 )
@@ -101,16 +110,23 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    if stop[0][0] not in ".!?":
+    at = stop.start()
+    if text[at] not in ".!?":
         return True
-    if text[stop.end()].islower():
+    following = text[stop.end()]
+    if following.islower():
         return False
-    before = text[max(start, stop.start() - 12) : stop.start() + 1]
-    if _ABBREVIATED.search(before):
+    before = text[max(start, at - 12) : at + 1]
+    ending = before[-3:-1]
+    # Few words end as an abbreviation does: the others are not looked at any closer.
+    is_plain = len(ending) == 2 and ending.isascii() and ending.isalpha()
+    may_be_short = not is_plain or ending.lower() in _ABBREVIATED_ENDINGS
+    if may_be_short and _ABBREVIATED.search(before):
         return False
-    if text[stop.end()].isdigit() and _BEFORE_NUMBER.search(before):
+    if following.isdigit() and _BEFORE_NUMBER.search(before):
         return False
-    return not _NUMBERED.match(text[start : stop.start() + 1][:40])
+    # Most sentences begin with a letter, and a numbered line never does.
+    return text[start].isalpha() or not _NUMBERED.match(text[start : at + 1][:40])
 
 
 def _is_inside(closed: list[tuple[int, int]], stop: re.Match[str]) -> bool:

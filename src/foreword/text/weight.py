@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from math import log, log1p
 
 from foreword.pattern import lazy_pattern
 from foreword.text.pieces import Piece, is_lead, is_markup
 from foreword.text.words import STOP_WORDS, has_name, is_literal, words
 
-_DECIDES = lazy_pattern(
-    r"\b(?:must|never|always|only|not|don't|cannot|because|since|decided?|decision"
-    r"|requires?|required|instead|unless"
-    r"|should|shall|avoid|locked|deferred|blocked|default|breaks?"
-    r"|fails?|failed|error|bug|risk|critical|important"
-    r"|warning|before|until|except)\b",
-    re.IGNORECASE,
+_DECIDING = tuple(
+    "must never always only not don't cannot because since decide decided decision require requires"
+    " required instead unless should shall avoid locked deferred blocked default break breaks fail"
+    " fails failed error bug risk critical important warning before until except".split()
 )
+_DECIDING_WORDS = frozenset(_DECIDING)
+_DECIDES = lazy_pattern(rf"\b(?:{'|'.join(_DECIDING)})\b", re.IGNORECASE)
 _FILLER = lazy_pattern(
     r"\s*(?:[-*>]\s+)?_?(?:in this (?:section|document|chapter|file|guide|part)"
     r"|this (?:section|document|file|guide|page)"
@@ -35,7 +35,7 @@ _FILLER = lazy_pattern(
     r"|table of contents|last updated|introduction\b)",
     re.IGNORECASE,
 )
-_NUMBER = lazy_pattern(r"(?<![\w.])\d[\d.,%]*(?![.)]\s)")
+_NUMBER = lazy_pattern(r"\d(?<![\w.]\d)[\d.,%]*(?![.)]\s)")
 _FOLDERS = lazy_pattern(r"(?<!\S)[^\s/]{0,80}/(?:[^\s/]{0,80}/)*")
 _KINDS = {  # what a piece of this kind is worth beside one of prose, whose words it has fewer of
     "fence": 0.0,
@@ -56,54 +56,122 @@ _NAMING_CHARS = 120
 _DENSITY_WORDS = 6
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _LONG_NUMBER = lazy_pattern(r"\d{4}")
+# What most of a text is made of; such a word names nothing.
+_PLAIN_WORD = lazy_pattern(r"""["'(]*([A-Za-z][a-z]*)[.,:;!?)"']*""")
+# Without one of these a word is no name (`words.names`), and need not be asked.
+_NAME_SIGN = lazy_pattern(r"[`/_#.\d]|[A-Z]{2}|[a-z][A-Z]")
 
 
 def carry(pieces: Sequence[Piece]) -> list[float]:
     """A weight from 0 up for each piece, by what it says about the whole text it is part of."""
-    bags = [_content_words(piece.text) for piece in pieces]
+    tokens = [piece.text.split() for piece in pieces]
+    glossary = _Glossary(tokens)
+    bags = [glossary.content_words(each) for each in tokens]
     salience = _salience(bags)
     densities = [_density(bag, salience) for bag in bags]
     top = max(densities, default=0.0) or 1.0
     repeats = _repeats(bags, salience)
-    naming = _naming(pieces)
+    naming = _naming(pieces, [glossary.names_in(each) for each in tokens])
     weights: list[float] = []
     for at, piece in enumerate(pieces):
         if not bags[at] or is_markup(piece):
             weights.append(0.0)
             continue
-        score = densities[at] / top + _NAMING * naming[at] + _bonus(pieces, at)
+        score = densities[at] / top + _NAMING * naming[at] + glossary.bonus(pieces, at, tokens[at])
         weights.append(score * _damping(piece, at in repeats))
     return weights
 
 
+class _Glossary:
+    """What each word of a text says, found out once: to tell is the dear part, and most words come
+    again."""
+
+    def __init__(self, tokens: Sequence[Sequence[str]]) -> None:
+        """`tokens` are the words of each piece with all that clings to them, as white space parts
+        them."""
+        self._content: dict[str, tuple[str, ...]] = {}
+        self._names: dict[str, str] = {}
+        self._naming: set[str] = set()  # tokens with a name anywhere in them
+        self._deciding: set[str] = set()
+        for token in set().union(*tokens):
+            plain = _PLAIN_WORD.fullmatch(token)
+            if plain is None:
+                self._add(token)
+                continue
+            word = plain[1].lower()
+            self._content[token] = () if word in STOP_WORDS else (_singular(word),)
+            if word in _DECIDING_WORDS:
+                self._deciding.add(token)
+
+    def content_words(self, tokens: Sequence[str]) -> list[str]:
+        """The words that say something, in order."""
+        found: list[str] = []
+        for token in tokens:
+            found += self._content[token]
+        return found
+
+    def names_in(self, tokens: Sequence[str]) -> list[str]:
+        """What is named, each once, in order."""
+        return list(dict.fromkeys([self._names[token] for token in tokens if token in self._names]))
+
+    def bonus(self, pieces: Sequence[Piece], at: int, tokens: Sequence[str]) -> float:
+        """What a piece is worth beyond its words: for deciding, counting and naming something,
+        and for standing first under a heading."""
+        piece = pieces[at]
+        if piece.kind in ("code", "fence", "html"):
+            return 0.0
+        return (
+            0.25 * (not self._deciding.isdisjoint(tokens))
+            + 0.15 * (_NUMBER.search(piece.text) is not None)
+            + 0.15 * self._has_name(piece.text, tokens)
+            + 0.25 * (at > 0 and pieces[at - 1].kind == "heading")
+        )
+
+    def _has_name(self, text: str, tokens: Sequence[str]) -> bool:
+        # Only what is set in code type can have white space in it.
+        return not self._naming.isdisjoint(tokens) or ("`" in text and has_name(text))
+
+    def _add(self, token: str) -> None:
+        self._content[token] = tuple(_content_words(token))
+        if _DECIDES.search(token):
+            self._deciding.add(token)
+        is_naming = bool(_NAME_SIGN.search(token)) and has_name(token)
+        if is_naming:
+            self._naming.add(token)
+        bare = token.strip("`'\"()[]{}<>.,:;!?*_")
+        telling = is_naming if _LETTER.search(bare) else _LONG_NUMBER.search(bare)
+        if bare and telling and is_literal(bare):
+            self._names[token] = bare
+
+
 def _density(bag: list[str], salience: dict[str, float]) -> float:
     """How much of a piece is the text's own words, each counted once."""
-    return sum(salience[word] for word in dict.fromkeys(bag)) / (len(bag) + _DENSITY_WORDS)
+    return sum(map(salience.__getitem__, dict.fromkeys(bag))) / (len(bag) + _DENSITY_WORDS)
 
 
-def _content_words(text: str) -> list[str]:
+def _content_words(token: str) -> list[str]:
     """The words that say something, without the folders of paths and the `s` of a plural."""
-    found = [word for word in words(_FOLDERS.sub("", text)) if word not in STOP_WORDS]
-    return [word[:-1] if word[-1] == "s" and len(word) > 3 else word for word in found]
+    found = [word for word in words(_FOLDERS.sub("", token)) if word not in STOP_WORDS]
+    return [_singular(word) for word in found]
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word[-1] == "s" and len(word) > 3 else word
 
 
 def _salience(bags: list[list[str]]) -> dict[str, float]:
     """Often in the text but not in every piece: frequency with a ceiling, times rarity among the
     pieces."""
-    uses: Counter[str] = Counter()
-    holders: Counter[str] = Counter()
-    for bag in bags:
-        uses.update(bag)
-        holders.update(set(bag))
+    uses = Counter(chain.from_iterable(bags))
+    holders = Counter(chain.from_iterable(map(set, bags)))
     return {
         word: log1p(min(count, _OFTEN)) * max(0.2, log(len(bags) / holders[word]))
         for word, count in uses.items()
     }
 
 
-def _naming(pieces: Sequence[Piece]) -> list[float]:
+def _naming(pieces: Sequence[Piece], names: Sequence[Sequence[str]]) -> list[float]:
     """How densely each piece names things that no denser one has named already, up to 1."""
-    names = _names_by_piece(pieces)
     worth = _worth(names)
     room = [len(piece.text) + _NAMING_CHARS for piece in pieces]
     named: set[str] = set()
@@ -123,47 +191,11 @@ def _naming(pieces: Sequence[Piece]) -> list[float]:
 def _worth(found: Sequence[Sequence[str]]) -> dict[str, float]:
     """What it is worth to name each name: much where the text comes back to it, nothing where it
     is everywhere."""
-    uses: Counter[str] = Counter()
-    for names in found:
-        uses.update(names)
+    uses = Counter(chain.from_iterable(found))
     whole = log(len(found) + 1)
     return {
         name: log1p(min(count, _OFTEN)) * (1 - log(count) / whole) for name, count in uses.items()
     }
-
-
-def _names_by_piece(pieces: Sequence[Piece]) -> list[list[str]]:
-    """The words of each piece that name one thing: paths, identifiers, codes, long numbers."""
-    name_of: dict[str, str] = {}  # by word: to tell is the dear part, and most words come again
-    found: list[list[str]] = []
-    for piece in pieces:
-        names: dict[str, None] = {}  # each once, in order
-        for token in piece.text.split():
-            if token not in name_of:
-                name_of[token] = _name(token)
-            if name_of[token]:
-                names[name_of[token]] = None
-        found.append(list(names))
-    return found
-
-
-def _name(token: str) -> str:
-    """What a word names, without the marks around it, or nothing."""
-    bare = token.strip("`'\"()[]{}<>.,:;!?*_")
-    telling = has_name(token) if _LETTER.search(bare) else _LONG_NUMBER.search(bare)
-    return bare if telling and is_literal(bare) else ""
-
-
-def _bonus(pieces: Sequence[Piece], at: int) -> float:
-    piece = pieces[at]
-    if piece.kind in ("code", "fence", "html"):
-        return 0.0
-    return (
-        0.25 * (_DECIDES.search(piece.text) is not None)
-        + 0.15 * (_NUMBER.search(piece.text) is not None)
-        + 0.15 * has_name(piece.text)
-        + 0.25 * (at > 0 and pieces[at - 1].kind == "heading")
-    )
 
 
 def _damping(piece: Piece, repeated: bool) -> float:
