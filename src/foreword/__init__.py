@@ -7,12 +7,13 @@ are loaded when they are first used, so that importing the package costs nothing
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+# Type checkers know this name; `typing` itself would take longer than `foreword --version`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from foreword.context.assemble import assemble as assemble
     from foreword.context.assemble import recall as recall
     from foreword.context.explain import why as why
@@ -93,6 +94,8 @@ __all__ = [*sorted(_HOMES), "__version__"]
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'foreword' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
 
 

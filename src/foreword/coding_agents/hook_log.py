@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LARGEST_BYTES = 512 * 1024  # thousands of failures; then a new file is begun beside the old one
 LONGEST_LINE = 1_000  # characters: a message may hold what an agent sent, which has no end

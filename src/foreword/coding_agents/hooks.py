@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Event as Flag
 from threading import Timer
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from foreword.coding_agents import hook_log, long_results, trusted_files
+from foreword.coding_agents import hook_log, long_results
 from foreword.coding_agents.hook_events import (
     LARGEST_BYTES,
     POST_TOOL_USE,
@@ -25,6 +24,9 @@ from foreword.coding_agents.hook_events import (
     read_event,
 )
 from foreword.errors import ForewordError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # An agent waits for its hooks: past this the process ends without an answer. `--timeout` sets
 # another, as the files of `init` do before a compaction.
@@ -121,6 +123,8 @@ def respond(options: Options, source: Source, sink: Sink) -> None:
 
 
 def _server_answer_or_own(event: HookEvent, raw: bytes, options: Options) -> dict[str, Any] | None:
+    from foreword.coding_agents import trusted_files
+
     root = trusted_files.project_of(event, options.root)
     if root is None:
         raise UsageError(

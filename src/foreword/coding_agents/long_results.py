@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foreword.coding_agents.hook_events import HookEvent
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from foreword.tokens import Counter
 
 # A result beyond it is cut: 4% of a window of 200,000. The user sets another with `--budget`.

@@ -8,10 +8,8 @@ is wrong with the input, there is a line.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from foreword.coding_agents import trusted_files
 from foreword.errors import ForewordError
 
 CELLS = 10  # of the bar: one for each tenth
@@ -73,6 +71,10 @@ def _last_call(data: dict[str, Any]) -> int:
     path = data.get("transcript_path")
     if not isinstance(path, str):
         return 0
+    from pathlib import Path
+
+    from foreword.coding_agents import trusted_files
+
     try:
         real = Path(path).resolve()
         if not trusted_files.is_within(real, [Path.cwd(), trusted_files.home()]):

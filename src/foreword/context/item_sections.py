@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 from foreword.errors import did_you_mean
-from foreword.plan.fresh_parts import part_text
 from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import Entry, Section
@@ -127,6 +126,8 @@ def state_sections(
     if spec.state == CONVERSATION and value:
         return _conversation_sections(tag, selection, value, where)
     if spec.show:
+        from foreword.plan.fresh_parts import part_text
+
         return [part_section(tag, selection, part_text(spec.show, value))], []
     if spec.state == CONVERSATION:
         return "not in the source", []

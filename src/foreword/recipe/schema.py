@@ -79,7 +79,9 @@ Many = Annotated[int, Field(gt=0, le=LARGEST_AMOUNT)]
 class RecipePart(BaseModel):
     """A part of a recipe: unknown fields are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    # Built with the recipe that it is a part of: building each of them by itself as well takes
+    # twice as long.
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
 
 class SectionSpec(RecipePart):
@@ -317,7 +319,7 @@ class RecipeSpec(RecipePart):
     needs: tuple[
         Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...
     ] = ()
-    budget: BudgetSpec = BudgetSpec(share=Share("whole", 0.3))
+    budget: BudgetSpec = BudgetSpec.model_construct(share=Share("whole", 0.3))
     sections: dict[str, SectionSpec] = Field(min_length=1)
     gives_way: tuple[str | tuple[str, ...], ...] = Field(
         default=(), description="First to last; a list inside shares a rank."
@@ -348,11 +350,11 @@ class RecipeSpec(RecipePart):
     read: dict[str, Read] = Field(
         default_factory=dict, description="Values out of the project's YAML files."
     )
-    lint: LintSpec = LintSpec()
+    lint: LintSpec = LintSpec.model_construct()
     task_types: dict[str, TaskType] = Field(default_factory=dict)
-    commands: CommandLimits = CommandLimits()
-    across_sessions: AcrossSessions = AcrossSessions()
-    ended: EndRule = EndRule()
+    commands: CommandLimits = CommandLimits.model_construct()
+    across_sessions: AcrossSessions = AcrossSessions.model_construct()
+    ended: EndRule = EndRule.model_construct()
     self_check: bool = False
 
 

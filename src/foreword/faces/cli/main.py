@@ -29,7 +29,6 @@ from foreword.errors import (
     UnknownHandle,
     UsageError,
 )
-from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 
 EXIT_CODES: dict[type[ForewordError], int] = {
@@ -114,13 +113,15 @@ def run() -> None:
     except click.ClickException as wrong:
         context = wrong.ctx if isinstance(wrong, click.UsageError) else None
         command = context.command_path if context else "foreword"
-        screen.show_error(wrong.format_message(), f"`{command} --help` shows how it is used")
+        _show_error(wrong.format_message(), f"`{command} --help` shows how it is used")
         sys.exit(wrong.exit_code)
     except (BadPlan, BadNode) as bad:
+        from foreword.faces.cli import screen
+
         screen.show_problems(bad.where, bad.problems, bad.hint)
         sys.exit(exit_code(bad))
     except ForewordError as error:
-        screen.show_error(error.message, error.hint)
+        _show_error(error.message, error.hint)
         sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
@@ -130,16 +131,12 @@ def run() -> None:
         sys.exit(141)
     except UnicodeError as error:
         _drop_output()
-        screen.show_error(
-            f"text that can't be written or read here: {error}", "try it with PYTHONUTF8=1"
-        )
+        _show_error(f"text that can't be written or read here: {error}", "try it with PYTHONUTF8=1")
         sys.exit(1)
     except OSError as error:
         _drop_output()
         what = f"{error.filename!s}: " if error.filename is not None else "can't write the output: "
-        screen.show_error(
-            f"{what}{error.strerror or error}", "check the disk and where the output goes"
-        )
+        _show_error(f"{what}{error.strerror or error}", "check the disk and where the output goes")
         sys.exit(1)
     except Exception as error:
         if os.environ.get(TRACE):
@@ -147,8 +144,15 @@ def run() -> None:
         _drop_output()
         error.__traceback__ = None  # lets go of what was in memory when it ran out
         message, hint = _unforeseen_error(error)
-        screen.show_error(message, hint)
+        _show_error(message, hint)
         sys.exit(1)
+
+
+def _show_error(message: str, hint: str) -> None:
+    """One line for what happened, one for what to do; most runs need neither, nor the screen."""
+    from foreword.faces.cli import screen
+
+    screen.show_error(message, hint)
 
 
 def _unforeseen_error(error: Exception) -> tuple[str, str]:
