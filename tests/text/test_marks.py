@@ -235,8 +235,8 @@ def test_ten_times_the_marks_take_about_ten_times_the_work(row: str) -> None:
     ids=["digits", "rules", "blanks", "ticks", "nested"],
 )
 def test_hostile_files_are_read_in_no_time(text: str) -> None:
-    seconds(text)  # what is loaded and compiled on first use
-    assert seconds(text) < 200 * seconds("## Phase 1: x\n" * 200)
+    # The first time patterns are compiled, and any time memory may be tidied up.
+    assert min(seconds(text) for _ in range(3)) < 200 * seconds("## Phase 1: x\n" * 200)
 
 
 def test_a_line_that_names_what_a_phase_waits_for_may_say_it_in_words() -> None:
