@@ -175,6 +175,36 @@ def test_d5_the_step_is_not_repeated_in_the_decisions_nor_they_in_it(tmp_path: P
     assert "## Decisions" not in found["current_step"]
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## User Decisions",
+        "## 3. Decisions",
+        "## Decisions (3 May)",
+        "## \U0001f512 [Decisions](d.md)",
+    ],
+)
+def test_d5_decisions_are_found_however_their_heading_is_written(
+    tmp_path: Path, heading: str
+) -> None:
+    step = FILES[f"{STEP}/STEP.md"].replace("## Decisions", heading)
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert DECISIONS.strip() in found["decisions"]
+    assert "Dovetail" not in found["current_step"]
+
+
+def test_d5_what_is_locked_without_a_heading_for_decisions_is_not_lost(tmp_path: Path) -> None:
+    step = "# Step\n\nBuild it.\n\n## Locked\n\n- Use Dovetail\n"
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert "## Locked\n\n- Use Dovetail" in found["decisions"]
+    step = "# Step\n\nBuild it.\n\n- Locked: use Dovetail\n"
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    package = foreword.assemble("director", root=root, agent="builder")
+    assert any("Locked: use Dovetail" in warning for warning in package.report.warnings)
+
+
 @pytest.mark.parametrize("agent", ["verifier", "syncer", "researcher"])
 def test_d5_an_agent_without_a_decisions_tag_reads_them_in_the_step(
     tmp_path: Path, agent: str
@@ -343,6 +373,24 @@ def test_d17_work_that_only_sounds_like_noise_stays(tmp_path: Path) -> None:
         "recent_changes"
     ]
     assert [subject for subject in real if subject.removeprefix("docs: ") not in changes] == []
+
+
+def test_d17_what_a_tool_commits_on_its_own_takes_no_room_of_real_commits(tmp_path: Path) -> None:
+    own = [
+        "session: update timestamps",
+        "Save work in progress",
+        "idea: capture new idea",
+        "chore: bump plugin version to 1.1.2 and backfill changelog",
+        "Bump version to 1.0.2 for command prefix update",
+        "chore(release): 2.0.0",
+        "v1.4.0",
+        "docs: update STATE.md timestamps",
+    ]
+    commit(project(tmp_path), "Release notes for 2.0", "Add the Lighthouse", *own, *own)
+    package = foreword.assemble("director", root=tmp_path, agent="builder")
+    changes = blocks(package.text)["recent_changes"]
+    told = [line for line in changes.splitlines() if line.startswith("- ")]
+    assert told == ["- Add the Lighthouse", "- Release notes for 2.0"]
 
 
 # --- where the step and the task are --------------------------------------------------------------

@@ -61,6 +61,12 @@ def test_commits_left_out_make_room_for_older_ones(tmp_path: Path) -> None:
     ]
 
 
+def test_what_several_commits_say_is_told_once(tmp_path: Path) -> None:
+    repository(tmp_path, "First", "update texts", "Second", "Update texts", "fixup! Second")
+    assert texts(git.log(tmp_path, 3)) == ["Mended: Second", "Update texts", "Second"]
+    assert len(texts(git.log(tmp_path, 9))) == 4
+
+
 def import_commits(root: Path, subjects: list[str]) -> Path:
     """A repository with many commits, made in one go."""
     run(root, "init", "-q", "-b", "main")
@@ -275,6 +281,10 @@ def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
         ("style: sort imports", "Style: sort imports"),
         ("revert: feat(ui): new button", "Undone: new button (ui)"),
         ('Revert "feat(auth): add login" (#12)', "Undone: add login (auth)"),
+        ('Revert "Revert "feat(auth): add login""', "Redone: add login (auth)"),
+        ('Reapply "add login"', "Redone: add login"),
+        ("fixup! feat(auth): add login", "Mended: add login (auth)"),
+        ("squash! fixup! Add login", "Mended: Add login"),
         (":sparkles: feat: shine", "New: shine"),
         ("✨ feat(ui): shine", "New: shine (ui)"),
         ("abc1234: add a thing", "Add a thing"),

@@ -120,13 +120,6 @@ def test_the_title_matches_whatever_its_case_and_markup() -> None:
     assert markdown.under_heading(text, "done when") == "  indented first line\nsecond"
 
 
-def test_a_section_is_cut_out_and_the_rest_stays_as_it_was() -> None:
-    text = "# A\n\nkeep\n\n## Decisions\n\n### Locked\n\n- x\n\n## After\n\nstays\n"
-    assert markdown.without_heading(text, "Decisions") == "# A\n\nkeep\n\n## After\n\nstays\n"
-    assert markdown.without_heading("# A\n\nkeep\n\n## Z\n\ngone\n", "Z") == "# A\n\nkeep\n"
-    assert markdown.without_heading(text, "No such") is text
-
-
 def test_the_first_title_is_that_of_the_first_heading() -> None:
     assert markdown.first_title("text\n\n## Two `words` #\n") == "Two `words`"
     assert markdown.first_title("no heading") == ""

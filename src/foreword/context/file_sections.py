@@ -22,7 +22,7 @@ from foreword.recipe.selection import Selection
 from foreword.section import Form, Rule, Section
 from foreword.sources import commands, documents, files
 from foreword.sources.library import fields_of
-from foreword.text import lines, markdown, relevance
+from foreword.text import lines, named_sections, relevance
 from foreword.text.blank_template import is_blank_template
 from foreword.text.words import mentions
 
@@ -143,15 +143,27 @@ class FileSectionReader:
                 self.out.add_absent(tag, file.path, "none of the fields is there")
                 return None
             return text
-        if spec.heading is not None:
-            text = markdown.under_heading(file.text, spec.heading) or ""
-            if is_blank_template(text):
-                self.out.add_absent(tag, file.path, f"no {spec.heading} section")
+        if spec.heading:
+            text = named_sections.under_named(file.text, spec.heading)
+            if text is None:
+                self._warn_of_labels(file, spec.heading)
+            if text is None or is_blank_template(text):
+                self.out.add_absent(tag, file.path, f"no {spec.heading[0]} section")
                 return None
             return text
-        if spec.without is not None:
-            return markdown.without_heading(file.text, spec.without)
+        if spec.without:
+            return named_sections.without_named(file.text, spec.without)
         return file.text
+
+    def _warn_of_labels(self, file: files.File, titles: Sequence[str]) -> None:
+        """Say so where a file has no section of that name and yet lines that begin with it."""
+        labels = "|".join(map(re.escape, titles))
+        label = re.search(rf"(?im)^[^\w\n]*({labels})\b[^\n]*", file.text)
+        if label:
+            self.out.notes.append(
+                f"{file.path} has no section {titles[0]}, but a line {label[0].strip()[:60]!r}:"
+                f" put it under a heading `## {titles[0]}`"
+            )
 
     # --- several files ----------------------------------------------------------------------------
 

@@ -133,8 +133,13 @@ class SectionSpec(RecipePart):
         default=None, description="Only the so many files most relevant to the task."
     )
     entries: Many = Field(default=20, description="How many commits.")
-    heading: str | None = Field(default=None, description="Only what stands under this heading.")
-    without: str | None = Field(default=None, description="All but what stands under this heading.")
+    heading: Names | None = Field(
+        default=None,
+        description="Only what stands under this heading, or under those that stand in for it.",
+    )
+    without: Names | None = Field(
+        default=None, description="All but what stands under these headings."
+    )
     where: dict[str, Names] = Field(
         default_factory=dict, description="Only members whose fields have these values."
     )

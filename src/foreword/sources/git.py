@@ -51,7 +51,11 @@ _PREFIX = lazy_pattern(
     rf"(?P<kind>{'|'.join(_LABELS)})(?:\((?P<scope>[^()]*)\))?(?P<breaking>!?):\s*(?P<rest>\S.*)",
     re.I,
 )
-_REVERT = lazy_pattern(r'Revert "(?P<rest>.+)"')
+_REVERT = lazy_pattern(
+    r'(?P<again>Re(?:vert "Re(?:vert|apply)|apply)) "(?P<redone>.+?)"+|Revert "(?P<rest>.+)"'
+)
+# What git itself writes for a commit that mends another one.
+_MENDING = lazy_pattern(r"(?:(?:fixup|squash|amend)!\s*)+(?P<rest>\S.*)")
 _REFERENCE = lazy_pattern(r"\s*\((?:[#!]|GH-)\d+\)(?=\s*$|\s*\()")
 _ID = r"(?<![\w#./@-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}(?![\w/@-]|\.\w)"
 _NAMED = lazy_pattern(
@@ -94,14 +98,15 @@ class SearchRule:
 def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit] | str:
     """The newest commits that touch the root, newest first, or the reason there are none.
 
-    Merges are never among them, nor subjects that match one of `leave_out`; older commits take
-    their places.
+    Merges are never among them, nor subjects that match one of `leave_out`, and what several say
+    is told once; older commits take their places.
     """
     rules = [rule(pattern) for pattern in leave_out]
     if not git_command.is_installed():
         return "git is not installed"
     deadline = time.monotonic() + _SECONDS
     found: list[Commit] = []
+    told: set[str] = set()  # a subject that is repeated says nothing the second time
     looked_at = 0
     while len(found) < entries and looked_at < _MOST:
         wanted = min(max(entries, _BATCH), _MOST - looked_at)
@@ -111,8 +116,12 @@ def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit]
         for when, subject in batch:
             if time.monotonic() > deadline:
                 return found or f"leave_out takes longer than {_SECONDS:g} seconds"
-            if not _is_noise(subject, rules):
-                found.append(Commit(when, plain(subject)))
+            if _is_noise(subject, rules):
+                continue
+            text = plain(subject)
+            if text.casefold() not in told:
+                told.add(text.casefold())
+                found.append(Commit(when, text))
         looked_at += len(batch)
         if len(batch) < wanted:
             break
@@ -125,9 +134,14 @@ def plain(subject: str) -> str:
     """A commit's subject in plain language: no hashes, no shortcodes, conventional prefixes as
     words."""
     text = _bare(subject)
+    mending = _MENDING.fullmatch(text)
+    if mending:
+        return f"Mended: {_prefix_in_words(_bare(mending['rest']), labelled=False)}"
     reverted = _REVERT.fullmatch(text)
     if reverted:
-        return f"Undone: {_prefix_in_words(_bare(reverted['rest']), labelled=False)}"
+        label = "Redone" if reverted["again"] else "Undone"
+        rest = _bare(reverted["redone"] or reverted["rest"])
+        return f"{label}: {_prefix_in_words(rest, labelled=False)}"
     return _prefix_in_words(text) or "(no message)"
 
 

@@ -114,13 +114,10 @@ def under_heading(text: str, title: str) -> str | None:
     return None if heading is None else lines.strip_blank_lines(text[heading.body : heading.end])
 
 
-def without_heading(text: str, title: str) -> str:
-    """The text with the section of that title cut out, and the rest untouched."""
-    heading = _find(text, title)
-    if heading is None:
-        return text
-    before = text[: heading.start]
-    after = text[heading.end :]
+def without_span(text: str, start: int, end: int) -> str:
+    """The text without what stands between two places; at its end, no blank lines are left."""
+    before = text[:start]
+    after = text[end:]
     if after:
         return before + after
     kept = before.rstrip()

@@ -1,0 +1,67 @@
+"""Sections by the name of their heading, however people write it."""
+
+from __future__ import annotations
+
+import pytest
+
+from foreword.text.named_sections import under_named, without_named
+
+TITLES = ("Decisions", "Locked", "Flexible", "Deferred")
+BODY = "### Locked\n\n- Use SQLite"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Decisions",
+        "## decisions:",
+        "# User Decisions",
+        "## 3. Decisions",
+        "## Decisions (3 May)",
+        "## Decisions - 3 May 2025",
+        "## \U0001f512 Decisions",
+        "## [Decisions](decisions.md)",
+        "## **Key Decisions**",
+        "## Decision",
+        "## Decisions made so far",
+        "Decisions\n---------",
+        "**Decisions**",
+        "__User decisions:__",
+    ],
+)
+def test_a_heading_is_found_however_it_is_written(heading: str) -> None:
+    body = BODY if heading.startswith(("#", "D")) else "- Use SQLite"
+    text = f"# Step\n\nBuild it.\n\n{heading}\n\n{body}\n\n# Tasks\n\n- one\n"
+    assert under_named(text, TITLES) == body
+    assert without_named(text, TITLES) == "# Step\n\nBuild it.\n\n# Tasks\n\n- one\n"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["## Open decisions", "## How we reach decisions", "## Locked out users", "## Undecided"],
+)
+def test_a_heading_of_something_else_is_not_taken_for_it(heading: str) -> None:
+    text = f"# Step\n\n{heading}\n\nWords.\n"
+    assert under_named(text, TITLES) is None
+    assert without_named(text, TITLES) == text
+
+
+def test_what_stands_in_for_a_title_keeps_its_heading() -> None:
+    text = (
+        "# Step\n\n## Locked\n\n- Use SQLite\n\n## Notes\n\nn\n\n## Deferred decisions\n\n- Later\n"
+    )
+    assert under_named(text, TITLES) == (
+        "## Locked\n\n- Use SQLite\n\n## Deferred decisions\n\n- Later"
+    )
+    assert without_named(text, TITLES) == "# Step\n\n## Notes\n\nn\n"
+
+
+def test_several_sections_are_all_taken_and_nested_ones_once() -> None:
+    text = "## Decisions\n\n### Locked\n\n- a\n\n## Design\n\nd\n\n## User decisions\n\n- b\n"
+    assert under_named(text, TITLES) == (
+        "## Decisions\n\n### Locked\n\n- a\n\n## User decisions\n\n- b"
+    )
+
+
+def test_a_heading_in_a_fence_is_none() -> None:
+    assert under_named("```\n## Decisions\n```\n\ntext\n", TITLES) is None
