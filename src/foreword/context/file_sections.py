@@ -144,13 +144,13 @@ class FileSectionReader:
                 return None
             return text
         if spec.heading:
-            text = named_sections.under_named(file.text, spec.heading)
-            if text is None:
+            under = named_sections.under_named(file.text, spec.heading)
+            if under is None:
                 self._warn_of_labels(file, spec.heading)
-            if text is None or is_blank_template(text):
+            if under is None or is_blank_template(under):
                 self.out.add_absent(tag, file.path, f"no {spec.heading[0]} section")
                 return None
-            return text
+            return under
         if spec.without:
             return named_sections.without_named(file.text, spec.without)
         return file.text
