@@ -9,7 +9,7 @@ from collections.abc import Callable
 from benchmarks.material import Section as Material
 from foreword.engine.assemble import Request, assemble
 from foreword.engine.outline import Memory
-from foreword.section import Budget, Rule, Section, Share
+from foreword.section import Budget, Rank, Rule, Section, Share
 from foreword.tokens import new_counter
 
 TAG = "section"
@@ -18,7 +18,7 @@ RULE = Rule(forms=("full", "excerpt", "gone"), cap=Share("whole", 0.5))  # `max:
 
 def _sections(material: list[Material]) -> list[Section]:
     return [
-        Section(tag=TAG, text=text, rule=RULE, rank=priority, title=name)
+        Section(tag=TAG, text=text, rule=RULE, rank=Rank(priority), title=name)
         for name, text, priority in material
     ]
 

@@ -52,6 +52,19 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """How long a section is kept: higher is longer, by the group first."""
+
+    group: int = 0  # sections of one group share their room
+    order: int = 0  # within the group
+
+
+# The order of the first of several that are kept one after another: above the 0 of a section that
+# stands for itself, with room for a million below it.
+FIRST_IN_GROUP = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One member of a list section: a commit, a message with its tool results, a failed test."""
 
@@ -67,8 +80,7 @@ class Section:
     tag: str
     text: str
     rule: Rule = Rule()
-    # higher is kept longer; the same whole number shares its room, in the order of the fractions
-    rank: float = 0.0
+    rank: Rank = Rank()
     title: str = ""
     source: str = ""
     kind: str = ""  # of an item
@@ -93,6 +105,11 @@ class Section:
     def handle(self) -> str:
         """The content address of its original."""
         return self.label[:HANDLE_CHARS]
+
+    @property
+    def gives_way_at(self) -> tuple[int, int, int]:
+        """Its place in the order of giving way: what is larger goes first."""
+        return self.rule.tier, -self.rank.group, -self.rank.order
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
 from foreword.formats import read_messages
 from foreword.message import group_by_calls
-from foreword.section import Budget, Entry, Form, Rule, Section, Share, Tiers
+from foreword.section import Budget, Entry, Form, Rank, Rule, Section, Share, Tiers
 from foreword.tokens import counter
 
 TAGS = ("vision", "task", "notes", "docs", "log")
@@ -60,7 +60,7 @@ caps = st.sampled_from(
 rules = st.builds(Rule, tier=st.integers(1, 3), essential=st.booleans(), forms=ladders, cap=caps)
 
 
-def text_section(tag: str, text: str, rule: Rule, *, rank: float, title: str) -> Section:
+def text_section(tag: str, text: str, rule: Rule, *, rank: Rank, title: str) -> Section:
     return Section(
         tag=tag,
         text=text,
@@ -77,7 +77,7 @@ def list_section(tag: str, lines: list[str], *, newest_first: bool) -> Section:
         tag=tag,
         text="\n".join(lines),
         rule=Rule(forms=("full", "newest", "gone"), newest_first=newest_first),
-        rank=1.0,
+        rank=Rank(1),
         entries=tuple(Entry(line) for line in lines),
     )
 
@@ -87,7 +87,7 @@ plain = st.builds(
     tag=st.sampled_from(TAGS),
     text=texts,
     rule=rules,
-    rank=st.integers(0, 3).map(float),
+    rank=st.integers(0, 3).map(Rank),
     title=st.sampled_from(["a", "b", "</task> <docs>"]),
 )
 lists = st.builds(
@@ -167,7 +167,7 @@ def test_rule_3_a_section_is_cut_only_when_all_that_give_way_before_it_are_at_th
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     sections = [
-        Section(tag="notes", text=text, rule=rule, rank=float(rank), title=f"n{rank}")
+        Section(tag="notes", text=text, rule=rule, rank=Rank(rank), title=f"n{rank}")
         for rank, text in enumerate(bodies)
     ]
     package = package_for(sections, budget, by)
@@ -289,7 +289,7 @@ def test_at_least_97_percent_of_the_budget_is_used_when_more_came_in(
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     sections = [
-        Section(tag="notes", text=text, rule=rule, rank=float(rank), title=f"n{i}")
+        Section(tag="notes", text=text, rule=rule, rank=Rank(rank), title=f"n{i}")
         for i, (text, rank) in enumerate(ranked)
     ]
     report = package_for(sections, budget, by).report
@@ -297,9 +297,9 @@ def test_at_least_97_percent_of_the_budget_is_used_when_more_came_in(
 
 
 @pytest.mark.parametrize("by", ["estimate", "o200k"])
-@pytest.mark.parametrize("rank", [0.0, 1.0])
+@pytest.mark.parametrize("rank", [0, 1])
 def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(
-    by: str, rank: float
+    by: str, rank: int
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     small = [
@@ -307,15 +307,15 @@ def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(
             tag="notes",
             text=f"{PROSE} Note {i} of the harbour.",
             rule=rule,
-            rank=0.0,
+            rank=Rank(0),
             title=f"small {i}",
         )
         for i in range(300)
     ]
-    large = Section(tag="notes", text=PROSE * 3_000, rule=rule, rank=rank, title="large")
+    large = Section(tag="notes", text=PROSE * 3_000, rule=rule, rank=Rank(rank), title="large")
     report = package_for([large, *small], 6_000, by).report
     assert report.total_tokens >= 0.97 * 6_000
-    if rank == 0.0:  # of equal rank: part of the large one and many of the small ones
+    if rank == 0:  # of equal rank: part of the large one and many of the small ones
         kept = [
             row for row in report.sections if row.title.startswith("small") and row.form == "full"
         ]
@@ -329,7 +329,11 @@ def test_a_cap_leaves_room_for_those_that_rank_below() -> None:
         for i in range(100)
     ]
     large = Section(
-        tag="docs", text=PROSE * 1_000, rule=Rule(cap=Share("whole", 0.5)), rank=1.0, title="large"
+        tag="docs",
+        text=PROSE * 1_000,
+        rule=Rule(cap=Share("whole", 0.5)),
+        rank=Rank(1),
+        title="large",
     )
     report = package_for([large, *small], 2_000).report
     rows = {row.title: row for row in report.sections}
@@ -371,7 +375,7 @@ def test_a_section_is_weighed_in_full_once_however_often_the_others_are_cut() ->
     plain = counter("estimate")
     tally = replace(plain, measure=measure)
     sections = [
-        Section(tag=f"part_{number}", text=f"Part {number}. {PROSE * 9}", rank=50 - number)
+        Section(tag=f"part_{number}", text=f"Part {number}. {PROSE * 9}", rank=Rank(50 - number))
         for number in range(50)
     ]
     whole = sum(plain.count(section.text) for section in sections)

@@ -12,7 +12,7 @@ from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
 from foreword.message import Message, Text
-from foreword.section import Budget, Entry, Form, Rule, Section, Tiers
+from foreword.section import Budget, Entry, Form, Rank, Rule, Section, Tiers
 from foreword.tokens import counter
 from tests.engine.test_rules import SETTINGS, TAGS, counters, lists, materials, texts
 
@@ -91,9 +91,9 @@ def test_a_full_tier_takes_nothing_from_another(
     text: str, by: str, first: int, second: int
 ) -> None:
     rule = Rule(tier=1, forms=("full", "excerpt", "reference", "gone"))
-    small = Section(tag="task", text="Hammer it.", rule=replace(rule, tier=2), rank=1.0)
+    small = Section(tag="task", text="Hammer it.", rule=replace(rule, tier=2), rank=Rank(1))
     package = package_of(
-        Section(tag="docs", text=text * 4, rule=rule, rank=2.0),
+        Section(tag="docs", text=text * 4, rule=rule, rank=Rank(2)),
         small,
         by=by,
         limits={1: first, 2: second},
@@ -119,7 +119,9 @@ def test_a_list_gives_up_entries_to_the_limit_of_its_tier(
 def test_a_limit_is_used_well(by: str) -> None:
     rule = Rule(tier=1, forms=("full", "excerpt", "reference", "gone"))
     sections = [
-        Section(tag=tag, text="The kiln is hot, and the pot is not. " * 400, rule=rule, rank=rank)
+        Section(
+            tag=tag, text="The kiln is hot, and the pot is not. " * 400, rule=rule, rank=Rank(rank)
+        )
         for rank, tag in enumerate(TAGS)
     ]
     package = package_of(*sections, budget=9_000, by=by, limits={1: 2_000})
@@ -129,13 +131,16 @@ def test_a_limit_is_used_well(by: str) -> None:
 @pytest.mark.parametrize("times", [30, 200])
 def test_a_stand_in_holds_the_limit_of_its_own_tier(times: int) -> None:
     detail = Section(
-        tag="docs", text="word " * 9_000, rule=Rule(tier=1, forms=("full", "reference")), rank=2.0
+        tag="docs",
+        text="word " * 9_000,
+        rule=Rule(tier=1, forms=("full", "reference")),
+        rank=Rank(2),
     )
     brief = Section(
         tag="notes",
         text="A line of the short version.\n\n" * times,
         rule=Rule(tier=2, stands_in_for="docs"),
-        rank=1.0,
+        rank=Rank(1),
     )
     assert tier_tokens(package_of(detail, brief, limits={1: 3_000, 2: 100}), 2) <= 100
 

@@ -111,14 +111,14 @@ class _ReportAnswers:
         self.pairs = list[tuple[Choice, Row | None]]()
         self.not_whole = set[str]()
         # the tags that gave way, each with its first place in the order
-        self.cut = dict[str, tuple[int, float]]()
+        self.cut = dict[str, tuple[int, int, int]]()
         for choice in report.choices:
             self.pairs.append((choice, None if choice.reason == STANDS_BY else next(rows)))
             tag = choice.section.tag
             if choice.body.form != "full":
                 self.not_whole.add(tag)
             if choice.is_cut:
-                place = _place(choice)
+                place = choice.section.gives_way_at
                 self.cut[tag] = max(self.cut.get(tag, place), place)
 
     def answer(self, choice: Choice, row: Row | None) -> _SectionAnswer:
@@ -168,14 +168,9 @@ class _ReportAnswers:
 
     def _cut_before(self, choice: Choice) -> list[str]:
         """The other tags that gave way before this one would have."""
-        own = _place(choice)
+        own = choice.section.gives_way_at
         earlier = [tag for tag, place in self.cut.items() if place > own]
         return [tag for tag in earlier if tag != choice.section.tag]
-
-
-def _place(choice: Choice) -> tuple[int, float]:
-    """The place in the order of giving way: what is larger goes first."""
-    return choice.section.rule.tier, -choice.section.rank
 
 
 def _answer_blocks(answers: list[_SectionAnswer]) -> list[str]:

@@ -19,7 +19,7 @@ from foreword.context.inputs import SectionsRead
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
-from foreword.section import Form, Rule, Section
+from foreword.section import FIRST_IN_GROUP, Form, Rank, Rule, Section
 from foreword.sources import commands, documents, files
 from foreword.sources.library import fields_of
 from foreword.text import lines, named_sections, relevance
@@ -37,11 +37,6 @@ SECTIONS_IN_A_CONTEXT = 2
 # Added to a file's relevance (at most 1) for each type of the task that loads it: a file that two
 # types ask for goes before one that only uses the same words, and not before the best match.
 TASK_TYPE_BONUS = 0.3
-# Ranks share room by their whole number; the fraction is the order within it. The nearest file has
-# the highest fraction, and each further one a step less, until the fraction is used up.
-NEAREST_FRACTION = 0.9
-FRACTION_STEPS = 10_000
-MOST_STEPS = 8_999
 
 
 class FileSectionReader:
@@ -105,7 +100,7 @@ class FileSectionReader:
         return self._section(tag, file, rule=rule, rank=self.selection.rank(tag))
 
     def _section(
-        self, tag: str, file: files.File, *, rule: Rule, rank: float, header: str = ""
+        self, tag: str, file: files.File, *, rule: Rule, rank: Rank, header: str = ""
     ) -> list[Section]:
         """A file as a section, or the part of it that the recipe wants."""
         spec = self.selection.sections[tag]
@@ -226,12 +221,11 @@ class FileSectionReader:
         """One of several files; `nearness` 0 is the nearest to the task."""
         rule = self.selection.rule(tag)
         forms = rule.forms if nearness == 0 else _forms_without_trace(rule)
-        steps = min(nearness, MOST_STEPS)
         return self._section(
             tag,
             file,
             rule=replace(rule, in_order=True, forms=forms),
-            rank=self.selection.rank(tag) + NEAREST_FRACTION - steps / FRACTION_STEPS,
+            rank=self.selection.rank(tag, order=FIRST_IN_GROUP - nearness),
             header="" if is_alone else f"# {file.path}\n",
         )
 

@@ -16,7 +16,7 @@ from typing import Any
 from foreword.errors import did_you_mean
 from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import Selection
-from foreword.section import Entry, Section
+from foreword.section import FIRST_IN_GROUP, Entry, Rank, Section
 from foreword.sources import json_state
 from foreword.sources.items import Item
 from foreword.text import markdown
@@ -24,11 +24,10 @@ from foreword.text import markdown
 REST = "*"
 CONVERSATION = "messages"
 UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is cut first
-# Fractions of a rank order the sections that share its whole number: a hundredth for each kind of
-# the purpose, below that a millionth for each place within the kind. Kinds that the purpose does
-# not know come behind 98 that it knows, items past the 10,000th share a place.
+# Items of one rank are kept by the order of their kinds, within a kind by their places. Kinds that
+# the purpose does not know come behind 98 that it knows, items past the 10,000th share a place.
 UNKNOWN_KIND_ORDER = 99
-LAST_PLACE = 9_999
+PLACES_OF_A_KIND = 10_000
 
 
 def add_carried_items(items: list[Item], carried: Sequence[Item]) -> list[Item]:
@@ -110,11 +109,12 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
     )
 
 
-def _item_rank(tag: str, selection: Selection, kind: str, place: int) -> float:
-    order = UNKNOWN_KIND_ORDER
+def _item_rank(tag: str, selection: Selection, kind: str, place: int) -> Rank:
+    kind_order = UNKNOWN_KIND_ORDER
     if kind in selection.kind_tiers:
-        order = list(selection.kind_tiers).index(kind)
-    return selection.rank(tag) + 0.99 - order / 100 - min(place, LAST_PLACE) / 1e6
+        kind_order = list(selection.kind_tiers).index(kind)
+    behind = kind_order * PLACES_OF_A_KIND + min(place, PLACES_OF_A_KIND - 1)
+    return selection.rank(tag, order=FIRST_IN_GROUP - behind)
 
 
 def state_sections(

@@ -20,7 +20,7 @@ from foreword.engine.package import Package
 from foreword.errors import BadBudget, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.recipe.budget import choose_counter, whole_number
-from foreword.section import Budget, Rule, Section
+from foreword.section import Budget, Rank, Rule, Section
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.library import RECIPE, Library, library_of
@@ -243,7 +243,7 @@ def _answer(
             tag=candidate.kind,
             text=candidate.text,
             rule=rule,
-            rank=0.9 - place / 10,
+            rank=Rank(order=-place),
             title=candidate.name,
             source=candidate.source,
             kind=candidate.kind,

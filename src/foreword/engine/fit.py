@@ -12,12 +12,11 @@ than half of the room they all found.
 
 from __future__ import annotations
 
-import math
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 
 from foreword.engine import forms
-from foreword.engine.outline import Outline
+from foreword.engine.outline import Outline, rank_groups, sharing_in
 from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.errors import EssentialsTooLarge
 from foreword.section import Body, Choice, Section, Tiers
@@ -229,18 +228,19 @@ class _Fitting:
         """Tier by tier: what one leaves, the next may use. Where tiers have limits, ranks alone
         make the order."""
         if self.tiers.limits and not self.tiers.shares:
-            groups: list[Sequence[int]] = []
-            for _, ranks in self.outline.tiers:
-                groups += ranks
-            groups.sort(key=lambda group: -math.floor(self.sections[group[0]].rank))
-            self._hand_out_by_rank(groups, held_back=0)
+            all_groups: list[list[int]] = []
+            for _, waiting in self.outline.tiers:
+                all_groups += rank_groups(self.sections, waiting)
+            all_groups.sort(key=lambda group: -self.sections[group[0]].rank.group)
+            self._hand_out_by_rank(all_groups, held_back=0)
             return
         rooms = self._tier_rooms()
         unused = 0
-        for tier, ranks in self.outline.tiers:
+        for tier, waiting in self.outline.tiers:
             before = self.left
             limit = min(rooms.get(tier, before) + unused, before, self._tier_left(tier))
-            self._hand_out_by_rank(ranks, held_back=before - limit)
+            groups = rank_groups(self.sections, waiting)
+            self._hand_out_by_rank(groups, held_back=before - limit)
             unused = max(0, limit - (before - self.left)) if rooms else 0
 
     def _tier_rooms(self) -> dict[int, int]:
@@ -277,14 +277,15 @@ class _Fitting:
                 left -= floor
         return left
 
-    def _hand_out_by_rank(self, ranks: Sequence[Sequence[int]], held_back: int) -> None:
+    def _hand_out_by_rank(self, groups: Iterable[Sequence[int]], held_back: int) -> None:
         """Highest rank first; equal ranks in their order, none above half of the room while
         others wait."""
-        for group in ranks:
+        for group in groups:
             if self.left - held_back < self.least and not self.floors:
                 return
             floors = sum(self.floors.get(index, 0) for index in group) if self.floors else 0
             half = (self.left - held_back + floors) // 2
+            sharing = sharing_in(self.sections, group) if len(group) > 1 else ()
             for index in group:
                 self.left += self.floors.pop(index, 0)
                 if self.left - held_back < self.least and not self.floors:
@@ -293,16 +294,17 @@ class _Fitting:
                 room = min(
                     self.left - held_back, self._cap(section), self._tier_left(section.rule.tier)
                 )
-                self._place_best(index, room, half)
+                self._place_best(index, room, half if index in sharing else room)
             self._give_back(group, held_back)
 
-    def _place_best(self, index: int, room: int, half: int) -> None:
-        """Let one section have the largest of its forms that fits."""
+    def _place_best(self, index: int, room: int, share: int) -> None:
+        """Let one section have the largest of its forms that fits its share, else of those that
+        fit the room."""
         section = self.sections[index]
         room -= self._entry_fee(section) + self._place_stand_in(section.tag, room)
         best = None
-        if index in self.outline.sharing and half < room:
-            best = self._best_form(index, half)
+        if share < room:
+            best = self._best_form(index, share)
         best = best or self._best_form(index, room)
         if best is not None:
             body, units = best

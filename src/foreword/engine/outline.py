@@ -6,16 +6,13 @@ hands the last one back where the shape is still the same. `fit` decides by it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter as Tally
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, count
+from itertools import compress, count, groupby
 from operator import is_not
 
 from foreword.section import Section
-
-RankGroups = list[list[int]]  # of one tier: places in the list, equal ranks together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +26,7 @@ class Outline:
     lasting: tuple[int, ...]  # may be cut, never lost; the first to keep first
     stand_ins: dict[str, int]  # by the tag they stand in for
     order: tuple[int, ...]  # all that may be lost or cut, the first to keep first
-    # the same, tier by tier, equal ranks together
-    tiers: Sequence[tuple[int, Sequence[Sequence[int]]]]
-    sharing: frozenset[int]  # of equal rank with others: none takes more than half while they wait
+    tiers: Sequence[tuple[int, Sequence[int]]]  # the same, tier by tier
     # not missed when they are not in: kept out by the recipe, or only standing by
     silent: frozenset[int]
     capped: bool
@@ -55,12 +50,8 @@ def outline_of(sections: Sequence[Section]) -> Outline:
             stand_ins[rule.stands_in_for] = index
         else:
             waiting.append(index)
-    ranks = [-section.rank for section in sections]
-    waiting.sort(key=ranks.__getitem__)
-    if len({id(section.rule) for section in sections}) > 1:
-        waiting.sort(key=lambda index: sections[index].rule.tier)
+    _sort_by_rank(waiting, sections)
     lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
-    tiers = _by_tier_and_rank(sections, waiting)
     return Outline(
         tags=frozenset(times),
         shared_tags=frozenset([tag for tag, uses in times.items() if uses > 1]),
@@ -68,56 +59,43 @@ def outline_of(sections: Sequence[Section]) -> Outline:
         lasting=tuple(lasting),
         stand_ins=stand_ins,
         order=tuple(waiting),
-        tiers=tiers,
-        sharing=_sharing(sections, tiers),
+        tiers=_by_tier(sections, waiting),
         silent=frozenset(silent),
         capped=any(section.rule.cap for section in sections),
     )
 
 
-def _by_tier_and_rank(
-    sections: Sequence[Section], waiting: Sequence[int]
-) -> list[tuple[int, RankGroups]]:
-    """Tiers in order, in each the groups of equal rank, the first to keep first."""
-    tiers: list[tuple[int, RankGroups]] = []
-    last_tier = last_rank = -1
-    groups: RankGroups = []
+def _sort_by_rank(waiting: list[int], sections: Sequence[Section]) -> None:
+    """Sort into the order of keeping: tier by tier, the highest rank first."""
+    # One number at a time: plain numbers are compared many times faster than pairs of them.
+    waiting.sort(key=[-section.rank.order for section in sections].__getitem__)
+    waiting.sort(key=[-section.rank.group for section in sections].__getitem__)
+    waiting.sort(key=[section.rule.tier for section in sections].__getitem__)
+
+
+def _by_tier(sections: Sequence[Section], waiting: Sequence[int]) -> list[tuple[int, list[int]]]:
+    tiers: dict[int, list[int]] = {}
     for index in waiting:
-        section = sections[index]
-        tier = section.rule.tier
-        rank = math.floor(section.rank)
-        if tier != last_tier:
-            groups = []
-            tiers.append((tier, groups))
-        if (tier, rank) != (last_tier, last_rank):
-            groups.append([])
-        groups[-1].append(index)
-        last_tier, last_rank = tier, rank
-    return tiers
+        tiers.setdefault(sections[index].rule.tier, []).append(index)
+    return list(tiers.items())
 
 
-def _sharing(
-    sections: Sequence[Section], tiers: Iterable[tuple[int, RankGroups]]
-) -> frozenset[int]:
-    """All that share their room with others of their rank."""
-    sharing: set[int] = set()
-    for _, groups in tiers:
-        for group in groups:
-            if len(group) > 1:
-                sharing.update(_sharing_in(sections, group))
-    return frozenset(sharing)
+def rank_groups(sections: Sequence[Section], waiting: Iterable[int]) -> Iterator[list[int]]:
+    """Those of one tier in groups of equal rank, the first to keep first."""
+    for _, group in groupby(waiting, key=lambda index: sections[index].rank.group):
+        yield list(group)
 
 
-def _sharing_in(sections: Sequence[Section], group: Sequence[int]) -> list[int]:
-    """Those that have others of their rank behind them, unless these are of the same tag and
-    that goes in order."""
+def sharing_in(sections: Sequence[Section], group: Sequence[int]) -> set[int]:
+    """Those that share their room with others of their rank behind them, unless these are of the
+    same tag and that goes in order."""
     tags_behind: set[str] = set()
-    sharing: list[int] = []
+    sharing: set[int] = set()
     for index in reversed(group):
         section = sections[index]
         exempt = {section.tag} if section.rule.in_order else set[str]()
         if tags_behind - exempt:
-            sharing.append(index)
+            sharing.add(index)
         tags_behind.add(section.tag)
     return sharing
 

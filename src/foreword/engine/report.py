@@ -277,7 +277,7 @@ class Report:
         order first."""
         if choice.section.rule.excluded:
             return ""
-        own = (choice.section.rule.tier, -choice.section.rank)
+        own = choice.section.gives_way_at
         later: list[str] = []
         for key, tag in reversed(self._keep_order):
             if key < own and tag != choice.section.tag:
@@ -288,13 +288,13 @@ class Report:
         return f"gives way before {', '.join(later[:MOST_NAMED])}{more}"
 
     @cached_property
-    def _keep_order(self) -> list[tuple[tuple[int, float], str]]:
+    def _keep_order(self) -> list[tuple[tuple[int, int, int], str]]:
         """Every tag that may give way with its best place in the order, the longest kept first."""
-        best: dict[str, tuple[int, float]] = {}
+        best: dict[str, tuple[int, int, int]] = {}
         for section in self.came_in:
             rule = section.rule
             if not (rule.essential or rule.excluded or rule.stands_in_for):
-                key = (rule.tier, -section.rank)
+                key = section.gives_way_at
                 best[section.tag] = min(best.get(section.tag, key), key)
         return sorted((key, tag) for tag, key in best.items())
 

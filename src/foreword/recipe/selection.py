@@ -12,10 +12,7 @@ from dataclasses import dataclass, field
 
 from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
-from foreword.section import DEFAULT_FORMS, Rule, Tiers
-
-# Room between the ranks of two sections, for members that have ranks of their own.
-RANK_STEP = 10_000.0
+from foreword.section import DEFAULT_FORMS, Rank, Rule, Tiers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +42,13 @@ class Selection:
             stands_in_for=spec.stands_in_for or "",
         )
 
-    def rank(self, tag: str) -> float:
-        """The place in the order of giving way, spaced so that members of a section fit between;
-        unlisted: last."""
+    def rank(self, tag: str, order: int = 0) -> Rank:
+        """The place in the order of giving way, unlisted: last; with the order among those that
+        share it."""
         for place, entry in enumerate(self.gives_way):
             if tag == entry or (isinstance(entry, tuple) and tag in entry):
-                return RANK_STEP * place
-        return RANK_STEP * len(self.gives_way)
+                return Rank(group=place, order=order)
+        return Rank(group=len(self.gives_way), order=order)
 
 
 def select(

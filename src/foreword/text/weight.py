@@ -104,7 +104,8 @@ class _Glossary:
                 self._deciding.add(token)
 
     def content_words(self, tokens: Sequence[str]) -> list[str]:
-        """The words that say something, in order."""
+        """The words that say something, in order, without the folders of paths and the `s` of a
+        plural."""
         found: list[str] = []
         for token in tokens:
             found += self._content[token]
@@ -132,8 +133,9 @@ class _Glossary:
         return not self._naming.isdisjoint(tokens) or ("`" in text and has_name(text))
 
     def _add(self, token: str) -> None:
-        self._content[token] = tuple(_content_words(token))
-        if _DECIDES.search(token):
+        found = words(_FOLDERS.sub("", token) if "/" in token else token)
+        self._content[token] = tuple([_singular(word) for word in found if word not in STOP_WORDS])
+        if _decides(token, found):
             self._deciding.add(token)
         is_naming = bool(_NAME_SIGN.search(token)) and has_name(token)
         if is_naming:
@@ -144,15 +146,17 @@ class _Glossary:
             self._names[token] = bare
 
 
+def _decides(token: str, found: list[str]) -> bool:
+    """Whether something in a token decides anything; `found` are its words."""
+    # Where nothing but letters and digits makes a word, its words are all there is to look at.
+    if token.isascii() and "/" not in token and "_" not in token and "'" not in token:
+        return not _DECIDING_WORDS.isdisjoint(found)
+    return _DECIDES.search(token) is not None
+
+
 def _density(bag: list[str], salience: dict[str, float]) -> float:
     """How much of a piece is the text's own words, each counted once."""
     return sum(map(salience.__getitem__, dict.fromkeys(bag))) / (len(bag) + _DENSITY_WORDS)
-
-
-def _content_words(token: str) -> list[str]:
-    """The words that say something, without the folders of paths and the `s` of a plural."""
-    found = [word for word in words(_FOLDERS.sub("", token)) if word not in STOP_WORDS]
-    return [_singular(word) for word in found]
 
 
 def _singular(word: str) -> str:
@@ -209,11 +213,13 @@ def _damping(piece: Piece, repeated: bool) -> float:
 def _repeats(bags: list[list[str]], salience: dict[str, float]) -> set[int]:
     """The pieces that say again what an earlier one said: the same rarest words, and mostly the
     same others."""
-    earlier_bags: dict[tuple[str, ...], frozenset[str]] = {}  # by their rarest words
+    by_rarity = sorted(salience, key=lambda word: (salience[word], word))
+    place = {word: at for at, word in enumerate(by_rarity)}
+    earlier_bags: dict[tuple[int, ...], frozenset[str]] = {}  # by the places of their rarest words
     found: set[int] = set()
     for at, bag in enumerate(bags):
         distinct = frozenset(bag)
-        rarest = sorted(distinct, key=lambda word: (salience[word], word))[:3]
+        rarest = sorted(map(place.__getitem__, distinct))[:3]
         earlier = earlier_bags.setdefault(tuple(rarest), distinct)
         if not bag or earlier is distinct:
             continue
