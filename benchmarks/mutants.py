@@ -64,10 +64,7 @@ TARGETS = (
     Target(
         name="history",
         sources=("session/history_section.py",),
-        tests=(
-            "tests/session/test_session_window.py",
-            "tests/session/test_session_boundaries.py",
-        ),
+        tests=("tests/session/test_history_section.py", "tests/session/test_session_secrets.py"),
     ),
     Target(
         name="render",
