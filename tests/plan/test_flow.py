@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import CyclicFlow, UnknownName, UsageError
-from foreword.plan.flow import Flow, Phase, as_data, from_data, waves
+from foreword.plan.flow import Flow, Phase, waves
 
 
 def flow(**after: str) -> Flow:
@@ -69,28 +69,6 @@ def test_two_phases_that_hand_on_the_same_artifact_are_refused() -> None:
     )
     with pytest.raises(UsageError, match="artifact 'FEAT-1' twice"):
         waves(Flow(name="twice", source="twice.md", phases=phases))
-
-
-def test_a_flow_survives_being_written_as_json() -> None:
-    whole = Flow(
-        name="f",
-        source="f.md",
-        phases=(
-            Phase(
-                name="1",
-                title="One",
-                after=("0",),
-                artifact="A",
-                gate=True,
-                personas=("p",),
-                prompts=("q",),
-                panel="panel",
-                text="text",
-            ),
-            Phase(name="0", title="Zero"),
-        ),
-    )
-    assert from_data(as_data(whole)) == whole
 
 
 @st.composite

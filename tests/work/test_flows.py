@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Barrier
@@ -13,6 +14,7 @@ import pytest
 import foreword
 from foreword.errors import CyclicFlow, StoreError, UnknownName, UsageError
 from foreword.plan.flow import Flow, Phase
+from foreword.store.urls import open_database
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from foreword.work import flow_runs
 from foreword.work.artifact_lookup import artifact_text, lookup_tool
@@ -90,14 +92,15 @@ def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
     )
     with fake_provider(long) as provider:
         done = flow_runs.run(root, ONE, TASK, provider.openai)
-    found = artifact_text(
-        None, root, task=done.task, name="FEAT-1", about="station 1234", most_tokens=300
-    )
-    assert "station 1234 " in found
-    assert "left out" in found
-    assert len(found) < 2_000
-    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
-        artifact_text(None, root, task=done.task, name="FEAT-9")
+    with closing(open_database(None, root)) as store:
+        found = artifact_text(
+            store, task=done.task, name="FEAT-1", about="station 1234", most_tokens=300
+        )
+        assert "station 1234 " in found
+        assert "left out" in found
+        assert len(found) < 2_000
+        with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
+            artifact_text(store, task=done.task, name="FEAT-9")
 
 
 def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path: Path) -> None:
@@ -111,13 +114,14 @@ def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path
         first, second = [json.dumps(body, ensure_ascii=False) for body in provider.requests]
     assert done.status == "done"
     assert (glossary in first, glossary in second) == (False, True)
-    near = lookup_tool(None, root, task=done.task, project=root)
-    far = lookup_tool(None, root, task=done.task)
-    assert glossary in near("glossary")
-    assert near("[FEAT-1]") == far("feat-1") == "as it says"
-    for tool, name in ((far, "glossary"), (near, "FEAT-9")):
-        with pytest.raises(UnknownName, match=f"unknown artifact '{name}'"):
-            tool(name)
+    with closing(open_database(None, root)) as store:
+        near = lookup_tool(lambda: nullcontext(store), task=done.task, project=root)
+        far = lookup_tool(lambda: nullcontext(store), task=done.task)
+        assert glossary in near("glossary")
+        assert near("[FEAT-1]") == far("feat-1") == "as it says"
+        for tool, name in ((far, "glossary"), (near, "FEAT-9")):
+            with pytest.raises(UnknownName, match=f"unknown artifact '{name}'"):
+                tool(name)
 
 
 def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: Path) -> None:
@@ -273,7 +277,7 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(
         stopped = flow_runs.resume(root, timeout_seconds=77, watch=told.extend)
         assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 2")
         assert stopped.phases[0].gate == "every requirement has a way to see it."
-        assert stopped.order["timeout_seconds"] == 77
+        assert stopped.order.timeout_seconds == 77
         assert {(one.agent, one.title) for one in told if one.status == "already done"} == {
             ("1", "Requirements")
         }

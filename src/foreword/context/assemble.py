@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from foreword.sources.commands import Policy
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
 from foreword.store import project_stores
+from foreword.store.database import Database
 from foreword.store.reports import save_report
 from foreword.store.urls import store_note
 from foreword.tokens import Counter, why_underestimated
@@ -173,14 +175,14 @@ def _source(
     return "-", lambda: data
 
 
-def keep(package: Package, root: Path) -> Package:
-    """Put the report and the originals into the root's store; a note says where, if not under
-    the root."""
+def keep(package: Package, root: Path, db: Database | None = None) -> Package:
+    """Put the report and the originals into the root's store, which may be open already as `db`;
+    a note says where, if not under the root."""
     note = store_note(root)
     if note and package.originals:
         package = _with_notes(package, [note])
-    with project_stores.open_store(root) as db:
-        save_report(db, package.originals, package.report.to_dict())
+    with project_stores.open_store(root) if db is None else nullcontext(db) as store:
+        save_report(store, package.originals, package.report.to_dict())
     return package
 
 

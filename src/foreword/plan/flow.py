@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from foreword.errors import CyclicFlow, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
@@ -120,29 +119,6 @@ def check(flow: Flow) -> None:
                     names,
                     where=f"that phase {phase.name} of flow {flow.name} waits for",
                 )
-
-
-def as_data(flow: Flow) -> dict[str, Any]:
-    """The flow as JSON."""
-    return asdict(flow)
-
-
-def from_data(data: Mapping[str, Any]) -> Flow:
-    """The flow of data that `as_data` gave."""
-    return Flow(
-        name=str(data["name"]),
-        source=str(data["source"]),
-        phases=tuple(_phase_from_data(phase) for phase in data["phases"]),
-    )
-
-
-def _phase_from_data(data: Mapping[str, Any]) -> Phase:
-    values: dict[str, Any] = {}
-    for field in fields(Phase):
-        if field.name in data:
-            value = data[field.name]
-            values[field.name] = tuple(value) if isinstance(value, list) else value
-    return Phase(**values)
 
 
 def _refuse_repeated(flow: Flow, what: str, names: Iterable[str]) -> None:

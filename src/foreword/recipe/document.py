@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Place = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecipeFile:
     """One recipe file: its text, its data, and the nodes that know the lines."""
 
@@ -70,6 +70,13 @@ def _builtin_layer(path: Path) -> RecipeFile:
 
 def _read_layer(path: Path, within: Path | None) -> RecipeFile:
     text = _text(path, within)
+    return _layer(path, within or path.resolve().parent, text)
+
+
+# A process uses a handful of recipes, of which a text that has changed is another one.
+@lru_cache(maxsize=32)
+def _layer(path: Path, within: Path, text: str) -> RecipeFile:
+    """A file as data; the same text is read as YAML once."""
     try:
         _refuse_unsafe(path, text)
         node, data = _load(path, text)
@@ -86,9 +93,7 @@ def _read_layer(path: Path, within: Path | None) -> RecipeFile:
         raise RecipeError(str(path), f"not valid YAML: {_without_quotes(str(error))}") from None
     if not isinstance(data, dict) or node is None:
         raise RecipeError(str(path), "a recipe is a mapping with name and sections", line=1)
-    return RecipeFile(
-        path=str(path), within=within or path.resolve().parent, text=text, data=data, node=node
-    )
+    return RecipeFile(path=str(path), within=within, text=text, data=data, node=node)
 
 
 def _text(path: Path, within: Path | None) -> str:

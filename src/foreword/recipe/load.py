@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,15 @@ def folder_problem(root: Path) -> str:
 
 
 def load(name: str, root: Path | None = None) -> RecipeSpec:
-    """The recipe of that name or path, checked."""
-    return check(layers(name, root))
+    """The recipe of that name or path, checked; the same files are checked once."""
+    return _checked_spec(tuple(layers(name, root)))
+
+
+# Recipes with all they extend: a process uses a handful. `read_layer` gives the same file for the
+# same text, so a file that has changed since is another one.
+@lru_cache(maxsize=32)
+def _checked_spec(chain: tuple[RecipeFile, ...]) -> RecipeSpec:
+    return check(list(chain))
 
 
 def layers(name: str, root: Path | None = None) -> list[RecipeFile]:

@@ -8,13 +8,26 @@ from typing import Any
 from foreword.store.database import Database, stamp, to_json
 
 
-def keep(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> None:
-    """Keep a checkpoint under a name, in place of an older one of that name."""
+def keep(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> str:
+    """Keep a checkpoint under a name, in place of an older one of that name; gives what was
+    written."""
+    written = to_json(data, f"checkpoint {name!r}")
     db.rows(
         "INSERT INTO checkpoints (workflow, name, created, written) VALUES (?, ?, ?, ?) ON CONFLICT"
         " (workflow, name) DO UPDATE SET created = excluded.created, written = excluded.written",
-        (workflow, name, stamp(), to_json(data, f"checkpoint {name!r}")),
+        (workflow, name, stamp(), written),
     )
+    return written
+
+
+def text(db: Database, workflow: str, name: str) -> str | None:
+    """One checkpoint of a workflow as it is written, if it is there."""
+    rows = db.rows(
+        "SELECT c.written FROM checkpoints c JOIN workflows w ON w.id = c.workflow"
+        " WHERE w.name = ? AND c.name = ?",
+        (workflow, name),
+    )
+    return str(rows[0][0]) if rows else None
 
 
 def texts(db: Database, workflow: int) -> dict[str, str]:

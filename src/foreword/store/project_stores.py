@@ -19,7 +19,7 @@ from foreword.store.database import Database
 from foreword.store.paths import existing_stores, is_there, store_path, stores_of
 from foreword.store.reports import StoredReport
 from foreword.store.sqlite import Sqlite
-from foreword.store.urls import VARIABLE, open_database, open_to_read
+from foreword.store.urls import VARIABLE, open_database, open_to_read, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,20 @@ class ProjectStores:
 @contextmanager
 def open_store(root: Path, url: str | None = None) -> Iterator[Database]:
     """The store to keep originals and reports of a root in, made where there is none."""
-    url = url or os.environ.get(VARIABLE)
-    db = open_database(url, root) if url else Sqlite(store_path(root)[0])
-    with closing(db):
+    with closing(open_to_write(root, url)) as db:
         yield db
+
+
+def open_to_write(root: Path, url: str | None = None) -> Database:
+    """The same, for the caller to close."""
+    url = url or os.environ.get(VARIABLE)
+    return open_database(url, root) if url else Sqlite(store_path(root)[0])
+
+
+def place_to_write(root: Path, url: str | None = None) -> Path | str:
+    """Where that store is: its file, or the address of its server."""
+    url = url or os.environ.get(VARIABLE)
+    return place_of(url, root) if url else store_path(root)[0]
 
 
 def open_existing(root: Path, url: str | None = None) -> ProjectStores | None:

@@ -9,14 +9,14 @@ a budget.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from foreword import tokens
 from foreword.errors import UnknownName
 from foreword.pattern import lazy_pattern
 from foreword.store import artifacts
-from foreword.store.urls import open_database
+from foreword.store.database import Database
 from foreword.text.cut import relevant
 
 COUNTER = "o200k"
@@ -45,14 +45,18 @@ _WITH_DOCUMENTS = (
 
 
 def lookup_tool(
-    db: str | None, root: Path, *, task: str, project: Path | None = None
+    use_store: Callable[[], AbstractContextManager[Database]],
+    *,
+    task: str,
+    project: Path | None = None,
 ) -> Callable[..., str]:
     """The tool that fetches an artifact of a task or, where the project's folder is there, a
     document of it."""
 
     def lookup(name: str, about: str = "") -> str:
         try:
-            return artifact_text(db, root, task=task, name=name, about=about)
+            with use_store() as store:
+                return artifact_text(store, task=task, name=name, about=about)
         except UnknownName:
             if project is None or _NEVER_A_DOCUMENT.fullmatch(_without_brackets(name)):
                 raise
@@ -63,8 +67,7 @@ def lookup_tool(
 
 
 def artifact_text(
-    db: str | None,
-    root: Path,
+    store: Database,
     *,
     task: str,
     name: str,
@@ -74,16 +77,15 @@ def artifact_text(
     """The text of an artifact within so many tokens; what is left out is said, with the way to
     it."""
     wanted = _without_brackets(name)
-    with closing(open_database(db, root)) as store:
-        known = artifacts.of_task(store, task)
-        found = None
-        for artifact in known:
-            if wanted.lower() in (artifact.name.lower(), artifact.handle):
-                found = artifact
-                break
-        if found is None:
-            raise UnknownName("artifact", wanted, [artifact.name for artifact in known])
-        text = artifacts.text_of(store, found)
+    known = artifacts.of_task(store, task)
+    found = None
+    for artifact in known:
+        if wanted.lower() in (artifact.name.lower(), artifact.handle):
+            found = artifact
+            break
+    if found is None:
+        raise UnknownName("artifact", wanted, [artifact.name for artifact in known])
+    text = artifacts.text_of(store, found)
     counter = tokens.counter(COUNTER)
 
     def mark(left_out: int, _: int) -> str:

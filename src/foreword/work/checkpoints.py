@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,30 @@ OURS = (FOLDER, STORE_FOLDER)  # what we write ourselves is no change to the pro
 
 Tiers = Mapping[str, Mapping[str, Any]]
 Copies = dict[str, Checkpoint | Damage]  # by where they are
-Copy = tuple[str, tuple[str, str], Checkpoint | Damage]  # where, of which task and phase, what
+# Texts whose checkpoints are known by task, phase and number: a flow has a dozen, and some hundred
+# bytes each cost less than reading one again.
+_MOST_LABELS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Label:
+    """Which checkpoint a text is."""
+
+    task: str
+    phase: str
+    sequence: int
+
+
+_labels: dict[bytes, _Label | None] = {}  # by the digest of the text
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One copy of a checkpoint as it is written: where, under the name of which task and phase."""
+
+    place: str
+    name: tuple[str, str]
+    text: str | bytes | Damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +117,11 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
         content = as_json(numbered)
         _refuse_too_large(content)
         path = place.put(name, content)
+        _remember_label(content, numbered)
         if db is not None:
             workflow = workflows.ensure(db, numbered.task)
-            rows.keep(db, workflow.id, numbered.phase, as_data(numbered))
+            written = rows.keep(db, workflow.id, numbered.phase, as_data(numbered))
+            _remember_label(written, numbered)
     return path
 
 
@@ -148,6 +172,20 @@ def checkpoint_entries(
     return _find_entries(folder, db) if task is None else _entries_of(folder, db, task)
 
 
+def checkpoint_entry(
+    root: str | Path, db: Database | None, task: str, phase: str
+) -> CheckpointEntry | None:
+    """The checkpoint of one phase, if there is one."""
+    copies: Copies = {}
+    in_file = _file_text(project_root(root), file_name(task, phase))
+    if in_file is not None:
+        copies[FILE] = _read_copy(in_file, task, phase)
+    in_store = rows.text(db, task, phase) if db is not None else None
+    if in_store is not None:
+        copies[STORE] = _read_copy(in_store, task, phase)
+    return _choose_copy(task, phase, copies) if copies else None
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -171,23 +209,27 @@ def _lock(db: Database | None, task: str) -> AbstractContextManager[None]:
 def _add_number(root: Path, db: Database | None, checkpoint: Checkpoint) -> Checkpoint:
     """The checkpoint with its time, its number, and the name of the one before it."""
     number = 1
-    previous = None
-    for entry in _find_entries(root, db, checkpoint.task):
-        if entry.checkpoint is None:
+    previous: _Label | None = None
+    for text in _texts(root, db, checkpoint.task):
+        label = None if isinstance(text.text, Damage) else _label(text.text)
+        if label is None or (label.task, label.phase) != text.name:
             continue
-        number = max(number, entry.checkpoint.sequence + 1)
-        if entry.phase != checkpoint.phase:
-            previous = entry.name
-    return replace(checkpoint, written_at=stamp(), sequence=number, previous=previous)
+        number = max(number, label.sequence + 1)
+        is_later = previous is None or label.sequence >= previous.sequence
+        if label.phase != checkpoint.phase and is_later:
+            previous = label
+    name = None
+    if previous is not None:
+        name = Checkpoint(task=previous.task, phase=previous.phase).name
+    return replace(checkpoint, written_at=stamp(), sequence=number, previous=name)
 
 
 def _refuse_another(root: Path, name: str, checkpoint: Checkpoint) -> None:
     """Where a file system takes `FEAT-1` and `feat-1` for the same, the second may not replace
     the first."""
-    there = _read_file(root, name)
-    if not isinstance(there, Checkpoint):
-        return
-    if (there.task, there.phase) != (checkpoint.task, checkpoint.phase):
+    text = _file_text(root, name)
+    there = None if text is None or isinstance(text, Damage) else _label(text)
+    if there is not None and (there.task, there.phase) != (checkpoint.task, checkpoint.phase):
         raise UsageError(
             f"{FOLDER}/{name} holds phase {there.phase!r} of task {there.task!r} already",
             hint="give the task another name, or move the file away",
@@ -230,28 +272,26 @@ def _find_entries(
 ) -> list[CheckpointEntry]:
     """The checkpoints of a task, or of every one, the newest of each last."""
     copies: dict[tuple[str, str], Copies] = {}
-    for place, name, copy in chain(_copies_in_files(root, task), _copies_in_store(db, task)):
-        copies.setdefault(name, {})[place] = _check_name(copy, *name)
+    for text in _texts(root, db, task):
+        copies.setdefault(text.name, {})[text.place] = _read_copy(text.text, *text.name)
     entries = [_choose_copy(*name, by_place) for name, by_place in copies.items()]
     return sorted(entries, key=lambda entry: (entry.task, entry.sequence))
 
 
-def _copies_in_files(root: Path, task: str | None) -> Iterator[Copy]:
+def _texts(root: Path, db: Database | None, task: str | None) -> Iterator[_Text]:
+    """The copies of a task's checkpoints, or of all, as they are written: the files first."""
     for file in checkpoint_files.names(root):
         name = named_by(file)
         if name is None or task not in (None, name[0]):
             continue
-        copy = _read_file(root, file)
-        if copy is not None:
-            yield FILE, name, copy
-
-
-def _copies_in_store(db: Database | None, task: str | None) -> Iterator[Copy]:
+        text = _file_text(root, file)
+        if text is not None:
+            yield _Text(FILE, name, text)
     if db is None:
         return
-    for name, workflow in _workflows(db, task).items():
-        for phase, text in rows.texts(db, workflow).items():
-            yield STORE, (name, phase), read_checkpoint(text)
+    for found, workflow in _workflows(db, task).items():
+        for phase, written in rows.texts(db, workflow).items():
+            yield _Text(STORE, (found, phase), written)
 
 
 def _workflows(db: Database, task: str | None) -> Mapping[str, int]:
@@ -262,21 +302,48 @@ def _workflows(db: Database, task: str | None) -> Mapping[str, int]:
     return {task: workflow.id} if workflow else {}
 
 
-def _read_file(root: Path, name: str) -> Checkpoint | Damage | None:
-    """The checkpoint in a file, what is wrong with it, or nothing where there is no file."""
+def _file_text(root: Path, name: str) -> bytes | Damage | None:
+    """What a file says, why it can't be read, or nothing where there is no file."""
     if (root / FOLDER / name).is_symlink():
         return Damage("it is a symbolic link, so it is not used")
     found = files.read(root, f"{FOLDER}/{name}")
     if isinstance(found, files.File):
-        return read_checkpoint(found.raw)
+        return found.raw
     return Damage(f"it is {found.reason}") if found.reason != "missing" else None
 
 
-def _check_name(copy: Checkpoint | Damage, task: str, phase: str) -> Checkpoint | Damage:
-    """What is kept under a name has to be what the name says."""
+def _read_copy(text: str | bytes | Damage, task: str, phase: str) -> Checkpoint | Damage:
+    """The checkpoint that is kept under a name, which has to be what the name says."""
+    if isinstance(text, Damage):
+        return text
+    copy = read_checkpoint(text)
+    _remember_label(text, copy)
     if isinstance(copy, Checkpoint) and (copy.task, copy.phase) != (task, phase):
         return Damage(f"it is of task {copy.task!r}, phase {copy.phase!r}")
     return copy
+
+
+def _label(text: str | bytes) -> _Label | None:
+    """Which checkpoint a text is, or nothing where it is none; a text that this process has read
+    or written is not read again for that."""
+    digest = _digest(text)
+    if digest not in _labels:
+        _remember_label(text, read_checkpoint(text))
+    return _labels[digest]
+
+
+def _remember_label(text: str | bytes, copy: Checkpoint | Damage) -> None:
+    label = None
+    if isinstance(copy, Checkpoint):
+        label = _Label(task=copy.task, phase=copy.phase, sequence=copy.sequence)
+    if len(_labels) >= _MOST_LABELS:
+        _labels.clear()
+    _labels[_digest(text)] = label
+
+
+def _digest(text: str | bytes) -> bytes:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hashlib.sha256(data).digest()
 
 
 def _choose_copy(task: str, phase: str, copies: Copies) -> CheckpointEntry:

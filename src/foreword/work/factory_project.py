@@ -109,7 +109,8 @@ def phase_context(
     task: str,
     artifacts: Mapping[str, str] | None = None,
 ) -> Package:
-    """What the agent of a phase reads: tiers 0 to 2, and earlier artifacts as references.
+    """What the agent of a phase reads: tiers 0 to 2, and earlier artifacts as references; for the
+    caller to keep.
 
     `artifacts` are the lines that stand for them, by name: `[FEAT-1] Requirements, 412 tokens`.
     """
@@ -117,7 +118,9 @@ def phase_context(
     if artifacts:
         references = [*artifacts.values(), "The whole of one: lookup with its name."]
         values["artifacts"] = "\n".join(references)
-    return assemble(RECIPE, root=root, phase=phase.name, workflow=flow.source, values=values)
+    return assemble(
+        RECIPE, root=root, phase=phase.name, workflow=flow.source, values=values, save=False
+    )
 
 
 # --- panels ---------------------------------------------------------------------------------------

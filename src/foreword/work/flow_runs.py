@@ -21,15 +21,23 @@ from foreword.plan.flow import Flow, Phase, waves
 from foreword.secrets.masking import mask
 from foreword.sources.project_root import project_root
 from foreword.store import checkpoint_files
+from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.tokens import Counter, calibrated, counter
 from foreword.work import checkpoints, dbos_setup
-from foreword.work.flow_status import FlowStatus, agents_by_phase, flow_status, known_runs
+from foreword.work.flow_status import (
+    FlowStatus,
+    agents_by_phase,
+    flow_status,
+    known_runs,
+    runs_listed_by,
+)
 from foreword.work.graph import KIND
+from foreword.work.order import ATTEMPTS, TIMEOUT_SECONDS, Order, to_json
 from foreword.work.panel_runs import member_statuses
-from foreword.work.phase import ATTEMPTS, SHAPE, TIMEOUT_SECONDS, Order, find_warnings, order_of
+from foreword.work.phase import find_warnings
 from foreword.work.run_status import RunStatus
-from foreword.work.runs import AGENTS, root_queue
+from foreword.work.runs import AGENTS, Engine, root_queue
 from foreword.work.workers import run_worker
 
 # Characters of the name of a task, which is part of the names of files and runs: as somebody gives
@@ -69,34 +77,41 @@ def run(
     flow = _check_flow(
         folder, flow, objective=objective, model=model, timeout_seconds=timeout_seconds
     )
-    name = _task_name(folder, db, flow=flow.name, wanted=task_id, objective=objective)
-    order = Order(
-        run=f"flow-{name}-{uuid4().hex[:6]}",
-        task=name,
-        objective=objective,
-        model=model,
-        flow=flow,
-        diff=diff,
-        diff_source=diff_source,
-        stop_at_gates=stop_at_gates,
-        timeout_seconds=timeout_seconds,
-        attempts=attempts,
-    )
-    _refuse_unwritable(folder)
-    for warning in find_warnings(folder, order):
-        if warn:
-            warn(warning)
-    with run_worker(db, folder, queues=(AGENTS,)) as engine:
-        with (
-            closing(open_database(db, folder)) as store,
-            store.transaction(f"foreword: flow {name}"),
-        ):
-            _refuse_second(known_runs(folder, db), name)  # somebody may have been quicker
-            engine.start(KIND, order.run, order.to_dict(), queue=root_queue(folder))
-        if begun:
-            begun(order.run)
-        engine.wait_for(order.run, _watch_phases(watch, order))
-    return status(folder, order.run, db)[0]
+    with closing(open_database(db, folder)) as store:
+        name = _task_name(
+            folder,
+            store,
+            known_runs(folder, db, store),
+            flow=flow.name,
+            wanted=task_id,
+            objective=objective,
+        )
+        order = Order(
+            run=f"flow-{name}-{uuid4().hex[:6]}",
+            task=name,
+            objective=objective,
+            model=model,
+            flow=flow,
+            diff=diff,
+            diff_source=diff_source,
+            stop_at_gates=stop_at_gates,
+            timeout_seconds=timeout_seconds,
+            attempts=attempts,
+        )
+        _refuse_unwritable(folder)
+        for warning in find_warnings(folder, order):
+            if warn:
+                warn(warning)
+        with run_worker(db, folder, queues=(AGENTS,)) as engine:
+            with store.transaction(f"foreword: flow {name}"):
+                # somebody may have been quicker
+                flows = runs_listed_by(dbos_setup.driver().DBOS, folder, store)
+                _refuse_second(flows, name)
+                _start(engine, order.run, order)
+            if begun:
+                begun(order.run)
+            engine.wait_for(order.run, _watch_phases(watch, order))
+            return _status_of(order.run, engine, store)
 
 
 def resume(
@@ -122,7 +137,7 @@ def resume(
     folder = project_root(root)
     last = _newest_unfinished(folder, task, db)
     done = [phase.phase for phase in last.phases if phase.status == "done"]
-    order = order_of(last.order)
+    order = last.order
     attempt = last.attempt_id
     changed = _change_order(
         order,
@@ -132,7 +147,7 @@ def resume(
         stop_at_gates=stop_at_gates,
         timeout_seconds=timeout_seconds,
     )
-    outdated = last.order.get("shape") != SHAPE and last.status in ("interrupted", "waiting")
+    outdated = last.outdated and last.status in ("interrupted", "waiting")
     new_attempt = outdated or last.status in ("failed", "stopped")
     if outdated and warn:
         warn(
@@ -154,22 +169,40 @@ def resume(
         if begun:
             begun(last.run)
         if new_attempt:
-            engine.start(KIND, attempt, order.to_dict(), queue=root_queue(folder))
+            _start(engine, attempt, order)
         engine.wait_for(attempt, _watch_phases(watch, order, done))
-    return status(folder, last.run, db)[0]
+        with engine.store.use() as store:
+            return _status_of(last.run, engine, store)
 
 
 def status(root: str | Path, task: str = "", db: str | None = None) -> list[FlowStatus]:
     """How far flows are, the newest first: all of this database, or those of one task or run."""
     folder = project_root(root)
-    flows = known_runs(folder, db)
+    if dbos_setup.known_url(db, folder) is None:
+        return _wanted_flows([], task)
+    with closing(open_database(db, folder)) as store:
+        wanted = _wanted_flows(known_runs(folder, db, store), task)
+        return [flow_status(flow, store) for flow in wanted]
+
+
+def _wanted_flows(flows: Sequence[FlowStatus], task: str) -> list[FlowStatus]:
     wanted = [flow for flow in flows if task in ("", flow.task, flow.run)]
     if task and not wanted:
         raise UnknownName("flow", task, list(dict.fromkeys(flow.task for flow in flows)))
-    if not wanted:
-        return []
-    with closing(open_database(db, folder)) as store:
-        return [flow_status(flow, store) for flow in wanted]
+    return wanted
+
+
+def _start(engine: Engine, attempt: str, order: Order) -> None:
+    """Start an attempt at a flow in this process."""
+    queue = root_queue(engine.root)
+    engine.start(KIND, attempt, to_json(order), queue=queue, value=order)
+
+
+def _status_of(run: str, engine: Engine, store: Database) -> FlowStatus:
+    """How far one flow is, while its engine is still there."""
+    flows = runs_listed_by(dbos_setup.driver().DBOS, engine.root, store)
+    (flow,) = _wanted_flows(flows, run)
+    return flow_status(flow, store)
 
 
 def counter_for(root: str | Path, model: str, db: str | None = None) -> Counter:
@@ -269,23 +302,30 @@ def _refuse_no_time(seconds: float) -> None:
         raise UsageError(f"a time limit of {seconds:g} seconds leaves no time to answer")
 
 
-def _task_name(root: Path, db: str | None, *, flow: str, wanted: str, objective: str) -> str:
+def _task_name(
+    root: Path,
+    store: Database,
+    known: Sequence[FlowStatus],
+    *,
+    flow: str,
+    wanted: str,
+    objective: str,
+) -> str:
     """What the task is called in the names of its run and its checkpoints; no other work is
     called that."""
-    known = known_runs(root, db)
     if wanted:
-        return _wanted_name(root, db, wanted, known)
+        return _wanted_name(root, store, wanted, known)
     words = _NOT_IN_A_NAME.sub("-", f"{flow}-{mask(objective).splitlines()[0]}")
     made = words[:LONGEST_MADE].strip("-.").lower() or "task"
     for number in count(1):
         name = made if number == 1 else f"{made}-{number}"
         _refuse_second(known, name)
-        if not _owner(root, db, name):
+        if not _owner(root, store, name):
             return name
     raise AssertionError("numbers do not end")
 
 
-def _wanted_name(root: Path, db: str | None, wanted: str, known: Sequence[FlowStatus]) -> str:
+def _wanted_name(root: Path, store: Database, wanted: str, known: Sequence[FlowStatus]) -> str:
     name = _NOT_IN_A_NAME.sub("-", wanted).strip("-.")
     if not name or len(name) > LONGEST_TASK:
         raise UsageError(
@@ -293,7 +333,7 @@ def _wanted_name(root: Path, db: str | None, wanted: str, known: Sequence[FlowSt
             hint=f"up to {LONGEST_TASK} letters and digits, as in FEAT-1",
         )
     _refuse_second(known, name)
-    owner = _owner(root, db, name)
+    owner = _owner(root, store, name)
     if owner:
         raise UsageError(
             f"task {name} has checkpoints already, of {owner}",
@@ -318,13 +358,12 @@ def _refuse_second(known: Sequence[FlowStatus], task: str) -> None:
             )
 
 
-def _owner(root: Path, db: str | None, task: str) -> str:
+def _owner(root: Path, store: Database, task: str) -> str:
     """Whose checkpoints are kept under the name of a task; nobody's where there are none."""
-    with closing(open_database(db, root)) as store:
-        try:
-            entries = checkpoints.checkpoint_entries(root, store, task)
-        except UnknownName:
-            return ""
+    try:
+        entries = checkpoints.checkpoint_entries(root, store, task)
+    except UnknownName:
+        return ""
     last = entries[-1].checkpoint
     run = last.state.get("run") if last else None
     return str(run or "work that is no flow")

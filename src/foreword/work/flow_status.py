@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from foreword.plan.flow import Phase, from_data
+from foreword.plan.flow import Phase
 from foreword.store import artifacts
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.work import dbos_setup
 from foreword.work.heartbeat import living_workers
+from foreword.work.order import Order, from_json, is_outdated
 from foreword.work.run_status import USAGE_FIELDS, RunStatus, failure_reason, run_status
 from foreword.work.runs import root_queue
 
@@ -60,7 +61,8 @@ class FlowStatus:
     attempt: int
     attempt_id: str
     why: str  # it failed or stopped
-    order: Mapping[str, Any]
+    order: Order
+    outdated: bool  # begun by an earlier Foreword, whose runs had other steps
     failed: Mapping[str, str]
     # phases whose panel has not approved: verdict, why, handle
     rejected: Mapping[str, Mapping[str, str]]
@@ -105,26 +107,34 @@ class FlowStatus:
         return totals
 
 
-def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
-    """Every flow of this root, the newest first, as its newest attempt has it."""
+def known_runs(root: Path, db: str | None, store: Database | None = None) -> list[FlowStatus]:
+    """Every flow of this root, the newest first, as its newest attempt has it; `store` is that of
+    `db`, where it is open already."""
     url = dbos_setup.known_url(db, root)
     if url is None:
         return []
-    with _client(url) as client:
-        newest: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-        began: dict[str, int] = {}
-        for row in _rows(client, root_queue(root)):
-            order = _order(row)
-            if order is not None:
-                newest.setdefault(order["run"], (row, order))
-                began[order["run"]] = row.created_at
-        with closing(open_database(db, root)) as store:
-            alive = living_workers(store)
-        flows = []
-        for run, (row, order) in newest.items():
-            agents = _agents(client, row)
-            flows.append(_status(row, order, began=began[run], alive=alive, agents=agents))
-        return flows
+    with (
+        _client(url) as client,
+        closing(open_database(db, root)) if store is None else nullcontext(store) as opened,
+    ):
+        return runs_listed_by(client, root, opened)
+
+
+def runs_listed_by(client: Any, root: Path, store: Database) -> list[FlowStatus]:
+    """The same, as a client of dbos lists them, or dbos itself where it was launched here."""
+    newest: dict[str, tuple[Any, Order]] = {}
+    began: dict[str, int] = {}
+    for row in _rows(client, root_queue(root)):
+        order = _order(row)
+        if order is not None:
+            newest.setdefault(order.run, (row, order))
+            began[order.run] = row.created_at
+    alive = living_workers(store)
+    flows = []
+    for run, (row, order) in newest.items():
+        agents = _agents(client, row)
+        flows.append(_status(row, order, began=began[run], alive=alive, agents=agents))
+    return flows
 
 
 def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
@@ -132,7 +142,7 @@ def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
     finished = {artifact.phase: artifact for artifact in artifacts.artifacts_of(store, flow.run)}
     agents = agents_by_phase(flow.agents)
     phases = []
-    for place, phase in enumerate(from_data(flow.order["flow"]).phases, 1):
+    for place, phase in enumerate(flow.order.flow.phases, 1):
         status = PhaseStatus(
             phase=phase.name,
             title=phase.title,
@@ -166,7 +176,7 @@ def _done(
     """The status of a phase whose artifact is kept."""
     verdict = ""
     note = ""
-    if phase.panel and flow.order.get("diff"):
+    if phase.panel and flow.order.diff:
         verdict = _verdict(artifacts.text_of(store, artifact))
     elif phase.panel:
         note = f"{panel_not_run(phase)}, no diff was given"
@@ -240,16 +250,17 @@ def _rows(client: Any, queue: str) -> list[Any]:
     return [row for row in rows if (row.attributes or {}).get("queue") == queue]
 
 
-def _order(row: Any) -> Mapping[str, Any] | None:
+def _order(row: Any) -> Order | None:
     """What a run was started with, or nothing where that can't be read: the file may have been
     meddled with."""
+    return from_json(_payload(row))
+
+
+def _payload(row: Any) -> object:
     try:
-        order: Mapping[str, Any] = row.input["args"][0]
-        from_data(order["flow"])
-        names = [order["run"], order["task"], order["model"]]
+        return row.input["args"][0]
     except (KeyError, TypeError, IndexError):
         return None
-    return order if all(isinstance(name, str) for name in names) else None
 
 
 def _agents(client: Any, row: Any) -> tuple[RunStatus, ...]:
@@ -259,7 +270,7 @@ def _agents(client: Any, row: Any) -> tuple[RunStatus, ...]:
 
 def _status(
     row: Any,
-    order: Mapping[str, Any],
+    order: Order,
     *,
     began: int,
     alive: frozenset[str],
@@ -281,16 +292,17 @@ def _status(
     if gates:
         reasons.append(f"at the gate after phase {', '.join(gates)}")
     return FlowStatus(
-        run=order["run"],
-        task=order["task"],
-        flow=str(order["flow"]["name"]),
-        model=order["model"],
+        run=order.run,
+        task=order.task,
+        flow=order.flow.name,
+        model=order.model,
         status=_status_word(row, output, alive),
         started=_time(began),
         attempt=_attempt(row.workflow_id),
         attempt_id=row.workflow_id,
         why="; ".join(reasons),
         order=order,
+        outdated=is_outdated(row.input["args"][0]),
         failed=failed,
         rejected=rejected,
         gates=gates,

@@ -14,19 +14,18 @@ from typing import Any
 
 from foreword.plan.flow import Phase, ready
 from foreword.work import question_queue, runs
+from foreword.work.order import Order, from_json, is_outdated
 from foreword.work.phase import (
-    SHAPE,
-    Order,
     PhaseResult,
     PhaseStart,
     begin_phase,
     end_phase,
     ensure_checkpoint,
     finished_phases,
-    order_of,
 )
 
 KIND = "flow"
+DAMAGED = "what it was started with can't be read"
 EARLIER = "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
 
 
@@ -58,9 +57,12 @@ class GraphState:
 @runs.workflow(KIND)
 def run_flow(payload: dict[str, Any]) -> dict[str, Any]:
     """Go through the phases that are not finished yet."""
-    if payload.get("shape") != SHAPE:
+    if is_outdated(payload):
         return {"status": "failed", "why": EARLIER}
-    order = order_of(payload)
+    value = runs.started_value()
+    order = value if isinstance(value, Order) else from_json(payload)
+    if order is None:
+        return {"status": "failed", "why": DAMAGED}
     state = GraphState(order=order, done=finished_phases(order))
     for phase in order.flow.phases:
         # in an earlier attempt, which may have ended before this was written

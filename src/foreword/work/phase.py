@@ -11,34 +11,28 @@ whoever wants to read it, and the phase is not done.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foreword import tokens
 from foreword.context.blanks import task_reference
-from foreword.errors import ForewordError, UnknownName
-from foreword.plan.flow import Flow, Phase, as_data, from_data
+from foreword.errors import ForewordError
+from foreword.plan.flow import Flow, Phase
 from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, storable_text
-from foreword.store.urls import open_database
 from foreword.work import runs
 from foreword.work.artifact_lookup import COUNTER
 from foreword.work.flow_status import panel_not_run
+from foreword.work.order import Order
 from foreword.work.question_queue import QuestionBatch, start_all
 
 if TYPE_CHECKING:
     from foreword.engine.package import Package
 
-# Of the steps of a run: one that was begun in another shape can't be gone on with. The names of the
-# steps (`question 1`, `keep 1`) are part of it.
-SHAPE = 2
-# For one phase: an agent that writes a whole document and looks things up on the way.
-TIMEOUT_SECONDS = 600.0
-ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
 APPROVED = "approve"
 _REQUEST = """\
 Do phase {name} of this work and nothing else: {title}.
@@ -46,33 +40,6 @@ Do phase {name} of this work and nothing else: {title}.
 Task {task}: {objective}
 
 Answer with what the phase hands on{artifact}, complete and ready to be used by the next phase."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What a flow is run with; all of it travels to whoever runs it."""
-
-    run: str
-    task: str
-    objective: str
-    model: str
-    flow: Flow
-    diff: str = ""
-    diff_source: str = ""
-    stop_at_gates: bool = False
-    timeout_seconds: float = TIMEOUT_SECONDS
-    attempts: int = ATTEMPTS
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        data = {name: getattr(self, name) for name in self.__slots__ if name != "flow"}
-        return {**data, "flow": as_data(self.flow), "shape": SHAPE}
-
-
-def order_of(data: Mapping[str, Any]) -> Order:
-    """The order of what `to_dict` gave."""
-    known = {name: data[name] for name in Order.__slots__ if name in data}
-    return Order(**{**known, "flow": from_data(data["flow"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +70,8 @@ def find_warnings(root: Path, order: Order, done: Sequence[str] = ()) -> list[st
             continue
         if phase.panel:
             warnings.append(f"phase {phase.name}: {panel_not_run(phase)}, no --diff given")
-        warnings += _trial_context(root, order, phase).report.warnings
+        # before there is anything to refer to; nobody is asked with it
+        warnings += _context(root, order, phase, {}).report.warnings
     return list(dict.fromkeys(warnings))
 
 
@@ -187,18 +155,22 @@ def _panel_answer(
 
 
 def _read_finished(run: str) -> list[str]:
-    with _open_store() as store:
+    with _use_store() as store:
         return [artifact.phase for artifact in artifacts.artifacts_of(store, run)]
 
 
 def _question(order: Order, phase: Phase) -> dict[str, Any]:
     """What the agent of a phase is asked, or why it can't be; made where the files are."""
-    root = runs.current_engine().root
-    with _open_store() as store:
+    from foreword.context.assemble import keep
+
+    engine = runs.current_engine()
+    with engine.store.use() as store:
         known = _named_artifacts(order.flow, artifacts.of_task(store, order.task))
     references = {artifact.name: artifact.reference for artifact in known}
     try:
-        package = _context(root, order, phase, references)
+        package = _context(engine.root, order, phase, references)
+        with engine.reports.use() as reports:
+            package = keep(package, engine.root, reports)
     except ForewordError as error:
         return {"error": error.message}
     return {
@@ -209,7 +181,7 @@ def _question(order: Order, phase: Phase) -> dict[str, Any]:
         "timeout_seconds": order.timeout_seconds,
         "attempts": order.attempts,
         "artifacts_of": order.task,
-        "root": str(root),
+        "root": str(engine.root),
     }
 
 
@@ -220,18 +192,6 @@ def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, st
 
     line = task_reference(order.task, order.objective)
     return phase_context(root, order.flow, phase, task=line, artifacts=references)
-
-
-def _trial_context(root: Path, order: Order, phase: Phase) -> Package:
-    """The context of a phase before there is anything to refer to; nobody is asked with it, so
-    it is not kept."""
-    from foreword.context.assemble import assemble
-    from foreword.sources.library import RECIPE
-
-    line = {"task_reference": task_reference(order.task, order.objective)}
-    return assemble(
-        RECIPE, root=root, phase=phase.name, workflow=order.flow.source, values=line, save=False
-    )
 
 
 def _request(order: Order, phase: Phase) -> str:
@@ -269,13 +229,13 @@ def _prepare_panel(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
 
 def _keep_rejected(text: str) -> str:
     """Keep the result of a panel that has not approved, for whoever wants to read it."""
-    with _open_store() as store:
+    with _use_store() as store:
         return originals.keep(store, storable_text(text).encode())
 
 
 def _keep(order: Order, phase: Phase, text: str) -> str:
     """Keep what a phase hands on; doing it twice changes nothing."""
-    with _open_store() as store:
+    with _use_store() as store:
         artifact = artifacts.keep(
             store,
             run=order.run,
@@ -296,8 +256,8 @@ def _checkpoint(order: Order, phase: Phase) -> str:
     from foreword.work.checkpoint import Checkpoint
     from foreword.work.tier_digests import lasting_tiers
 
-    with _open_store() as store:
-        root = runs.current_engine().root
+    root = runs.current_engine().root
+    with _use_store() as store:
         if _has_checkpoint(root, store, order, phase):
             return phase.name
         kept = artifacts.artifacts_of(store, order.run)
@@ -322,17 +282,11 @@ def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> 
     """Whether both copies of a checkpoint are there, the same, and of this run."""
     from foreword.work import checkpoints
 
-    try:
-        entries = checkpoints.checkpoint_entries(root, store, order.task)
-    except UnknownName:
+    entry = checkpoints.checkpoint_entry(root, store, order.task, phase.name)
+    if entry is None or entry.checkpoint is None:
         return False
-    for entry in entries:
-        both_copies = len(entry.sources) > 1 and not entry.notes
-        if entry.phase != phase.name or not both_copies or entry.checkpoint is None:
-            continue
-        if entry.checkpoint.state.get("run") == order.run:
-            return True
-    return False
+    both_copies = len(entry.sources) > 1 and not entry.notes
+    return both_copies and entry.checkpoint.state.get("run") == order.run
 
 
 def _named_artifacts(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
@@ -341,8 +295,5 @@ def _named_artifacts(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
     return [artifact for artifact in kept if artifact.name in names]
 
 
-@contextmanager
-def _open_store() -> Iterator[Database]:
-    engine = runs.current_engine()
-    with closing(open_database(engine.db, engine.root)) as store:
-        yield store
+def _use_store() -> AbstractContextManager[Database]:
+    return runs.current_engine().store.use()

@@ -31,7 +31,6 @@ from foreword.work.run_status import ACTIVE, failure_reason, statuses
 from foreword.work.runs import (
     AGENTS,
     Engine,
-    ShuttingDown,
     current_engine,
     longer_pause,
     next_round,
@@ -39,6 +38,7 @@ from foreword.work.runs import (
     step,
     workflow,
 )
+from foreword.work.shared_store import ShuttingDown
 
 # For a call to end by itself, with its own error, before it is given up from outside.
 GRACE_SECONDS = 2.0
@@ -185,7 +185,7 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
     folder = Path(str(question.get("root") or ""))
     project = folder if folder.is_absolute() and folder.is_dir() else None
     task = str(question["artifacts_of"])
-    return [lookup_tool(engine.db, engine.root, task=task, project=project)]
+    return [lookup_tool(engine.store.use, task=task, project=project)]
 
 
 def _first_answered(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -24,9 +25,12 @@ from typing import Any
 
 from foreword.errors import StoreError, UsageError
 from foreword.secrets.masking import mask
+from foreword.store import project_stores
 from foreword.store.database import storable_text
+from foreword.store.urls import open_database, place_of
 from foreword.work import dbos_setup
 from foreword.work.run_status import ACTIVE, RunStatus, agent_statuses, outcome, statuses
+from foreword.work.shared_store import SharedStore, ShuttingDown
 
 AGENTS = "foreword-agents"
 RUNS = "foreword-runs"
@@ -51,10 +55,6 @@ _ERROR_CHARS = 300  # of a foreign error in ours: its first line may hold a whol
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class ShuttingDown(BaseException):
-    """This process is going; what it was doing stays unfinished, for whoever comes next."""
-
-
 @dataclass(frozen=True, slots=True)
 class RunEnd:
     """When a run came to its end in this process, by its clock, and what broke it off, if
@@ -74,22 +74,36 @@ class Engine:
     queues: tuple[str, ...]
     # set where something is waited for: the heartbeat looks at once whether its process is alive
     wake_heart: Event
+    # what is at work there uses in turn: the store of this database, and that of the root's reports
+    store: SharedStore
+    reports: SharedStore
     # whether it takes over any run of its queues, or only those it has started or waits for
     take_over_all: bool = False
     # runs that it has started or waits for
     own_runs: set[str] = field(default_factory=set)
+    # what some of them were started with, as a value: here nobody need read its JSON
+    started_with: dict[str, object] = field(default_factory=dict)
     stopping: Event = field(default_factory=Event)
     # one for each call to a model that is under way: setting it ends the call
     cancel_events: set[Event] = field(default_factory=set)
     # the ends of its own runs that this process has gone through itself
     run_ends: dict[str, RunEnd] = field(default_factory=dict)
 
-    def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
+    def start(
+        self,
+        kind: str,
+        run: str,
+        payload: Mapping[str, Any],
+        *,
+        queue: str = RUNS,
+        value: object = None,
+    ) -> None:
         """Start a run in this process; should it die, whoever takes from that queue goes on with
-        it."""
+        it. `value` is what its payload says, for the run to have here without reading it."""
         from dbos import DBOS, SetWorkflowAttributes, SetWorkflowID
 
         self.own_runs.add(run)
+        self.started_with[run] = value
         with SetWorkflowID(run), SetWorkflowAttributes({"queue": queue}):
             DBOS.start_workflow(registered_runs()[kind], dict(payload))
 
@@ -273,7 +287,15 @@ def launch_engine(
                     poll_seconds=dbos_setup.poll_seconds(db, root),
                     concurrency=concurrency if queue == AGENTS else None,
                 )
+        store = SharedStore(partial(open_database, db, root))
+        reports = store
+        if place_of(db, root) != project_stores.place_to_write(root):
+            reports = SharedStore(partial(project_stores.open_to_write, root))
+        undo.callback(store.close)
+        undo.callback(reports.close)
         engine = Engine(
+            store=store,
+            reports=reports,
             db=db,
             root=root,
             executor=executor,
@@ -292,6 +314,13 @@ def step(name: str, do: Callable[..., Any], *args: Any) -> Any:
     from dbos import DBOS
 
     return DBOS.run_step({"name": name}, do, *args)
+
+
+def started_value() -> object:
+    """Inside a run: what it was started with, where that was in this process, else nothing."""
+    from dbos import DBOS
+
+    return current_engine().started_with.get(str(DBOS.workflow_id))
 
 
 def current_engine() -> Engine:

@@ -1,0 +1,67 @@
+"""What a flow is run with: a value inside a process, JSON on the way to another and on the disk.
+
+Running it is the business of `graph` and `phase`; how far it is, that of `flow_status`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from foreword.plan.flow import Flow
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+# Of the steps of a run: one that was begun in another shape can't be gone on with. The names of the
+# steps (`question 1`, `keep 1`) are part of it.
+SHAPE = 2
+# For one phase: an agent that writes a whole document and looks things up on the way.
+TIMEOUT_SECONDS = 600.0
+ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a flow is run with; all of it travels to whoever runs it."""
+
+    run: str
+    task: str
+    objective: str
+    model: str
+    flow: Flow
+    diff: str = ""
+    diff_source: str = ""
+    stop_at_gates: bool = False
+    timeout_seconds: float = TIMEOUT_SECONDS
+    attempts: int = ATTEMPTS
+
+
+def to_json(order: Order) -> dict[str, Any]:
+    """An order as it travels."""
+    data: dict[str, Any] = _adapter().dump_python(order, mode="json")
+    return {**data, "shape": SHAPE}
+
+
+def from_json(data: object) -> Order | None:
+    """The order that travelled; nothing where it is none: somebody may have meddled with it."""
+    from pydantic import ValidationError
+
+    try:
+        return _adapter().validate_python(data)
+    except ValidationError:
+        return None
+
+
+def is_outdated(data: Mapping[str, Any]) -> bool:
+    """Whether an order was begun by a Foreword whose runs had other steps."""
+    return data.get("shape") != SHAPE
+
+
+@cache
+def _adapter() -> TypeAdapter[Order]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Order)
