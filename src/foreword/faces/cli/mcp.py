@@ -62,7 +62,7 @@ def mcp(
       foreword mcp --http --port 8765
     """
     try:
-        from foreword.faces.mcp import transports
+        from foreword.faces.mcp import stdio_transport
         from foreword.faces.mcp.server import create_server
     except ModuleNotFoundError as missing:
         raise UsageError(f"the MCP server needs {missing.name}", hint=INSTALL) from None
@@ -78,15 +78,17 @@ def mcp(
     )
     state = AppState(settings)
     server = create_server(ServerState(state, checked_name(workflow, "workflow")))
-    transports.log_to_stderr()
+    stdio_transport.log_to_stderr()
     try:
         if http:
-            transports.serve_http(server, state, click.echo)
+            from foreword.faces.mcp import http_transport
+
+            http_transport.serve_http(server, state, click.echo)
         else:
             if screen.is_terminal(sys.stdin):
                 screen.say(
                     "MCP on the standard streams, for a client that starts it; ctrl-C ends it"
                 )
-            transports.serve_stdio(server, state)
+            stdio_transport.serve_stdio(server, state)
     finally:
         state.close()

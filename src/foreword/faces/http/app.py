@@ -14,6 +14,7 @@ from starlette.responses import Response
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.http import api
 from foreword.faces.http.app_state import AppState, Settings
+from foreword.faces.http.directors import Directors
 from foreword.faces.http.problems import MEANINGS, ProblemResponse, problem, problem_of, refusal
 from foreword.faces.http.request_guard import RequestGuard
 from foreword.faces.http.token import is_loopback
@@ -24,7 +25,7 @@ def create_app(settings: Settings) -> Starlette:
     """The whole server as an ASGI app; one that others can reach is not made without a token."""
     if not settings.token_digest and not is_loopback(settings.host):
         raise UsageError(f"{settings.host} is not this machine alone, so a token is needed")
-    app_state = AppState(settings)
+    app_state = AppState(settings, Directors(settings))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from foreword.browser.rules import LOOPBACK
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.http.change_poller import ChangePoller
-from foreword.faces.http.directors import Directors
 from foreword.faces.http.metrics import Metrics
 from foreword.faces.http.threads import Threads
 from foreword.operations import changes, conversations, workflows
@@ -30,6 +29,9 @@ from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState, checked_name
 from foreword.store.database import Database
 from foreword.store.urls import open_database
+
+if TYPE_CHECKING:
+    from foreword.faces.http.directors import Directors
 
 Result = TypeVar("Result")
 # That read, and as many that write. More wait for the interpreter and for one another's locks in
@@ -88,14 +90,20 @@ class Settings:
 class AppState:
     """The stores of one server process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, directors: Directors | None = None) -> None:
         self.settings = settings
+        self._directors = directors
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
         self._threads = {lane: Threads(most) for lane, most in LANES.items()}
         self.metrics = Metrics()
         self.poller = ChangePoller(self._look)
-        self.directors = Directors(settings)
+
+    @property
+    def directors(self) -> Directors:
+        """The directors of this process; a server for MCP has none, nor imports what they take."""
+        assert self._directors is not None
+        return self._directors
 
     async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
         """Run something in a thread of its lane, so that the others go on.
@@ -205,11 +213,13 @@ class AppState:
     def stop(self) -> None:
         """The server begins to stop: live streams end, and so does what directors are doing."""
         self.poller.stop()
-        self.directors.stop_all()
+        if self._directors is not None:
+            self._directors.stop_all()
 
     def close(self) -> None:
         """Close everything; the server has stopped."""
-        self.directors.close()
+        if self._directors is not None:
+            self._directors.close()
         self._sessions.close()
         self._stores.close()
         for threads in self._threads.values():
