@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foreword.errors import BadNode
-from foreword.plan.snapshot import as_json, read_node, snapshot
+from foreword.plan.snapshot import as_json, node_json, read_node, snapshot
 
 
 def node(**fields: Any) -> dict[str, Any]:
@@ -93,7 +93,10 @@ def test_nodes_stand_by_position_then_id_below_the_workflow() -> None:
     )
     assert list(taken["workflow"]) == ["id", "name", "created_at", "updated_at", "team"]
     assert [one["id"] for one in taken["nodes"]] == ["b", "a", "c"]
-    assert json.loads(as_json(taken)) == taken
+    written = as_json(taken["workflow"], list(map(node_json, taken["nodes"])))
+    assert written == json.dumps(taken, indent=1, ensure_ascii=False)
+    empty = json.dumps({**taken, "nodes": []}, indent=1, ensure_ascii=False)
+    assert as_json(taken["workflow"], []) == empty
 
 
 def test_secrets_in_a_configuration_are_hidden_and_stay_in_the_node() -> None:

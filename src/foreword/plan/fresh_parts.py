@@ -33,8 +33,13 @@ def part_text(part: str, value: Any) -> str:
     return _WRITERS[part](value)
 
 
+def plan_text(value: Mapping[str, Any]) -> str:
+    """A plan that is known to be one."""
+    return plan.as_json(hide(value))  # type: ignore[arg-type]
+
+
 def _plan(value: Any) -> str:
-    return plan.as_json(hide(plan.read_plan(value)))  # type: ignore[arg-type]
+    return plan_text(plan.read_plan(value))
 
 
 def _snapshot(value: Any) -> str:
@@ -42,7 +47,8 @@ def _snapshot(value: Any) -> str:
         raise BadSource("snapshot", "must be a mapping with workflow and nodes")
     others = {name: field for name, field in value.items() if name != "nodes"}
     about = value.get("workflow", others)
-    return snapshot.as_json(snapshot.snapshot(about, value.get("nodes") or ()))
+    shown = snapshot.snapshot(about, value.get("nodes") or ())
+    return snapshot.as_json(shown["workflow"], list(map(snapshot.node_json, shown["nodes"])))
 
 
 def _variables(value: Any) -> str:

@@ -79,9 +79,23 @@ def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
     }
 
 
-def as_json(snapshot: Mapping[str, Any]) -> str:
-    """The snapshot for the model."""
-    return json.dumps(snapshot, indent=1, ensure_ascii=False)
+def as_json(workflow: Mapping[str, Any], nodes: Sequence[str]) -> str:
+    """A snapshot for the model, as JSON with an indent of one: what is about the workflow, and its
+    nodes as `node_json` writes them."""
+    about = _indented(workflow, levels=1)
+    listed = "[\n" + ",\n".join(nodes) + "\n ]" if nodes else "[]"
+    return f'{{\n "workflow": {about},\n "nodes": {listed}\n}}'
+
+
+def node_json(node: Mapping[str, Any]) -> str:
+    """One node as it stands in the JSON of a snapshot."""
+    return f"  {_indented(node, levels=2)}"
+
+
+def _indented(value: Mapping[str, Any], *, levels: int) -> str:
+    # In JSON a line ends only between two values, so what is inside texts stays as it is.
+    written = json.dumps(value, indent=1, ensure_ascii=False)
+    return written.replace("\n", "\n" + " " * levels)
 
 
 def _problems(value: object, path: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from html import escape
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 from foreword.pattern import lazy_pattern
@@ -44,6 +45,7 @@ class KnownValues:
         self._known: set[str] = set()
         self._spellings: tuple[str, ...] = ()  # how each of them may be written
         self._pattern: re.Pattern[str] | None = None
+        self.digest = ""  # the same for the same secrets; empty for none
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -69,6 +71,8 @@ class KnownValues:
         # The longest first: one may be part of another.
         self._spellings = tuple(sorted(spellings, key=len, reverse=True))
         self._pattern = re.compile("|".join(map(_pattern_for, self._spellings)))
+        every = "\0".join(sorted(self._known)).encode("utf-8", "surrogatepass")
+        self.digest = blake2b(every, digest_size=8).hexdigest()
 
     def text(self, text: str) -> str:
         """The text with every secret hidden."""
@@ -99,12 +103,6 @@ class KnownValues:
         """Whether all of the text is one of the secrets that were taken in."""
         return text in self._known
 
-    @property
-    def digest(self) -> str:
-        """The same for the same secrets; empty for none."""
-        every = "\0".join(sorted(self._known)).encode("utf-8", "surrogatepass")
-        return blake2b(every, digest_size=8).hexdigest() if self else ""
-
 
 def secrets_in(value: object) -> Iterator[str]:
     """Every text that is hidden in the value because of the name it stands under or because all
@@ -115,10 +113,13 @@ def secrets_in(value: object) -> Iterator[str]:
         if isinstance(one, str):
             if len(one) <= LONGEST_SECRET and _is_secret(one):
                 yield one
+        elif one is None or isinstance(one, int | float):
+            continue
         elif isinstance(one, Mapping):
-            for (_, masked), member in zip(members(one), one.values(), strict=True):
-                if isinstance(masked, str) and masked == HIDDEN != member:
-                    yield from _texts(member)
+            whole = whole_secrets(one)
+            for name, member in one.items():
+                if name in whole:
+                    yield from whole[name]
                 else:
                     waiting.append(member)
         elif is_array(one):
@@ -127,6 +128,15 @@ def secrets_in(value: object) -> Iterator[str]:
                     yield from _texts(member)
                 else:
                     waiting.append(member)
+
+
+def whole_secrets(mapping: Mapping[Any, object]) -> dict[Any, list[str]]:
+    """The members of a mapping that are secret by the names in it, each with its texts."""
+    whole: dict[Any, list[str]] = {}
+    for (_, masked), (name, member) in zip(members(mapping), mapping.items(), strict=True):
+        if isinstance(masked, str) and masked == HIDDEN != member:
+            whole[name] = list(_texts(member))
+    return whole
 
 
 @lru_cache(maxsize=4096)

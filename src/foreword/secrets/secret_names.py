@@ -234,6 +234,7 @@ def _runs(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(runs)
 
 
+@lru_cache(maxsize=4096)
 def _words(key: str) -> tuple[str, ...]:
     return _telling_words(_split(key))
 

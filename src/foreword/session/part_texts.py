@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from foreword.context.inputs import Inputs
 from foreword.context.readers import gather
-from foreword.plan.fresh_parts import part_text
+from foreword.plan.fresh_parts import EMPTY, part_text, plan_text
 from foreword.recipe.schema import SectionSpec
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Section
 from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
+from foreword.session.workflow_texts import WorkflowTexts
 from foreword.store import workflows
-from foreword.store.secret_values import secrets_of
 from foreword.store.session_stamps import SessionStamps
 
 
@@ -35,12 +35,16 @@ class PartTexts:
 
     def __init__(self, state: WorkflowState, options: SessionOptions, system_prompt: str) -> None:
         self.system_prompt = system_prompt  # as it was read last
-        self.secrets = KnownValues()  # those hidden in the texts that were written last
-        self._secrets_stamp: object = None
         self._state = state
+        self._workflow = WorkflowTexts(state)
         self._selection = options.selection
         self._root = options.root
         self._parts: dict[str, _PartText] = {}
+
+    @property
+    def secrets(self) -> KnownValues:
+        """Those hidden in the texts that were written last."""
+        return self._workflow.secrets
 
     def texts(self, now: SessionStamps, browser: object = None) -> dict[str, str]:
         """Every part by its tag; what has not changed is not written again. `browser` are its
@@ -53,7 +57,8 @@ class PartTexts:
             "browser": repr(browser),
         }
         self.system_prompt = now.system_prompt
-        secrets = self._secrets_at(now.variables, now.snapshot)
+        self._workflow.refresh(snapshot=now.snapshot, variables=now.variables)
+        secrets = self.secrets
         for tag, spec in self._selection.sections.items():
             if spec.state not in stamps:
                 continue
@@ -69,15 +74,18 @@ class PartTexts:
     def current_secrets(self) -> KnownValues:
         """What hides every secret that the workflow holds now."""
         now = workflows.stamps(self._state.db, self._state.workflow.id)
-        return self._secrets_at(now.variables, now.snapshot)
-
-    def _secrets_at(self, *stamp: object) -> KnownValues:
-        if self._secrets_stamp != stamp:
-            self.secrets = secrets_of(self._state.db, self._state.workflow.id)
-            self._secrets_stamp = stamp
+        self._workflow.refresh(snapshot=now.snapshot, variables=now.variables)
         return self.secrets
 
     def _write(self, spec: SectionSpec, now: SessionStamps, browser: object) -> str:
+        match (spec.state, spec.show):
+            case "snapshot", "snapshot":
+                return self._workflow.snapshot_text()
+            case "variables", "variables":
+                return self._workflow.variable_text()
+            case "plan", "plan":
+                plan = self._state.get_current_plan()
+                return plan_text(plan) if plan else EMPTY["plan"]
         value = self._value(spec.state, now, browser)
         return part_text(spec.show, value) if spec.show else str(value or "")
 
@@ -86,7 +94,7 @@ class PartTexts:
             case "system_prompt":
                 return now.system_prompt
             case "plan":
-                return self._state.plan
+                return self._state.get_current_plan()
             case "snapshot":
                 return self._state.snapshot()
             case "variables":

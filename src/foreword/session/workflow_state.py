@@ -187,6 +187,10 @@ class WorkflowState:
 
     def snapshot(self) -> dict[str, Any]:
         """The workflow and its nodes as a call shows them, secrets hidden."""
+        return snapshot(self.about(), workflows.nodes(self.db, self.workflow.id))
+
+    def about(self) -> dict[str, Any]:
+        """What is kept about the workflow besides its nodes; secrets are not hidden."""
         now = workflows.find_workflow(self.db, self.workflow.name)
         about = {
             "id": now.name,
@@ -194,7 +198,7 @@ class WorkflowState:
             "created_at": now.created,
             "updated_at": now.updated,
         }
-        return snapshot({**about, **now.details}, workflows.nodes(self.db, self.workflow.id))
+        return {**about, **now.details}
 
     def describe(self, details: object) -> None:
         """Replace what is kept about the workflow besides its nodes."""

@@ -35,6 +35,8 @@ _CURRENT = (
     " = c.id AND undone = 0)"
 )
 
+_HAS_ID = mapping(id=str)
+
 # Of what a summary stands for, the first message and the pinned ones stay in sight.
 _STAYING = (
     "(SELECT COALESCE(SUM(s.tokens), 0) FROM messages s WHERE s.conversation = c.id AND s.pinned ="
@@ -213,11 +215,21 @@ def drop_node(db: Database, workflow: int, node: str) -> bool:
 
 def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     """The nodes of a workflow, in their order."""
+    return [read_node(db, node, written) for node, written in written_nodes(db, workflow)]
+
+
+def written_nodes(db: Database, workflow: int) -> list[tuple[str, str]]:
+    """The nodes of a workflow as they are kept, each with its id, in their order."""
     rows = db.rows(
         f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,)
     )
-    has_id = mapping(id=str)
-    return [from_json(written, f"node {node!r} in {db.name}", has_id) for node, written in rows]
+    return [(node, written) for node, written in rows]
+
+
+def read_node(db: Database, node: str, written: str) -> dict[str, Any]:
+    """The node that is kept so; an error where it was altered."""
+    value: dict[str, Any] = from_json(written, f"node {node!r} in {db.name}", _HAS_ID)
+    return value
 
 
 def next_node(db: Database, workflow: int, least: int) -> int:
