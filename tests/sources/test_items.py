@@ -102,10 +102,10 @@ def test_a_place_is_looked_up_from_here_and_then_from_the_root(
         ),
         ([{"text": "a", "created": 20240305}], "items[0].created: must be text, not a number"),
         (["a"], "items[0]: must be an object, not text"),
-        ({"items": {"a": 1}}, "items: must be a list"),
+        ({"items": {"a": 1}}, "items: must be a list, not an object"),
         ({"things": []}, "items: is missing"),
-        ("words", "items: must be a list"),
-        (None, "items: must be a list"),
+        ("words", "items: must be a list, not text"),
+        (None, "items: must be a list, not nothing"),
     ],
 )
 def test_json_of_the_wrong_shape_names_the_place(

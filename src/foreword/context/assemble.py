@@ -6,8 +6,7 @@ each do one thing.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from foreword.recipe.load import load
 from foreword.recipe.schema import BudgetSpec, RecipeSpec
 from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section, Tiers
-from foreword.sources import files, source_argument
+from foreword.sources import files
 from foreword.sources.commands import Policy
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
@@ -77,18 +76,16 @@ def assemble(
     chosen_counter = choose_counter(counter, model)
     names = _names(agent=agent, skill=skill, purpose=purpose, phase=phase)
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
-    source_path, stdin = _source(source)
     blanks = dict(values or {})
     if workflow:
         blanks["workflow"] = workflow
     inputs = Inputs(
         root=root,
         task=None if task is None else str(task),
-        source=source_path,
+        source=str(source) if isinstance(source, Path) else source,
         policy=_command_policy(spec, allow_commands, allow_shell),
         carried=carried_items(root, carry),
         values=blanks,
-        stdin=stdin,
     )
     gathered = gather(selection, inputs)
     package = fit_sections(
@@ -161,18 +158,6 @@ def _command_policy(spec: RecipeSpec, allow_commands: Sequence[str], allow_shell
         timeout_seconds=spec.commands.timeout_seconds,
         output_bytes=spec.commands.output_bytes,
     )
-
-
-def _source(
-    source: str | Path | Mapping[str, object] | Sequence[object] | None,
-) -> tuple[str | None, Callable[[], bytes]]:
-    """Where the source is, and how to read it if it is no file."""
-    if source is None:
-        return None, source_argument.read_stdin
-    if isinstance(source, str | Path):
-        return str(source), source_argument.read_stdin
-    data = json.dumps(source, default=str).encode()
-    return "-", lambda: data
 
 
 def keep(package: Package, root: Path, db: Database | None = None) -> Package:

@@ -6,13 +6,15 @@ order, and `assemble` hands it to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from foreword.section import Absent, Section
-from foreword.sources import commands, source_argument
+from foreword.sources import commands
 from foreword.sources.items import Item
+
+SourceArgument = str | Mapping[str, object] | Sequence[object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +23,11 @@ class Inputs:
 
     root: Path
     task: str | None = None
-    source: str | None = None
+    # a path, `-` for standard input, or the data itself
+    source: SourceArgument | None = None
     policy: commands.Policy = field(default_factory=commands.Policy)
     carried: tuple[Item, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)  # for blanks, in place of what is found
-    stdin: Callable[[], bytes] = source_argument.read_stdin  # what `-` as a source stands for
 
 
 @dataclass(slots=True, kw_only=True)

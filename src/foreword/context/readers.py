@@ -14,14 +14,14 @@ from foreword.context import item_sections
 from foreword.context.blanks import BLANK, fill, find_places, first_blank, task_reference
 from foreword.context.document_sections import document_sections
 from foreword.context.file_sections import FileSectionReader
-from foreword.context.inputs import Inputs, SectionsRead
+from foreword.context.inputs import Inputs, SectionsRead, SourceArgument
 from foreword.errors import InputMissing
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import Absent, Entry, Section
-from foreword.sources import files, git, json_state
+from foreword.sources import files, git, json_state, python_data, source_argument
 from foreword.sources.front_matter import without_front_matter
-from foreword.sources.items import read_items
+from foreword.sources.items import Item, items_in, read_items
 from foreword.sources.library import Library, read_values
 from foreword.text.blank_template import is_blank_template
 
@@ -115,12 +115,22 @@ class _SectionReader:
         if source is None:
             raise self._input_missing("source")
         if any(spec.items for spec in specs):
-            items, notes = read_items(source, self.root, self.inputs.stdin)
+            items, notes = self._source_items(source)
             self.out.items = item_sections.add_carried_items(items, self.inputs.carried)
             self.out.notes += notes
             self.out.notes += item_sections.unknown_kinds(self.out.items, self.selection)
         else:
-            self.data = json_state.read_json(source, self.root, self.inputs.stdin)
+            self.data = self._source_state(source)
+
+    def _source_items(self, source: SourceArgument) -> tuple[list[Item], list[str]]:
+        if isinstance(source, str):
+            return read_items(source, self.root, source_argument.read_stdin)
+        return items_in(python_data.plain_data(source), python_data.SOURCE)
+
+    def _source_state(self, source: SourceArgument) -> dict[str, Any]:
+        if isinstance(source, str):
+            return json_state.read_json(source, self.root, source_argument.read_stdin)
+        return json_state.mapping_in(python_data.plain_data(source), python_data.SOURCE)
 
     def _read_skill(self) -> None:
         """A skill's own file takes the place of the recipe's instructions."""
@@ -183,9 +193,9 @@ class _SectionReader:
         return self._state(tag, spec)
 
     def _state(self, tag: str, spec: SectionSpec) -> list[Section]:
-        found, notes = item_sections.state_sections(
-            tag, self.selection, self.data, str(self.inputs.source)
-        )
+        source = self.inputs.source
+        where = source if isinstance(source, str) else python_data.SOURCE
+        found, notes = item_sections.state_sections(tag, self.selection, self.data, where)
         self.out.notes += notes
         if isinstance(found, str):
             self.out.add_absent(tag, spec.state or "", found)

@@ -18,6 +18,7 @@ from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.sources import files, source_argument
 from foreword.sources.front_matter import front_matter
+from foreword.sources.python_data import type_name
 from foreword.text import lines
 from foreword.text.clean import clean
 
@@ -33,14 +34,6 @@ _SINGULARS = {
     "analyses": "analysis",
     "hypotheses": "hypothesis",
     "feedback": "feedback",
-}
-_TYPE_NAMES = {
-    str: "text",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
 }
 
 
@@ -92,7 +85,12 @@ def iso(value: str) -> str:
 
 
 def _from_json(raw: bytes, name: str) -> tuple[list[Item], list[str]]:
-    entries = _entries(_load_json(raw, name), name)
+    return items_in(_load_json(raw, name), name)
+
+
+def items_in(data: object, name: str) -> tuple[list[Item], list[str]]:
+    """The items that data holds, and what to know; `name` is what errors and notes call it."""
+    entries = _entries(data, name)
     found = list[Item]()
     notes = list[str]()
     if not entries:
@@ -134,7 +132,7 @@ def _entries(loaded: object, name: str) -> list[object]:
     entries = loaded.get("items") if isinstance(loaded, dict) else loaded
     if isinstance(entries, list):
         return entries
-    problem = "items: must be a list"
+    problem = f"items: must be a list, not {type_name(entries)}"
     if isinstance(loaded, dict) and "items" not in loaded:
         problem = "items: is missing"
     raise BadSource(name, problem, hint=f"it takes the form {_SHAPE}, or the list alone")
@@ -144,7 +142,7 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     if not isinstance(entry, dict):
         raise BadSource(
             name,
-            f"{place}: must be an object, not {_type_name(entry)}",
+            f"{place}: must be an object, not {type_name(entry)}",
             hint=f"it takes the form {_SHAPE}",
         )
     text = _string(entry, "text", place, name, missing=None)
@@ -152,7 +150,7 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     validated = entry.get("validated")
     if not isinstance(validated, bool | None):
         raise BadSource(
-            name, f"{place}.validated: must be true or false, not {_type_name(validated)}"
+            name, f"{place}.validated: must be true or false, not {type_name(validated)}"
         )
     created = _string(entry, "created", place, name)
     if created.strip() and not iso(created):
@@ -175,7 +173,7 @@ def _string(
     if value is None and missing is not None:
         return missing
     if not isinstance(value, str):
-        problem = f"must be text, not {_type_name(value)}" if key in entry else "is missing"
+        problem = f"must be text, not {type_name(value)}" if key in entry else "is missing"
         raise BadSource(name, f"{place}.{key}: {problem}", hint=f"it takes the form {_SHAPE}")
     return clean(value)[0]
 
@@ -258,7 +256,7 @@ def _field(
         return clean(value or "")[0].strip()
     if numbers and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    notes.append(f"{key}: must be text, not {_type_name(value)}; ignored")
+    notes.append(f"{key}: must be text, not {type_name(value)}; ignored")
     return ""
 
 
@@ -273,7 +271,7 @@ def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
     value = fields.get("validated")
     if isinstance(value, bool | None):
         return value
-    notes.append(f"validated: must be true or false, not {_type_name(value)}; ignored")
+    notes.append(f"validated: must be true or false, not {type_name(value)}; ignored")
     return None
 
 
@@ -303,7 +301,3 @@ def _heading(text: str) -> str:
             line = re.match(r"[^\r\n]*", text[begin:])
             return line[0].strip().strip("#").strip() if line else ""
     return ""
-
-
-def _type_name(value: object) -> str:
-    return "nothing" if value is None else _TYPE_NAMES.get(type(value), "a value")

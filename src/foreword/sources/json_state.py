@@ -19,6 +19,7 @@ from foreword.message import Message, group_by_calls, mend
 from foreword.pattern import lazy_pattern
 from foreword.section import Entry
 from foreword.sources import source_argument
+from foreword.sources.python_data import type_name
 from foreword.text.words import parts
 
 _HINT = "give a JSON file with --source, or - for standard input"
@@ -45,9 +46,16 @@ def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, A
         raise BadSource(name, "not usable JSON: nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise BadSource(name, f"not usable JSON: {error}") from None
+    return mapping_in(data, name)
+
+
+def mapping_in(data: object, name: str) -> dict[str, Any]:
+    """The data, which has to be a mapping; `name` is what an error calls it."""
     if not isinstance(data, dict):
         raise BadSource(
-            name, "must be a JSON object", hint="docs/recipes.md shows the keys a recipe reads"
+            name,
+            f"must be a JSON object, not {type_name(data)}",
+            hint="docs/recipes.md shows the keys a recipe reads",
         )
     return data
 
@@ -63,10 +71,11 @@ def value_at(data: Mapping[str, Any], path: str) -> Any:
 def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
     """A list of mappings, or an error that names the wrong one."""
     if not isinstance(value, list):
-        raise BadSource(where, f"{path}: must be a list")
+        raise BadSource(where, f"{path}: must be a list, not {type_name(value)}")
     for index, member in enumerate(value):
         if not isinstance(member, Mapping):
-            raise BadSource(where, f"{path}[{index}]: must be a mapping")
+            problem = f"must be a mapping, not {type_name(member)}"
+            raise BadSource(where, f"{path}[{index}]: {problem}")
     return value
 
 
