@@ -36,6 +36,12 @@ def history_text(package: foreword.Package) -> str:
     return behind.partition(f"</{HISTORY}>\n")[0]
 
 
+def usage_of(session: foreword.Session) -> dict[str, Any]:
+    """The newest line of the usage log."""
+    log: list[dict[str, Any]] = session.usage()["log"]
+    return log[0]
+
+
 def tokens_of(text: str) -> int:
     return counter("estimate").count(text)
 
@@ -81,6 +87,16 @@ def test_only_the_newest_of_several_open_calls_waits(start_session: Open) -> Non
     assert history_text(package).rstrip().endswith("[calls read({})]\n</turn>")
 
 
+def test_an_open_call_in_front_of_the_window_waits_no_longer(start_session: Open) -> None:
+    session = start_session()
+    session.append(numbered_message(0))
+    session.append(call("c1"), pinned=True)
+    session.extend(numbered_message(n) for n in range(1, 60))
+    package = session.context()
+    assert "left out" in package.text
+    assert package.text.count(NO_RESULT) == 1
+
+
 # --- what is missing ------------------------------------------------------------------------------
 
 
@@ -91,15 +107,16 @@ def test_a_history_that_fits_is_full_and_nothing_is_billed_as_missing(start_sess
     assert shown_numbers(package) == [0, 1, 2, 3, 4]
     assert history_row(package).form == "full"
     assert (package.report.status, package.report.omissions) == ("within", ())
+    assert package.report.omitted_tokens == 0
     assert "left out" not in package.text
     assert session.usage()["log"][0]["messages"] == 5
 
 
-@pytest.mark.parametrize("by", ["estimate", "o200k"])
+@pytest.mark.parametrize(("by", "recipe"), [("estimate", "workflow-cached"), ("o200k", "workflow")])
 def test_what_is_left_out_is_counted_message_by_message_and_token_by_token(
-    start_session: Open, by: str
+    start_session: Open, by: str, recipe: str
 ) -> None:
-    session = start_session(counter=by)
+    session = start_session(counter=by, recipe=recipe)
     sizes = list[int]()
     for number in range(25):
         before = session.usage()["history_tokens"]
@@ -113,6 +130,7 @@ def test_what_is_left_out_is_counted_message_by_message_and_token_by_token(
     lost = sum(sizes[number] for number in missing)
     assert omission.tokens == pytest.approx(lost, abs=1)
     assert omission.handle in package.text
+    assert str(len(missing)) in omission.what
     assert omission.reason.startswith("no room left")
     assert history_row(package).form == "newest"
     assert package.report.status == "trimmed"
@@ -136,6 +154,23 @@ def test_a_message_that_was_only_shortened_makes_an_excerpt_with_a_handle_of_its
     assert session.usage()["log"][0]["prefix_break"] == "first call"
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_history_is_billed_for_its_words_and_its_tags_however_small_it_is(
+    start_session: Open, recipe: str
+) -> None:
+    session = start_session(counter="estimate", recipe=recipe)
+    session.system_prompt = text_of_tokens("prompt", 1_000)
+    session.append(numbered_message(0))
+    session.context()
+    session.append(numbered_message(1))
+    package = session.context()
+    written = f"<{HISTORY}>\n{history_text(package)}</{HISTORY}>\n\n"
+    assert history_row(package).tokens == pytest.approx(tokens_of(written), abs=1)
+    stable, closing, _ = package.text.partition(f"</{HISTORY}>\n\n")
+    line = usage_of(session)
+    assert line["stable_tokens"] == pytest.approx(tokens_of(stable + closing), abs=5)
+
+
 def test_an_empty_history_says_so(start_session: Open) -> None:
     package = start_session(counter="estimate").context()
     assert history_text(package).strip()
@@ -144,11 +179,6 @@ def test_an_empty_history_says_so(start_session: Open) -> None:
 
 
 # --- how far a window moves -----------------------------------------------------------------------
-
-
-def usage_of(session: foreword.Session) -> dict[str, Any]:
-    log: list[dict[str, Any]] = session.usage()["log"]
-    return log[0]
 
 
 @pytest.mark.parametrize("prompt", [0, 300])
@@ -283,6 +313,22 @@ def test_in_front_stand_the_first_message_the_summary_and_what_was_pinned_after_
     assert numbered_message(199)["content"] not in recalled
 
 
+@pytest.mark.parametrize(("tokens", "is_whole"), [(900, True), (2_500, False)])
+def test_a_summary_may_have_six_tenths_of_the_budget(
+    start_session: Open, tokens: int, is_whole: bool
+) -> None:
+    roomy = start_session(20_000, counter="estimate")
+    roomy.extend(numbered_message(n, 60) for n in range(100))
+    roomy.compress(to=tokens)
+    (made,) = roomy.compressions()
+    assert (made.tokens_after < 1_200) == is_whole
+    package = start_session(2_000, counter="estimate").context()
+    assert (made.summary in package.text) == is_whole
+    if not is_whole:
+        front, _, _ = history_text(package).partition(" earlier message")
+        assert 1_000 <= tokens_of(front) <= 1_400
+
+
 # --- what was noticed on the way ------------------------------------------------------------------
 
 
@@ -391,6 +437,7 @@ def test_other_secrets_make_everything_be_written_anew_and_the_same_ones_do_not(
 
 def test_the_size_of_a_message_is_that_of_its_turn_as_it_is_written() -> None:
     writer = writer_of()
-    said = Message("user", (Text("see <history> there"),))
-    assert writer.tokens_of(said) == writer.text_of(group(1, "see <history> there")).units
+    said = Message("assistant", (Text("see <history> there"),))
+    turn = TimelineMessage(1, said, 10)
+    assert writer.tokens_of(said) == writer.text_of(Group((turn,), 10)).units
     assert writer.tokens_of(Message("user", (Text("old"),), kind="plan")) == 0
