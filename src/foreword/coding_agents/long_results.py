@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from foreword.coding_agents.hook_events import HookEvent
+from foreword.text.omission_mark import RECALL, cut_mark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,6 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
 }
 OF_MCP = "mcp__"
 OURS = ("mcp__foreword__", "mcp__plugin_foreword_foreword__")
-RECALLS = "foreword recall"
 COUNTER = "o200k"
 LONGEST_QUERY = 2_000  # characters of the tool's input; a file's content may be in it
 
@@ -71,7 +71,7 @@ def _is_spoken_for(event: HookEvent, response: Mapping[str, Any]) -> bool:
     if response.get("isImage") or response.get("persistedOutputPath"):
         return True
     command = event.tool_input.get("command")
-    return isinstance(command, str) and RECALLS in command
+    return isinstance(command, str) and RECALL in command
 
 
 def _mcp_texts(response: Any) -> dict[Place, str]:
@@ -140,8 +140,7 @@ def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str)
     from foreword.text import cut
 
     def mark(lines: int, units: int) -> str:
-        what = f"{lines:,} lines, " if lines > 1 else ""
-        return f"[... {what}{counter.tokens(units):,} tokens left out: {RECALLS} {handle}]"
+        return cut_mark(tokens=counter.tokens(units), handle=handle, lines=lines)
 
     shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
     return mark(0, counter.measure(text)) if shorter is None else shorter

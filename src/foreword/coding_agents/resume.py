@@ -13,6 +13,7 @@ from pathlib import Path
 from foreword.coding_agents import hook_log
 from foreword.coding_agents.templates import RECIPE
 from foreword.errors import UnknownName
+from foreword.text.omission_mark import CHECKPOINT_CUT
 
 # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
 LONGEST = 9_500
@@ -96,6 +97,6 @@ def _cut_at_line(text: str, room: int) -> str:
     """A checkpoint that is too long loses its last lines, and says so."""
     if len(text) <= room or not text:
         return text
-    end = f"[... cut: `foreword checkpoint list` names it]\n</{TAG}>"
+    end = f"{CHECKPOINT_CUT}\n</{TAG}>"
     whole_lines = text[: max(0, room - len(end) - 1)].rpartition("\n")[0]
     return f"{whole_lines}\n{end}" if whole_lines else ""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from foreword.engine.package import Package
 from foreword.engine.report import Check
 from foreword.section import Choice, Section
+from foreword.text.omission_mark import CUT_START, GAP
 from foreword.text.pieces import sentences
 
 INTERFACE = "interface"
@@ -67,9 +68,9 @@ def _is_structural(choice: Choice) -> bool:
     """Whether all that was kept are whole lines or whole sentences of the author's."""
     whole = _whole_pieces(choice.section)
     for line in choice.body.text.replace("&lt;", "<").splitlines():
-        if line.startswith("[... "):
+        if line.startswith(CUT_START):
             continue
-        for piece in line.split("[...]"):
+        for piece in line.split(GAP):
             if _flat(piece) in whole:
                 continue
             if not all(_flat(sentence) in whole for sentence in sentences(piece)):

@@ -26,6 +26,7 @@ from foreword.operations.fitted_values import COUNTER
 from foreword.plan import templates
 from foreword.plan.templates import Scope
 from foreword.store.originals import keep
+from foreword.text.omission_mark import cut_mark
 
 # A budget below this is raised to it: less of a page says nothing.
 LEAST_DOM_TOKENS = 100
@@ -77,7 +78,7 @@ def _dom(context: ToolContext, tab: str | None, budget: int | None) -> Answer:
     handle = keep(context.session.db, whole.encode("utf-8", "surrogatepass"))
 
     def mark(lines: int, units: int) -> str:
-        return f"[... {counter.tokens(units):,} tokens left out: recall {handle}]"
+        return cut_mark(tokens=counter.tokens(units), handle=handle, recall="recall")
 
     text = dom.shortened(allowed, counter.measure, mark) or mark(0, size)
     return {

@@ -16,6 +16,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import GAP, Scale, pieces_of, scale_for, total_units
 from foreword.engine.report import Report
 from foreword.section import Absent, Budget, Section, Tiers, handle_of
+from foreword.text.omission_mark import missing_mark
 from foreword.tokens import Counter
 
 # Sections that are gone are named in the note up to this many, and only counted beyond it. Room for
@@ -129,5 +130,4 @@ def _short_name(section: Section) -> str:
 
 
 def _note(what: str, handle: str, verb: str = "") -> str:
-    purpose = f" {verb}" if verb else ""
-    return f"{GAP}[{what} left out: foreword recall {handle}{purpose}]\n"
+    return f"{GAP}{missing_mark(what, handle, purpose=verb)}\n"

@@ -30,6 +30,7 @@ from foreword.message import (
 from foreword.section import Entry, handle_of
 from foreword.text import cut
 from foreword.text.lookalikes import Lookalike
+from foreword.text.omission_mark import too_large_mark
 
 # Characters of a value in a tool call that has to be shortened; half of them stay in front of the
 # mark. Names, paths and numbers are shorter and stay whole; what is longer is a file's content.
@@ -156,7 +157,7 @@ def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
     for part in message.parts:
         if isinstance(part, Opaque | Thinking):
             what = part_text(part).strip("[]") or "a thought"
-            marks.append(Text(f"[left out, too large: {what}]"))
+            marks.append(Text(too_large_mark(what)))
         elif isinstance(part, ToolResult):
             light = tuple([each for each in part.rest if not isinstance(each, Opaque)])
             parts.append(replace(part, rest=light))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from foreword.engine.render import Scale, turn_text
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import cut
+from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
 from foreword.tokens import Counter
 
 Cut = Callable[..., str | None]
@@ -110,9 +111,7 @@ def recall_mark(handle: str, counter: Counter) -> Callable[[int, int], str]:
     """What writes the line that stands for what a cut took out, by its lines and units."""
 
     def mark(lines: int, units: int) -> str:
-        what = f"{lines:,} lines, " if lines > 1 else ""
-        tokens = counter.tokens(units)
-        return f"[... {what}{tokens:,} tokens left out: foreword recall {handle}]"
+        return cut_mark(tokens=counter.tokens(units), handle=handle, lines=lines)
 
     return mark
 
@@ -124,8 +123,8 @@ def reference(section: Section, scale: Scale) -> str:
     if "/" in section.source and section.source not in name:
         name += f" ({section.source})"
     # What stands in front of the section in every form may have named it.
-    label = "" if section.name in section.before else f"{name} ".replace("\n", " ")
-    return f"[{scale.safe(label)}left out, {tokens:,} tokens: foreword recall {section.handle}]"
+    label = "" if section.name in section.before else name.replace("\n", " ")
+    return reference_mark(scale.safe(label), tokens=tokens, handle=section.handle)
 
 
 def newest_entries(section: Section, room: int, scale: Scale) -> Body | None:
@@ -179,7 +178,7 @@ def members(entries: Sequence[Entry]) -> int:
 
 def _missing_mark(section: Section, lost: int) -> str:
     what = "earlier messages" if section.entries[0].messages else "older entries"
-    return f"[{lost:,} {what} left out: foreword recall {section.handle}]"
+    return missing_mark(f"{lost:,} {what}", section.handle)
 
 
 def _entry_text(entry: Entry, scale: Scale, origin: str) -> str:

@@ -21,6 +21,7 @@ from foreword.store import originals
 from foreword.store.database import Database
 from foreword.store.reports import save_report
 from foreword.text import cut
+from foreword.text.omission_mark import cut_mark
 
 # Of a value or a page, where the caller names no budget: a long document, and one answer among
 # several in a window of 100,000 tokens or more.
@@ -51,8 +52,7 @@ def fit_value(db: Database, name: str, value: object, budget: int | None) -> Ans
     handle = handle_of(written.encode())
 
     def mark(_: int, units: int) -> str:
-        left_out = f"{counter.tokens(units):,} tokens left out"
-        return f"[... {left_out}: foreword recall {handle}]"
+        return cut_mark(tokens=counter.tokens(units), handle=handle)
 
     text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, mark)
     originals.keep(db, written.encode())

@@ -23,6 +23,7 @@ from foreword.session.secret_messages import without_secrets
 from foreword.session.timeline import Group
 from foreword.session.window import Window, choose, low_water
 from foreword.store.compressions import Cut
+from foreword.text.omission_mark import missing_mark
 from foreword.tokens import Counter
 
 # Of the budget, each: a first or pinned message, or a summary, that is larger is shortened, so
@@ -237,7 +238,7 @@ def _opening(
     if dropped is None:
         return _Opening(text=text, units=units)
     what = f"{dropped.messages:,} earlier message{'s' if dropped.messages > 1 else ''}"
-    mark = f"[{what} left out: foreword recall {dropped.handle}]"
+    mark = missing_mark(what, dropped.handle)
     line = f"{mark}\n"
     return _Opening(text=text + line, units=units + counter.measure(line), mark=mark)
 

@@ -19,6 +19,7 @@ from foreword.pattern import lazy_pattern
 from foreword.review.change_facts import ReviewedChange
 from foreword.sources import git_command
 from foreword.text.clean import clean
+from foreword.text.omission_mark import BINARY_LEFT_OUT
 
 STDIN = "-"
 NUL = b"\0"
@@ -82,7 +83,7 @@ def as_diff(raw: bytes, source: str) -> Diff:
         problem = "is binary and not a diff" if NUL in raw[:8000] else "is not a diff"
         raise BadSource(source, problem, hint=_HINT)
     notes = []
-    text, patches = _PATCH.subn("(binary data left out)\n", text)
+    text, patches = _PATCH.subn(f"{BINARY_LEFT_OUT}\n", text)
     if patches:
         files = "file" if patches == 1 else "files"
         notes.append(f"the binary data of {patches:,} {files} was left out")

@@ -14,9 +14,8 @@ from itertools import pairwise
 
 from foreword.section import Measure
 from foreword.text.needs import needs
+from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Piece
-
-GAP = "[...]"
 
 
 class PieceChoice:

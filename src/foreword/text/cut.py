@@ -15,8 +15,9 @@ from math import ceil
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.text import narrow, relevance, weight
-from foreword.text.choose import GAP, PieceChoice
+from foreword.text.choose import PieceChoice
 from foreword.text.needs import needs
+from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Piece, is_lead, is_markup
 from foreword.text.sentences import sentences
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from foreword.pattern import lazy_pattern
+from foreword.text.omission_mark import diff_mark
 
 LARGEST_SHARE = (
     4  # one hunk takes at most a quarter of the room: a generated file is no diff to read
@@ -54,7 +55,7 @@ def excerpt(diff: str, room_chars: int) -> Excerpt:
     texts = [_file_text(file) for file in present]
     missing = len(files) - len(present)
     if missing:
-        texts.append(f"[... {missing:,} of {len(files):,} files left out]\n")
+        texts.append(diff_mark(f"{missing:,} of {len(files):,} files"))
     return Excerpt("".join(texts), len(files), len(present))
 
 
@@ -95,7 +96,7 @@ def _beginning(hunk: str, most: int) -> str:
             break
         kept.append(line)
     missing = hunk.count("\n") - len(kept)
-    return "".join(kept) + f"[... {max(1, missing):,} more lines of this hunk left out]\n"
+    return "".join(kept) + diff_mark(f"{max(1, missing):,} more lines of this hunk")
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -112,5 +113,5 @@ def _file_text(file: _File) -> str:
     if not missing:
         return text
     ending = "" if text.endswith("\n") else "\n"
-    mark = f"[... {missing:,} of {len(file.hunks):,} hunks of this file left out]\n"
+    mark = diff_mark(f"{missing:,} of {len(file.hunks):,} hunks of this file")
     return text + ending + mark

@@ -18,6 +18,7 @@ from foreword.pattern import lazy_pattern
 from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.text.cut import relevant
+from foreword.text.omission_mark import look_up_mark
 
 COUNTER = "o200k"
 # Of one answer: several pages. What an agent looks up stays in its conversation for the rest of the
@@ -89,10 +90,7 @@ def artifact_text(
     counter = tokens.counter(COUNTER)
 
     def mark(left_out: int, _: int) -> str:
-        return (
-            f"[about {counter.tokens(left_out):,} tokens left out: look it up again with another"
-            " `about`]"
-        )
+        return look_up_mark(counter.tokens(left_out))
 
     shorter = relevant(text, counter.room(most_tokens), counter.measure, mark, query=about)
     return found.reference if shorter is None else shorter
