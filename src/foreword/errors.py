@@ -2,6 +2,7 @@
 
     ForewordError
       UsageError            what was asked for makes no sense as asked (exit 2)
+        BadRequest            what a caller sent has not the right shape, with every problem
         UnknownName           no recipe, agent, skill, purpose, phase or tag of that name
         InputMissing          the recipe needs an input that was neither given nor found
         BadBudget             a budget or window that is not a positive whole number
@@ -33,6 +34,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 MOST_NAMED = 12  # of sections or problems in a message, and twice as many names: one screen at most
+MOST_PROBLEMS = 20  # of a request that are listed: enough to mend it, whatever was sent
 MOST_COMPARED = 5_000  # names that a mistyped one may be meant for: comparing takes time for each
 LONGEST_COMPARED = 200  # characters of a mistyped name: comparing takes their square
 LEAST_LIKENESS = 0.6  # of two names, by difflib (its own default): below, a guess would be a riddle
@@ -54,6 +56,18 @@ class UsageError(ForewordError):
     """What was asked for makes no sense as asked."""
 
     code = "usage"
+
+
+class BadRequest(UsageError):
+    """What a caller sent has not the shape of what is taken; `problems` has the first of them, each
+    with its path."""
+
+    code = "bad_request"
+
+    def __init__(self, problems: Iterable[str], *, hint: str) -> None:
+        every = list(problems)
+        self.problems = tuple(every[:MOST_PROBLEMS])
+        super().__init__(each_problem(every), hint=hint)
 
 
 class UnknownName(UsageError):

@@ -96,7 +96,7 @@ def test_what_a_tool_can_not_do_is_told_to_the_model_and_the_session_lives(tmp_p
         unknown, bad, missing, no_browser, not_done = results_in(provider.requests[1])
     assert "did you mean 'update_plan'?" in unknown
     assert bad.startswith("failed: ")
-    assert "argument 'value' is missing" in missing
+    assert "value: missing" in missing
     assert "there is no browser here" in no_browser
     assert not_done == "not done: debug_navigate before it failed"
 

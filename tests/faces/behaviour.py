@@ -1,7 +1,7 @@
 """What every face does the same: one suite of cases for Python, HTTP and MCP.
 
 A face brings a `Client`; a case gets it and a name of its own for workflow and task, so that cases
-may share a server. Operations are named as in `foreword.operations.operations`, their arguments are
+may share a server. Operations are named as in `foreword.operations.table`, their arguments are
 plain JSON, `workflow` among them.
 """
 
@@ -9,38 +9,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 from foreword.errors import ForewordError
-from foreword.operations import operations
+from foreword.operations.operation import Operation, Project
+from foreword.operations.table import OPERATIONS
 from foreword.session.session import Session
 from foreword.store.urls import open_database
 from foreword.tokens import counter
 from tests import factory
 from tests.sessions import plan, words
 
-ON_WORKFLOW = (
-    "update_plan",
-    "get_current_plan",
-    "get_workflow_variable",
-    "set_variable",
-    "clear_variable",
-    "clear_all_variables",
-    "append_message",
-    "session_context",
-)
-ON_STORE = (
-    "assemble_context",
-    "lookup",
-    "list_checkpoints",
-    "show_checkpoint",
-    "resume_checkpoint",
-    "write_checkpoint",
-)
 SECRET = "sk-ant-" + "a1" * 20
 
 
@@ -76,23 +60,23 @@ class PythonClient:
         except ForewordError as error:
             raise Refused(error.code, error.message, error.hint) from None
 
-    def _call(self, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        work: Callable[..., dict[str, Any]] = getattr(operations, operation)
-        if operation in ON_WORKFLOW:
-            making = operation in operations.MAKING
+    def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        operation = OPERATIONS[name]
+        workflow = ""
+        if operation.scope in ("workflow", "conversation"):
+            workflow = arguments.pop("workflow")
+        return operation.perform(self._target(operation, workflow), arguments)
+
+    @contextmanager
+    def _target(self, operation: Operation[Any, Any, Any], workflow: str) -> Iterator[Any]:
+        if workflow:
             with Session.open(
-                self.url, arguments.pop("workflow"), root=self.root, create=making
+                self.url, workflow, root=self.root, create=operation.makes_workflow
             ) as session:
-                return work(session, **arguments)
-        db = open_database(self.url, self.root)
-        try:
-            if operation == "why":
-                return work(self.root, **arguments)
-            return (
-                work(db, self.root, **arguments) if operation in ON_STORE else work(db, **arguments)
-            )
-        finally:
-            db.close()
+                yield session
+            return
+        with closing(open_database(self.url, self.root)) as db:
+            yield db if operation.scope == "store" else Project(self.root, db)
 
 
 def project(folder: Path) -> Path:
@@ -537,7 +521,7 @@ def a_task_goes_on_from_its_newest_checkpoint(client: Client, name: str) -> None
 def a_checkpoint_that_is_wrong_is_refused_and_none_is_written(client: Client, name: str) -> None:
     assert (
         refusal(client, "write_checkpoint", task=name, phase="1", data={"done": "all"}).code
-        == "usage"
+        == "bad_request"
     )
     refused = refusal(
         client, "write_checkpoint", task=name, phase="1", data={"decisions": [{"why": "so"}]}

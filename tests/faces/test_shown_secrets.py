@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import foreword
-from foreword.operations import operations
+from foreword.operations.contexts import RECALL
+from foreword.operations.conversations import SESSION_CONTEXT
 from foreword.store import node_results, originals
 from foreword.store.messages import Range
 from tests.command import run_in_process
@@ -151,5 +153,7 @@ def test_no_page_shows_them(address_and_handle: tuple[Address, str]) -> None:
 def test_the_operations_of_agents_send_none(tmp_path: Path) -> None:
     handle = write_secrets(tmp_path)
     with foreword.Session.open(workflow=NAME, root=tmp_path) as session:
-        assert_hidden(json.dumps(operations.session_context(session, form="anthropic")))
-        assert_hidden(json.dumps(operations.recall(session.db, handle)))
+        made = SESSION_CONTEXT.perform(nullcontext(session), {"form": "anthropic"})
+        assert_hidden(json.dumps(made))
+        original = RECALL.perform(nullcontext(session.db), {"handle": handle})
+        assert_hidden(json.dumps(original))

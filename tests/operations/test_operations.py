@@ -4,14 +4,17 @@ Python can pass."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foreword.errors import UnknownHandle, UsageError
-from foreword.operations import operations
+from foreword.errors import BadRequest, UnknownHandle
+from foreword.operations.contexts import ASSEMBLE_CONTEXT, RECALL, recall
+from foreword.operations.conversations import PREVIEW_CONTEXT, preview_context
 from foreword.operations.fitted_values import page
+from foreword.operations.variables import GET_WORKFLOW_VARIABLE, SET_VARIABLE
 from foreword.tokens import counter
 from tests.faces.behaviour import Client, PythonClient, each_case, project
 from tests.postgres import new_database
@@ -33,8 +36,7 @@ def test_python_does_what_every_face_does(
     case(client, case.__name__)
 
 
-def test_a_caller_can_not_allow_commands(open_session: Open, tmp_path: Path) -> None:
-    session = open_session()
+def test_a_caller_can_not_allow_commands() -> None:
     for more in (
         {"allow_commands": ["rm"]},
         {"allow_shell": True},
@@ -43,23 +45,26 @@ def test_a_caller_can_not_allow_commands(open_session: Open, tmp_path: Path) -> 
         {"carry": "x"},
     ):
         asked: dict[str, Any] = {"agent": "builder", **more}
-        with pytest.raises((UsageError, TypeError)):
-            operations.assemble_context(session.db, tmp_path, "director", **asked)
+        with pytest.raises(BadRequest, match="unknown name"):
+            ASSEMBLE_CONTEXT.read({"recipe": "director", **asked})
 
 
 def test_half_a_character_can_be_answered(open_session: Open) -> None:
     session = open_session()
-    operations.set_variable(session, "half", {"a": "x\ud800y"}, "try")
-    assert operations.get_workflow_variable(session, "half") == {"value": {"a": "x?y"}}
+    given = {"name": "half", "value": {"a": "x\ud800y"}, "reason": "try"}
+    SET_VARIABLE.perform(nullcontext(session), given)
+    answer = GET_WORKFLOW_VARIABLE.perform(nullcontext(session), {"name": "half"})
+    assert answer == {"value": {"a": "x?y"}}
 
 
 def test_bytes_that_are_not_utf_8_are_replaced_and_that_is_said(open_session: Open) -> None:
     from foreword.store.originals import keep
 
     session = open_session()
-    answer = operations.recall(session.db, keep(session.db, b"caf\xe9 au lait"))
-    assert answer["text"] == "caf\ufffd au lait"
-    assert "byte for byte" in answer["warnings"][0]
+    handle = keep(session.db, b"caf\xe9 au lait")
+    answer = recall(session.db, RECALL.read({"handle": handle}))
+    assert answer.text == "caf\ufffd au lait"
+    assert "byte for byte" in answer.warnings[0]
 
 
 def test_originals_of_other_projects_stay_there(open_session: Open, tmp_path: Path) -> None:
@@ -69,7 +74,7 @@ def test_originals_of_other_projects_stay_there(open_session: Open, tmp_path: Pa
     other = open_session("other")
     handle = keep(other.db, b"somebody else's")
     with pytest.raises(UnknownHandle):
-        operations.recall(mine.db, handle)
+        recall(mine.db, RECALL.read({"handle": handle}))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +102,10 @@ def test_pages_are_within_their_budget_and_together_the_whole(text: str) -> None
 
 def test_the_messages_of_a_context_can_have_a_providers_shape(open_session: Open) -> None:
     session = open_session()
-    operations.append_message(session, {"role": "user", "content": "hello"})
-    shaped = operations.session_context(session, form="anthropic", save=False)["messages"]
-    assert shaped["messages"][0]["role"] == "user"
-    assert operations.session_context(session, form="openai")["messages"][-1]["role"] == "user"
-    with pytest.raises(UsageError, match="unknown form"):
-        operations.session_context(session, form="tea")
+    session.append({"role": "user", "content": "hello"})
+    for_anthropic = preview_context(session, PREVIEW_CONTEXT.read({"form": "anthropic"}))
+    assert isinstance(for_anthropic.messages, dict)
+    assert for_anthropic.messages["messages"][0]["role"] == "user"
+    for_openai = preview_context(session, PREVIEW_CONTEXT.read({"form": "openai"}))
+    assert isinstance(for_openai.messages, list)
+    assert for_openai.messages[-1]["role"] == "user"

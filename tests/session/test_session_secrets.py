@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.message import Message, Text, Thinking
-from foreword.operations import operations
+from foreword.operations.fitted_values import original_page
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import HIDDEN
 from foreword.session.call_memory import HIDDEN as OTHER_SECRETS
@@ -165,7 +165,7 @@ def test_what_was_left_out_comes_back_without_the_secret(open_session: Open) -> 
     handles = [one.handle for one in package.report.omissions if one.handle]
     assert handles
     for handle in handles:
-        recalled = operations.recall(session.db, handle, budget=None)["text"]
+        recalled = original_page(session.db, handle, offset=0, budget=1_000_000).text
         assert says_a_secret(recalled) == []
         assert HIDDEN in recalled
 

@@ -8,21 +8,16 @@ and appears in no answer.
 from __future__ import annotations
 
 import json
+from typing import Literal
+
+from pydantic import Field
 
 from foreword import tokens
-from foreword.director.tool import (
-    FLAG,
-    INTEGER,
-    NUMBER,
-    REASON,
-    TEXT,
-    Answer,
-    Arguments,
-    DirectorTool,
-)
+from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
 from foreword.operations.fitted_values import COUNTER
+from foreword.operations.operation import OperationInput, Reason
 from foreword.plan import templates
 from foreword.plan.templates import Scope
 from foreword.store.originals import keep
@@ -30,7 +25,6 @@ from foreword.text.omission_mark import cut_mark
 
 # A budget below this is raised to it: less of a page says nothing.
 LEAST_DOM_TOKENS = 100
-TAB = {"tab": {**TEXT, "description": "Its name; without it, the active tab."}}
 INSPECT_PROMPT = """\
 Answer the question about a web page from the list of its visible elements, in at most five \
 sentences. Name elements by their selectors exactly as they are listed. Say so if the list does \
@@ -172,22 +166,66 @@ def _fill_variables(context: ToolContext, text: str) -> str:
     return templates.value_as_text(templates.fill(text, Scope(context.session.variables)))
 
 
+class TabInput(OperationInput):
+    """Which tab."""
+
+    tab: ToolText | None = Field(None, description="Its name; without it, the active tab.")
+
+
+class Inspection(TabInput):
+    """What to look at."""
+
+    inspection: Literal["lightweight_exploration", "dom_snapshot"]
+    instruction: ToolText | None = None
+    budget: int | None = None
+
+
+class Navigation(TabInput):
+    """Where to go."""
+
+    url: ToolText
+    reason: Reason
+
+
+class PageAction(TabInput):
+    """What to do on a page."""
+
+    action: Literal["click", "type", "wait"]
+    selector: ToolText | None = None
+    text: ToolText | None = None
+    variable: ToolText | None = None
+    secret: bool | None = None
+    url: ToolText | None = None
+    seconds: float | None = None
+    reason: Reason
+
+
+class TabToOpen(OperationInput):
+    """A tab to open."""
+
+    url: ToolText
+    name: ToolText | None = None
+    reason: Reason
+
+
+class TabToClose(OperationInput):
+    """A tab to close."""
+
+    name: ToolText
+    reason: Reason
+
+
 TOOLS = (
     DirectorTool(
         name="inspect_tab",
         about=(
             "Look at a tab. lightweight_exploration answers an instruction with the visible"
             " elements that have most to do with it, each with a selector that lasts;"
-            " dom_snapshot is the cleaned page, shortened to budget tokens."
+            " dom_snapshot is the cleaned page, shortened to budget tokens. Without tab, it is the"
+            " active one, here and in the tools that follow."
         ),
         run=inspect_tab,
-        takes={
-            "inspection": {"enum": ["lightweight_exploration", "dom_snapshot"]},
-            "instruction": TEXT,
-            "budget": INTEGER,
-            **TAB,
-        },
-        needs=("inspection",),
+        takes=Inspection,
         kind="debug_action",
         reads=True,
     ),
@@ -198,8 +236,7 @@ TOOLS = (
             " the workflow."
         ),
         run=debug_navigate,
-        takes={"url": TEXT, **TAB, **REASON},
-        needs=("url", "reason"),
+        takes=Navigation,
         kind="debug_action",
     ),
     DirectorTool(
@@ -210,34 +247,21 @@ TOOLS = (
             " true hides the text everywhere."
         ),
         run=debug_action,
-        takes={
-            "action": {"enum": ["click", "type", "wait"]},
-            "selector": TEXT,
-            "text": TEXT,
-            "variable": TEXT,
-            "secret": FLAG,
-            "url": TEXT,
-            "seconds": NUMBER,
-            **TAB,
-            **REASON,
-        },
-        needs=("action", "reason"),
+        takes=PageAction,
         kind="debug_action",
     ),
     DirectorTool(
         name="debug_open_tab",
         about="Open a tab of that name.",
         run=debug_open_tab,
-        takes={"url": TEXT, "name": TEXT, **REASON},
-        needs=("url", "reason"),
+        takes=TabToOpen,
         kind="debug_action",
     ),
     DirectorTool(
         name="debug_close_tab",
         about="Close the tab of that name.",
         run=debug_close_tab,
-        takes={"name": TEXT, **REASON},
-        needs=("name", "reason"),
+        takes=TabToClose,
         kind="debug_action",
     ),
 )

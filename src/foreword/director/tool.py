@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from foreword.director.tool_context import ToolContext
 from foreword.message import Kind
 from foreword.models import ToolSpec
+from foreword.operations.operation import OperationInput, read_input
+from foreword.operations.tool_schema import input_schema
 
 Arguments = dict[str, Any]
 Answer = Mapping[str, Any]
 Run = Callable[[ToolContext, Arguments], Answer]
-TEXT = {"type": "string"}
-INTEGER = {"type": "integer"}
-NUMBER = {"type": "number"}
-FLAG = {"type": "boolean"}
-OBJECT = {"type": "object"}
-ANY = {"description": "Any JSON."}
-REASON = {"reason": TEXT}
+# Characters of a text that is not kept as a value: a question or a selector is shorter, and a model
+# that sends a whole file in one is told so.
+LONGEST_TEXT = 100_000
+ToolText = Annotated[str, Field(max_length=LONGEST_TEXT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +33,36 @@ class DirectorTool:
     name: str
     about: str
     run: Run
-    takes: Mapping[str, Any]
-    needs: tuple[str, ...] = ()
+    takes: type[OperationInput]
     kind: Kind = "conversation"  # of the message that tells its result
     reads: bool = False  # whether it changes nothing
 
     @property
     def schema(self) -> dict[str, Any]:
         """What it takes, as JSON Schema."""
-        schema: dict[str, Any] = {"type": "object", "properties": dict(self.takes)}
-        if self.needs:
-            schema["required"] = list(self.needs)
-        schema["additionalProperties"] = False
-        return schema
+        return {**input_schema(self.takes), "additionalProperties": False}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The schemas of its arguments, by their names."""
+        parameters: dict[str, Any] = self.schema["properties"]
+        return parameters
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The arguments that must be given."""
+        return tuple(self.schema.get("required", ()))
+
+    def read(self, arguments: object) -> Arguments:
+        """The arguments that were given, or `BadRequest`; null stands for one that was not, unless
+        it is a value."""
+        read_input(self.takes, arguments)
+        assert isinstance(arguments, dict)
+        given = Arguments()
+        for name, value in arguments.items():
+            if value is not None or name in self.needs:
+                given[name] = value
+        return given
 
     @property
     def spec(self) -> ToolSpec:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from foreword.director.tool import DirectorTool
 from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, ForewordError, UnknownName, UsageError
 from foreword.operations import fitted_values
-from foreword.operations.arguments import validate_arguments
+from foreword.operations.fitted_values import WholeValue
 from foreword.secrets.masking import HIDDEN, hide
 from foreword.secrets.placeholders import is_placeholder
 
@@ -41,12 +41,13 @@ def perform(
     """Run a tool; an unknown one, or arguments that don't fit, are an outcome too."""
     try:
         tool = _find_tool(tools, name)
-        given = validate_arguments(_mapping(arguments), tool.schema)
+        given = tool.read(arguments)
         without_secrets = arguments_without_secrets(context, given)
         if name in TAKE_SECRETS:
             _refuse_misplaced(context, name, given)
         else:
-            given = _mapping(without_secrets)
+            assert isinstance(without_secrets, dict)
+            given = without_secrets
         try:
             answer = tool.run(context, given)
         finally:
@@ -83,14 +84,6 @@ def _find_tool(tools: Mapping[str, DirectorTool], name: str) -> DirectorTool:
     return tools[name]
 
 
-def _mapping(arguments: object) -> dict[str, Any]:
-    if not isinstance(arguments, dict):
-        raise UsageError(
-            "the arguments of a tool must be a JSON object", hint='for example {"node": "node1"}'
-        )
-    return arguments
-
-
 def _refuse_misplaced(context: ToolContext, name: str, given: Mapping[str, Any]) -> None:
     """A secret is kept where it is known to be one, and `[hidden]` is none: typed, it would be
     those very words."""
@@ -111,7 +104,9 @@ def _answer_text(context: ToolContext, name: str, answer: Mapping[str, Any]) -> 
     fitted = fitted_values.fit_value(
         context.session.db, name, without_secrets, context.result_tokens
     )
-    return _json_text(fitted["value"]) if "value" in fitted else _with_text(fitted)
+    if isinstance(fitted, WholeValue):
+        return _json_text(fitted.value)
+    return _with_text({name: value for name, value in asdict(fitted).items() if value is not None})
 
 
 def _with_text(answer: dict[str, Any]) -> str:

@@ -1,46 +1,91 @@
 """The tools of a director in one table: name, description, what each takes, and what it does.
 
 A model is given them, and so is a person without one, at the command line and on the page. What a
-tool does is somebody else's business: `node_tools`, `runner`, `debug_tools`, `scout`, and
-`operations.operations` for plan and variables. How a call is checked, run and answered is said by
-`tool_calls`.
+tool does is somebody else's business: `node_tools`, `runner`, `debug_tools`, `scout`, and the
+operations for plan and variables. How a call is checked, run and answered is said by `tool_calls`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
 
 from foreword.director import debug_tools, node_tools, runner, scout
-from foreword.director.tool import (
-    ANY,
-    INTEGER,
-    OBJECT,
-    REASON,
-    TEXT,
-    Answer,
-    Arguments,
-    DirectorTool,
-    Run,
-)
+from foreword.director.tool import Answer, Arguments, DirectorTool, Run, ToolText
 from foreword.director.tool_context import ToolContext
-from foreword.operations import operations
+from foreword.operations import contexts, plans, variables
+from foreword.operations.operation import Operation, OperationInput
+from foreword.operations.sessions import NodeChoice
 
 
-def _on_session(operation: Callable[..., Answer]) -> Run:
-    """A tool that is an operation on the director's session."""
+class NodeToCreate(OperationInput):
+    """A node, and where it goes."""
+
+    type: ToolText
+    config: dict[str, Any]
+    description: ToolText
+    after: ToolText | None = None
+    parent: ToolText | None = None
+    branch: ToolText | None = None
+
+
+class NodeToUpdate(OperationInput):
+    """What is different about a node."""
+
+    node: ToolText
+    type: ToolText | None = None
+    config: dict[str, Any] | None = None
+    description: ToolText | None = None
+
+
+class NodeToMove(OperationInput):
+    """A node, and where it goes."""
+
+    node: ToolText
+    after: ToolText | None = None
+    parent: ToolText | None = None
+    branch: ToolText | None = None
+
+
+class RunToStart(OperationInput):
+    """A new run, or one to go on with."""
+
+    resume: ToolText | None = None
+
+
+class ScoutOrder(OperationInput):
+    """What a scout is sent for."""
+
+    instruction: ToolText
+    url: ToolText | None = None
+
+
+def _operation_tool(operation: Operation[Any, Any, Any], note: str = "") -> DirectorTool:
+    """A tool that is an operation on the director's session; its answer is no larger than a result
+    may be, unless a budget was given."""
 
     def run(context: ToolContext, given: Arguments) -> Answer:
-        return operation(context.session, **given)
+        target = context.session.db if operation.scope == "store" else context.session
+        if "budget" in operation.takes.model_fields:
+            given = {"budget": context.result_tokens, **given}
+        return operation.perform(nullcontext(target), given)
 
-    return run
+    return DirectorTool(
+        name=operation.name,
+        about=f"{operation.about} {note}".rstrip(),
+        run=run,
+        takes=operation.takes,
+        reads=operation.access == "reads",
+    )
 
 
-def _within_budget(operation: Callable[..., Answer]) -> Run:
-    """The same, its answer no larger than a result may be, unless a budget was given."""
+def _on_session(change: Callable[..., Answer]) -> Run:
+    """A tool that changes the nodes of the director's session."""
 
     def run(context: ToolContext, given: Arguments) -> Answer:
-        return operation(context.session, **{"budget": context.result_tokens, **given})
+        return change(context.session, **given)
 
     return run
 
@@ -68,10 +113,6 @@ def _run(context: ToolContext, given: Arguments) -> Answer:
     return {**result, "steps": dict(turns)}
 
 
-def _recall(context: ToolContext, given: Arguments) -> Answer:
-    return operations.recall(context.session.db, **{"budget": context.result_tokens, **given})
-
-
 _ALL = (
     DirectorTool(
         name="create_node",
@@ -85,15 +126,7 @@ _ALL = (
             " follows, else it is the last."
         ),
         run=_on_session(node_tools.create_node),
-        takes={
-            "type": TEXT,
-            "config": OBJECT,
-            "description": TEXT,
-            "after": TEXT,
-            "parent": TEXT,
-            "branch": TEXT,
-        },
-        needs=("type", "config", "description"),
+        takes=NodeToCreate,
     ),
     DirectorTool(
         name="update_node",
@@ -102,15 +135,13 @@ _ALL = (
             " afterwards."
         ),
         run=_on_session(node_tools.update_node),
-        takes={"node": TEXT, "type": TEXT, "config": OBJECT, "description": TEXT},
-        needs=("node",),
+        takes=NodeToUpdate,
     ),
     DirectorTool(
         name="delete_node",
         about="Remove a node and what is inside it.",
         run=_on_session(node_tools.delete_node),
-        takes={"node": TEXT},
-        needs=("node",),
+        takes=NodeChoice,
     ),
     DirectorTool(
         name="move_node",
@@ -119,8 +150,7 @@ _ALL = (
             " loop or condition (parent)."
         ),
         run=_on_session(node_tools.move_node),
-        takes={"node": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
-        needs=("node",),
+        takes=NodeToMove,
     ),
     DirectorTool(
         name="test_single_node",
@@ -129,8 +159,7 @@ _ALL = (
             " page stands."
         ),
         run=_test,
-        takes={"node": TEXT},
-        needs=("node",),
+        takes=NodeChoice,
         kind="execution_result",
     ),
     DirectorTool(
@@ -140,7 +169,7 @@ _ALL = (
             " goes on at the node where it stopped."
         ),
         run=_run,
-        takes={"resume": TEXT},
+        takes=RunToStart,
         kind="execution_result",
     ),
     *debug_tools.TOOLS,
@@ -152,68 +181,15 @@ _ALL = (
             " conversation."
         ),
         run=scout.deploy_scout,
-        takes={"instruction": TEXT, "url": TEXT},
-        needs=("instruction",),
+        takes=ScoutOrder,
     ),
-    DirectorTool(
-        name="update_plan",
-        about=(
-            "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
-            " description, status}]}]}. status: pending, in_progress, completed, failed or"
-            " cancelled. Other fields, such as constraints, are kept."
-        ),
-        run=_on_session(operations.update_plan),
-        takes={"plan": OBJECT, **REASON},
-        needs=("plan", "reason"),
-    ),
-    DirectorTool(
-        name="get_current_plan",
-        about="The newest plan, or null.",
-        run=_within_budget(operations.get_current_plan),
-        takes={},
-        reads=True,
-    ),
-    DirectorTool(
-        name="get_workflow_variable",
-        about=(
-            'The whole value of a variable; all of a node\'s (node: "7"); or every one (name:'
-            ' "all"). Secrets stay hidden.'
-        ),
-        run=_within_budget(operations.get_workflow_variable),
-        takes={"name": TEXT, "node": TEXT},
-        reads=True,
-    ),
-    DirectorTool(
-        name="set_variable",
-        about="Set a variable.",
-        run=_on_session(operations.set_variable),
-        takes={"name": TEXT, "value": ANY, **REASON},
-        needs=("name", "value", "reason"),
-    ),
-    DirectorTool(
-        name="clear_variable",
-        about="Remove a variable.",
-        run=_on_session(operations.clear_variable),
-        takes={"name": TEXT, **REASON},
-        needs=("name", "reason"),
-    ),
-    DirectorTool(
-        name="clear_all_variables",
-        about="Remove every variable, the user's too.",
-        run=_on_session(operations.clear_all_variables),
-        takes=REASON,
-        needs=("reason",),
-    ),
-    DirectorTool(
-        name="recall",
-        about=(
-            "The original behind a handle (fw_...), a page from offset on; next_offset continues."
-        ),
-        run=_recall,
-        takes={"handle": TEXT, "offset": INTEGER},
-        needs=("handle",),
-        reads=True,
-    ),
+    _operation_tool(plans.UPDATE_PLAN),
+    _operation_tool(plans.GET_CURRENT_PLAN),
+    _operation_tool(variables.GET_WORKFLOW_VARIABLE, "Secrets stay hidden."),
+    _operation_tool(variables.SET_VARIABLE),
+    _operation_tool(variables.CLEAR_VARIABLE),
+    _operation_tool(variables.CLEAR_ALL_VARIABLES, "The user's, too."),
+    _operation_tool(contexts.RECALL),
 )
 
 TOOLS: dict[str, DirectorTool] = {tool.name: tool for tool in _ALL}

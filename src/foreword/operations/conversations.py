@@ -1,16 +1,34 @@
-"""The conversations of a workflow: which there are, their messages page by page, what calls cost.
+"""The conversations of a workflow: their messages page by page, the next call, what calls cost.
 
-For reading. Messages are appended, and the next call is made, by `session.session`. What a message
-holds is given as it is kept: a face that shows it hides its secrets (`session.secrets()`).
+How messages are kept and calls are made is `session.session`'s business. Operations hide secrets;
+what the other functions here give is as it is kept, and a face that shows it hides them
+(`session.secrets()`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Literal
 
-from foreword.errors import UnknownName
+from pydantic import Field
+
+from foreword.engine.package import Package
+from foreword.errors import BadRequest, UnknownName
+from foreword.formats import to_openai
+from foreword.message import Kind
+from foreword.operations.fitted_values import IfAny, PackageBill, bill_fields
+from foreword.operations.operation import (
+    NoInput,
+    Operation,
+    OperationInput,
+    Tokens,
+    example,
+    input_hint,
+)
+from foreword.operations.paging import PageInput
 from foreword.secrets.known_values import KnownValues
+from foreword.session.compaction import Compaction
+from foreword.session.secret_messages import without_secrets
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages, reports, workflows
@@ -20,6 +38,280 @@ from foreword.store.messages import Range
 from foreword.store.messages import StoredMessage as StoredMessage
 
 MAIN = "main"  # the conversation of a workflow where none is named
+
+
+# messages in one request: they are written in one go, and others wait meanwhile
+MOST_AT_ONCE = 10_000
+Form = Literal["text", "anthropic", "openai"]
+
+
+class MessagesToAppend(OperationInput):
+    """A message, or many of them."""
+
+    model_config = example({"message": {"role": "user", "content": "Fire the kiln."}})
+
+    message: dict[str, Any] | None = Field(None, description="In the shape of Anthropic or OpenAI.")
+    messages: list[dict[str, Any]] | None = Field(
+        None,
+        max_length=MOST_AT_ONCE,
+        description="Several, all or none; nothing is compressed on the way.",
+    )
+    kind: Kind | None = Field(
+        None, description="What a single message is, where that is not what it seems."
+    )
+    pinned: bool | None = Field(False, description="A single message that is never left out.")
+    key: str | None = Field(
+        None, description="A word of yours: what is sent again with it is added once."
+    )
+
+
+class CallPreview(OperationInput):
+    """The next call, without a trace."""
+
+    budget: Tokens | None = Field(None, description="The most tokens it may have.")
+    form: Form | None = Field("text", description="The text, or a provider's messages.")
+    report: bool | None = Field(False, description="With the whole report.")
+
+
+class NextCall(CallPreview):
+    """The next call."""
+
+    model_config = example({"budget": 8000, "form": "anthropic"})
+
+    save: bool | None = Field(
+        True,
+        description="Compress where that is needed, keep report and originals, count the call.",
+    )
+    browser: list[dict[str, Any]] | None = Field(
+        None, description="The open tabs: `name`, `url`, `active`."
+    )
+
+
+class CompressionTarget(OperationInput):
+    """How to compress."""
+
+    model_config = example({"to": "10%", "preview": True})
+
+    to: int | str | None = Field(
+        None, description="About how many tokens, or a share of the window, as in `10%`."
+    )
+    preview: bool = Field(False, description="Say what would happen; change nothing.")
+
+
+class LogLength(OperationInput):
+    """How much of the usage log."""
+
+    last: int = Field(50, ge=0, le=1_000, description="How many calls, the newest first.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendedMessages:
+    """What became of messages that were appended."""
+
+    seq: Annotated[int, Field(description="The number of the last one.")]
+    count: Annotated[IfAny[int], Field(description="Of several.")] = None
+    tokens: int
+    size_tokens: Annotated[int, Field(description="Of the whole context after it.")]
+    compressed: bool
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageLine:
+    """One message."""
+
+    seq: int
+    kind: str
+    pinned: bool
+    tokens: int
+    created: str
+    role: str
+    text: str
+    message: Annotated[
+        dict[str, Any] | list[dict[str, Any]], Field(description="In the shape of OpenAI.")
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageList:
+    """A page of messages, the newest first."""
+
+    items: list[MessageLine]
+    next: Annotated[int | None, Field(description="The cursor of the next page.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext(PackageBill):
+    """The context of the next call: its text, or the messages of a provider's shape."""
+
+    text: IfAny[str] = None
+    messages: IfAny[dict[str, Any] | list[dict[str, Any]]] = None
+    report: IfAny[dict[str, Any]] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionResult:
+    """What a compression did, or would do."""
+
+    last: Annotated[int, Field(description="The summary stands for the messages up to this one.")]
+    messages: Annotated[int, Field(description="How many it takes out of sight.")]
+    kept_messages: int
+    tokens_before: int
+    tokens_after: int
+    target_tokens: int
+    summary: str
+    summary_tokens: int
+    method: str
+    notes: tuple[str, ...]
+    applied: bool
+    reached: Annotated[bool, Field(description="Whether the target was reached.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionList:
+    """Every compression, the oldest first."""
+
+    items: list[Compression]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUsage:
+    """The size now, the limits, and the calls with their averages."""
+
+    workflow: str
+    size_tokens: int
+    history_tokens: int
+    messages: int
+    warn_at: int
+    compress_at: int
+    compress_to: int
+    warning: bool
+    compressions: int
+    calls: int
+    reuse: float | None
+    used: float | None
+    breaks: int
+    log: list[dict[str, Any]]
+
+
+def append_message(session: Session, given: MessagesToAppend) -> AppendedMessages:
+    """Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its limit
+    the history is compressed. A pinned one always stays. Sent again with the same key (a word of
+    yours), it is added once."""
+    if (given.message is None) == (given.messages is None):
+        raise BadRequest(["give either message or messages"], hint=input_hint(MessagesToAppend))
+    if given.messages is not None:
+        if given.kind is not None or given.pinned:
+            problem = "kind and pinned are for a single message"
+            raise BadRequest([problem], hint=input_hint(MessagesToAppend))
+        made = session.append_all(given.messages, key=given.key)
+    else:
+        made = session.append(
+            given.message, kind=given.kind, pinned=bool(given.pinned), key=given.key
+        )
+    return AppendedMessages(
+        seq=made.seq,
+        count=None if given.messages is None else made.count,
+        tokens=made.tokens,
+        size_tokens=made.size_tokens,
+        compressed=made.compressed,
+        warnings=list(made.warnings),
+    )
+
+
+def list_messages(session: Session, given: PageInput) -> MessageList:
+    """List the messages of the history, the newest first."""
+    page = message_page(session, given.before, given.limit)
+    secrets = session.secrets()
+    items = [_message_line(stored, secrets) for stored in reversed(page.messages)]
+    return MessageList(items=items, next=page.next)
+
+
+def _message_line(stored: StoredMessage, secrets: KnownValues) -> MessageLine:
+    message = without_secrets(stored.message, secrets)
+    shaped = to_openai([message])
+    return MessageLine(
+        seq=stored.seq,
+        kind=stored.kind,
+        pinned=stored.pinned,
+        tokens=stored.tokens,
+        created=stored.created,
+        role=message.role,
+        text=message.text,
+        message=shaped[0] if len(shaped) == 1 else shaped,
+    )
+
+
+def preview_context(session: Session, given: CallPreview) -> CallContext:
+    """Show the exact context of the next call; nothing is changed."""
+    package = session.context(budget=given.budget, save=False)
+    return _call_context(package, given)
+
+
+def session_context(session: Session, given: NextCall) -> CallContext:
+    """Make the conversation's next context: system prompt, plan, nodes, variables, browser,
+    history, within a budget of tokens."""
+    package = session.context(
+        budget=given.budget, browser=given.browser, save=given.save is not False
+    )
+    return _call_context(package, given)
+
+
+def _call_context(package: Package, given: CallPreview) -> CallContext:
+    report = package.report.to_dict() if given.report else None
+    bill = bill_fields(package)
+    if given.form == "anthropic":
+        return CallContext(messages=package.to_anthropic(), report=report, **bill)
+    if given.form == "openai":
+        return CallContext(messages=package.to_openai(), report=report, **bill)
+    return CallContext(text=package.text, report=report, **bill)
+
+
+def compress_session(session: Session, given: CompressionTarget) -> CompactionResult:
+    """Put a summary in place of the older messages, or say what that would come to."""
+    made = session.compress(to=given.to, preview=given.preview)
+    values = {field.name: getattr(made, field.name) for field in fields(Compaction)}
+    return CompactionResult(**values, reached=made.reached)
+
+
+def undo_compression(session: Session, given: NoInput) -> Compression:
+    """Take back the last compression."""
+    return hide_secrets(session.undo(), session.secrets())
+
+
+def list_compressions(session: Session, given: NoInput) -> CompressionList:
+    """List every compression, undone ones too."""
+    secrets = session.secrets()
+    return CompressionList(items=[hide_secrets(each, secrets) for each in session.compressions()])
+
+
+def session_usage(session: Session, given: LogLength) -> SessionUsage:
+    """Say what the calls so far have cost, and how much of each a prompt cache could reuse."""
+    return SessionUsage(**session.usage(given.last))
+
+
+APPEND_MESSAGE = Operation(
+    run=append_message, scope="conversation", access="adds", makes_workflow=True
+)
+LIST_MESSAGES = Operation(run=list_messages, scope="conversation")
+PREVIEW_CONTEXT = Operation(run=preview_context, scope="conversation", is_slow=True)
+SESSION_CONTEXT = Operation(run=session_context, scope="conversation", access="adds", is_slow=True)
+COMPRESS_SESSION = Operation(
+    run=compress_session, scope="conversation", access="replaces", is_slow=True
+)
+UNDO_COMPRESSION = Operation(run=undo_compression, scope="conversation", access="replaces")
+LIST_COMPRESSIONS = Operation(run=list_compressions, scope="conversation")
+SESSION_USAGE = Operation(run=session_usage, scope="conversation")
+OPERATIONS = (
+    APPEND_MESSAGE,
+    LIST_MESSAGES,
+    PREVIEW_CONTEXT,
+    SESSION_CONTEXT,
+    COMPRESS_SESSION,
+    UNDO_COMPRESSION,
+    LIST_COMPRESSIONS,
+    SESSION_USAGE,
+)
 
 
 @dataclass(frozen=True, slots=True)

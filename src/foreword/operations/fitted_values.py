@@ -1,16 +1,18 @@
 """Answers that fit: a value whole where it is small, fitted with a handle where it is not, an
 original page by page.
 
-For those who answer over a wire (`operations`): everything here is plain JSON that can be encoded,
-half characters included. The fitting is the engine's; what is left out can be recalled from the
-store it was kept in.
+For those who answer over a wire. The fitting is the engine's; what is left out can be recalled from
+the store it was kept in.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
 
 from foreword import tokens
 from foreword.engine.package import Package
@@ -31,11 +33,72 @@ MOST_OMISSIONS = 20  # named in an answer, the largest; the report has them all
 COUNTER = "o200k"
 CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
 
-Answer = dict[str, Any]
+Value = TypeVar("Value")
+# A field of an answer that is left out where there is nothing to say.
+IfAny = Annotated[Value | None, Field(exclude_if=lambda value: value is None)]
 
 
-def fit_value(db: Database, name: str, value: object, budget: int | None) -> Answer:
-    """`value` as it is where it fits; else a `text` that does, with a `handle` for the whole.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeValue:
+    """A value as it is."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedText:
+    """What fits of a value that is over the budget."""
+
+    text: str
+    handle: IfAny[str] = None  # of the whole
+    whole_tokens: int
+    warnings: IfAny[list[str]] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmissionEntry:
+    """Something that was left out."""
+
+    what: str
+    tokens: int
+    reason: str
+    handle: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageBill:
+    """The part of a package's bill that a reader acts on, with the largest of its omissions."""
+
+    tokens: int
+    budget_tokens: int
+    left_out: int
+    omissions: list[OmissionEntry]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextAnswer(PackageBill):
+    """A context, with the largest of its omissions."""
+
+    text: str
+    report: Annotated[int, Field(description="The number of its report.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalPage:
+    """A page of something that was cut."""
+
+    text: str
+    offset: int
+    total_chars: int
+    next_offset: IfAny[int] = None
+    warnings: list[str]
+
+
+def fit_value(
+    db: Database, name: str, value: object, budget: int | None
+) -> WholeValue | FittedText:
+    """The value as it is where it fits; else a text that does, with a handle for the whole.
 
     Of a value that holds a secret no copy is kept: there is its beginning, and a larger budget for
     the rest.
@@ -44,11 +107,11 @@ def fit_value(db: Database, name: str, value: object, budget: int | None) -> Ans
     written = json.dumps(value, ensure_ascii=False, indent=1)
     counter = tokens.counter(COUNTER)
     if budget is None or len(written.encode()) <= budget or counter.count(written) <= budget:
-        return {"value": value}
+        return WholeValue(value=value)
     whole = counter.count(written)
     if hide({name: value}) != {name: value}:
         note = "it holds a secret, so no copy is kept: ask for it with a larger budget"
-        return {"text": page(written, 0, budget), "whole_tokens": whole, "warnings": [note]}
+        return FittedText(text=page(written, 0, budget), whole_tokens=whole, warnings=[note])
     handle = handle_of(written.encode())
 
     def mark(_: int, units: int) -> str:
@@ -56,42 +119,38 @@ def fit_value(db: Database, name: str, value: object, budget: int | None) -> Ans
 
     text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, mark)
     originals.keep(db, written.encode())
-    return {"text": text or mark(0, whole), "handle": handle, "whole_tokens": whole}
+    return FittedText(text=text or mark(0, whole), handle=handle, whole_tokens=whole)
 
 
-def package_answer(package: Package, report: int | None = None) -> Answer:
-    """A package with the part of its bill that a reader acts on."""
+def bill_fields(package: Package) -> dict[str, Any]:
+    """The fields of a `PackageBill`."""
     bill = package.report
     largest = sorted(bill.omissions, key=lambda omission: -omission.tokens)[:MOST_OMISSIONS]
     omissions = []
     for omission in largest:
-        entry = {
-            "what": omission.what,
-            "tokens": omission.tokens,
-            "reason": omission.reason,
-            "handle": omission.handle,
-        }
+        entry = OmissionEntry(
+            what=omission.what,
+            tokens=omission.tokens,
+            reason=omission.reason,
+            handle=omission.handle,
+        )
         omissions.append(entry)
-    answer = {
-        "text": package.text,
+    return {
         "tokens": bill.total_tokens,
         "budget_tokens": bill.budget_tokens,
         "left_out": len(bill.omissions),
         "omissions": omissions,
         "warnings": list(bill.warnings),
     }
-    if report is not None:
-        answer["report"] = report
-    return encodable_answer(answer)
 
 
-def save_and_answer(db: Database, package: Package) -> Answer:
-    """The same, after its report and its originals went into the store."""
+def save_and_answer(db: Database, package: Package) -> ContextAnswer:
+    """The package, after its report and its originals went into the store."""
     report = save_report(db, package.originals, package.report.to_dict())
-    return package_answer(package, report)
+    return ContextAnswer(text=package.text, report=report, **bill_fields(package))
 
 
-def original_page(db: Database, handle: str, offset: int, budget: int | None) -> Answer:
+def original_page(db: Database, handle: str, offset: int, budget: int) -> OriginalPage:
     """One page of an original, from a place on; `next_offset` says where the next one begins."""
     original = _original(db, handle)
     text = original.decode("utf-8", "replace")
@@ -105,13 +164,15 @@ def original_page(db: Database, handle: str, offset: int, budget: int | None) ->
             f"offset {offset:,} is outside of the original's {len(text):,} characters",
             hint="begin at 0",
         )
-    part = text[offset:] if budget is None else page(text, offset, budget)
-    answer: Answer = {"text": part, "offset": offset, "total_chars": len(text)}
+    part = page(text, offset, budget)
     end = offset + len(part)
-    if end < len(text):
-        answer["next_offset"] = end
-    answer["warnings"] = warnings
-    return answer
+    return OriginalPage(
+        text=part,
+        offset=offset,
+        total_chars=len(text),
+        next_offset=end if end < len(text) else None,
+        warnings=warnings,
+    )
 
 
 def page(text: str, offset: int, budget: int) -> str:
@@ -131,7 +192,7 @@ def page(text: str, offset: int, budget: int) -> str:
     return text[offset : offset + size]
 
 
-def encodable_answer(value: Mapping[str, Any]) -> Answer:
+def encodable_answer(value: Mapping[str, Any]) -> dict[str, Any]:
     """A mapping that can be encoded."""
     answer = encodable(value)
     assert isinstance(answer, dict)

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from foreword.errors import UnknownName
+from foreword.operations.operation import Name, NoInput, Operation, OperationInput
+from foreword.operations.paging import PageInput
 from foreword.plan.node import BRANCHES
 from foreword.plan.node_sentences import sentence
 from foreword.plan.node_tree import Tree
@@ -35,6 +39,142 @@ class NodeEntry:
     branch: str
     begins_else: bool  # the first node of a condition's other way
     last: Result | None
+
+
+class RunChoice(OperationInput):
+    """Which run."""
+
+    run: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeResult:
+    """What a node gave."""
+
+    run: Annotated[str, Field(description="The run it was in; `test` for a single test.")]
+    key: Annotated[str, Field(description="Which turn of the node, as in `node5[2]/node6`.")]
+    status: str
+    created: str
+    told: Annotated[
+        dict[str, Any],
+        Field(description="`result`, `variables`, `error`, `page`, `seconds`: whatever there is."),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLine:
+    """One node."""
+
+    id: str
+    type: str
+    does: Annotated[str, Field(description="What it does, in words.")]
+    description: str
+    status: Annotated[str, Field(description="Blank, `running`, `success` or `failed`.")]
+    inside: Annotated[
+        tuple[str, ...],
+        Field(description="The loops and conditions around it, the outermost first."),
+    ]
+    branch: str
+    last: NodeResult | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeList:
+    """Every node, from top to bottom."""
+
+    items: list[NodeLine]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine:
+    """One run."""
+
+    run: str
+    attempt: int
+    status: Annotated[str, Field(description="`running`, `success`, `failed` or `stopped`.")]
+    stopped_at: Annotated[
+        str, Field(description="The turn of the node at which it stopped, or blank.")
+    ]
+    started: str
+    updated: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPage:
+    """A page of runs, the newest first."""
+
+    items: list[RunLine]
+    next: Annotated[int | None, Field(description="The cursor of the next page.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResults(RunLine):
+    """One run with everything its nodes gave."""
+
+    results: list[NodeResult]
+
+
+def list_nodes(state: WorkflowState, given: NoInput) -> NodeList:
+    """List the nodes of a workflow from top to bottom: what each does, how it stands, what it
+    gave last."""
+    return NodeList(items=[_node_line(entry) for entry in node_entries(state)])
+
+
+def _node_line(entry: NodeEntry) -> NodeLine:
+    return NodeLine(
+        id=entry.id,
+        type=entry.type,
+        does=entry.does,
+        description=entry.description,
+        status=entry.status,
+        inside=entry.around,
+        branch=entry.branch,
+        last=_node_result(entry.last) if entry.last else None,
+    )
+
+
+def _node_result(result: Result) -> NodeResult:
+    return NodeResult(
+        run=result.run,
+        key=result.key,
+        status=result.status,
+        created=result.created,
+        told=result.output,
+    )
+
+
+def list_runs(state: WorkflowState, given: PageInput) -> RunPage:
+    """List the runs of a workflow's nodes, the newest first."""
+    begin = given.cursor or 0
+    every = runs(state)
+    page = every[begin : begin + given.limit]
+    end = begin + len(page)
+    lines = [RunLine(**_run_fields(run)) for run in page]
+    return RunPage(items=lines, next=end if end < len(every) else None)
+
+
+def get_run(state: WorkflowState, given: RunChoice) -> RunResults:
+    """Show one run, with everything its nodes gave, in order."""
+    run = existing_run(state, given.run)
+    results = [_node_result(result) for result in results_of(state, run)]
+    return RunResults(**_run_fields(run), results=results)
+
+
+def _run_fields(run: Run) -> dict[str, Any]:
+    return {
+        "run": run.run,
+        "attempt": run.attempt,
+        "status": run.status,
+        "stopped_at": run.failed_at,
+        "started": run.started,
+        "updated": run.updated,
+    }
+
+
+LIST_NODES = Operation(run=list_nodes, scope="workflow")
+LIST_RUNS = Operation(run=list_runs, scope="workflow")
+GET_RUN = Operation(run=get_run, scope="workflow")
+OPERATIONS = (LIST_NODES, LIST_RUNS, GET_RUN)
 
 
 def stored_nodes(state: WorkflowState) -> Sequence[dict[str, Any]]:

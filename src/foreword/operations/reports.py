@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from foreword.context import report_diff
 from foreword.context.report_diff import SectionDifference
 from foreword.errors import UnknownName
+from foreword.operations.operation import Operation, OperationInput
+from foreword.operations.paging import PageInput
+from foreword.session.workflow_state import LONGEST_NAME
 from foreword.store import project_stores, reports, workflows
 from foreword.store.database import LARGEST_NUMBER, Database, storable_text
 from foreword.store.reports import ReportEntry as ReportEntry
@@ -21,6 +26,99 @@ from foreword.store.reports import StoredReport as StoredReport
 
 # What a context may have been made for, in the order in which it is read out.
 REQUEST_FIELDS = ("agent", "skill", "purpose", "phase", "workflow")
+
+
+SUGGESTIONS = 5  # numbers that an error names where there is no such report
+
+ReportNumber = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+
+
+class ReportPageInput(PageInput):
+    """Which reports."""
+
+    workflow: str | None = Field(
+        None, min_length=1, max_length=LONGEST_NAME, description="Only this one's calls."
+    )
+
+
+class ReportChoice(OperationInput):
+    """Which report."""
+
+    number: ReportNumber
+
+
+class ReportPair(OperationInput):
+    """Which report to compare with which."""
+
+    number: ReportNumber
+    before: int = Field(ge=1, le=LARGEST_NUMBER, description="The number of the earlier report.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportList:
+    """A page of reports, the newest first."""
+
+    items: list[ReportEntry]
+    next: Annotated[int | None, Field(description="The cursor of the next page.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionChange:
+    """A section in both reports, in tokens."""
+
+    tag: str
+    before: int
+    after: int
+    change: int
+    word: Annotated[str, Field(description="same, grew, shrank, appeared or went.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportChanges:
+    """What changed from one report to another, the largest change first."""
+
+    sections: list[SectionChange]
+    total: SectionChange
+    notes: list[str]
+
+
+def list_reports(db: Database, given: ReportPageInput) -> ReportList:
+    """List the reports of contexts, the newest first."""
+    page = report_page(db, workflow=given.workflow, before=given.before, limit=given.limit)
+    return ReportList(items=page.entries, next=page.next)
+
+
+def get_report(db: Database, given: ReportChoice) -> StoredReport:
+    """Show one whole report: the bill for every token."""
+    return existing_report(db, given.number, suggestions=SUGGESTIONS)
+
+
+def diff_reports(db: Database, given: ReportPair) -> ReportChanges:
+    """Say which sections grew, shrank, appeared or went since an earlier report."""
+    before = existing_report(db, given.before, suggestions=SUGGESTIONS)
+    after = existing_report(db, given.number, suggestions=SUGGESTIONS)
+    compared = compare(before, after)
+    return ReportChanges(
+        sections=[_section_change(section) for section in compared.sections],
+        total=_section_change(compared.total),
+        notes=compared.notes,
+    )
+
+
+def _section_change(difference: SectionDifference) -> SectionChange:
+    return SectionChange(
+        tag=difference.tag,
+        before=difference.before,
+        after=difference.after,
+        change=difference.change,
+        word=difference.word,
+    )
+
+
+LIST_REPORTS = Operation(run=list_reports, scope="store")
+GET_REPORT = Operation(run=get_report, scope="store")
+DIFF_REPORTS = Operation(run=diff_reports, scope="store")
+OPERATIONS = (LIST_REPORTS, GET_REPORT, DIFF_REPORTS)
 
 
 @dataclass(frozen=True, slots=True)

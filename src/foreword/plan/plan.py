@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foreword.errors import BadPlan, UnknownName
-from foreword.plan import shape_check
+from foreword.plan.value_words import depth_problems
 from foreword.text.identifiers import literals
 
 Plan = Mapping[str, Any]
@@ -23,48 +23,27 @@ FINISHED_STATUSES = ("completed", "failed", "cancelled")
 STORE_FIELDS = ("workflow_id", "plan_version", "created_at", "updated_at")
 _MOST_QUOTED = 120  # characters of a value in a line of changes, which should stay one line
 
-_TASK = shape_check.fields(
-    {
-        "task_id": shape_check.identity,
-        "description": shape_check.filled_text,
-        "status": shape_check.one_of(STATUSES),
-    },
-    {"notes": shape_check.text, "node_ids": shape_check.list_of(shape_check.identity)},
-)
-_PHASE = shape_check.fields(
-    {
-        "phase_name": shape_check.filled_text,
-        "status": shape_check.one_of(STATUSES),
-        "tasks": shape_check.list_of(_TASK),
-    },
-    {},
-)
-_PLAN = shape_check.fields(
-    {"overall_goal": shape_check.filled_text, "phases": shape_check.list_of(_PHASE)},
-    {
-        "workflow_id": shape_check.identity,
-        "plan_version": shape_check.number,
-        "created_at": shape_check.text,
-        "updated_at": shape_check.text,
-        "current_phase": shape_check.text,
-        "next_actions": shape_check.list_of(shape_check.text),
-        "blockers": shape_check.list_of(shape_check.text),
-        "notes": shape_check.text,
-    },
-)
-
 
 def read_plan(value: object, where: str = "plan") -> dict[str, Any]:
     """A copy of the plan in `value`, or `BadPlan` with every problem that it has."""
-    if not isinstance(value, Mapping):
-        raise BadPlan([f"must be a mapping, not {shape_check.value_in_words(value)}"], where)
-    problems = [*shape_check.depth(value), *_PLAN(value, ""), *_repeated_ids(value)]
-    if problems:
-        raise BadPlan(problems, where)
+    found = problems(value)
+    if found or not isinstance(value, Mapping):
+        raise BadPlan(found, where)
     try:
         return dict(json.loads(json.dumps(value, allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise BadPlan([f"can't be written as JSON: {error}"], where) from None
+
+
+def problems(value: object) -> list[str]:
+    """Why a value is no plan, each with the path to it; nothing where it is one."""
+    from foreword.plan import plan_shape, validation  # pydantic: not for those who only write one
+
+    too_deep = depth_problems(value)
+    if too_deep:
+        return too_deep
+    found = validation.problems(plan_shape.PlanShape, value)
+    return found or list(_repeated_ids(value))
 
 
 def warnings(plan: Plan) -> tuple[str, ...]:
@@ -164,27 +143,16 @@ def with_status(plan: Plan, task_id: str, status: str) -> dict[str, Any]:
     return {**plan, "phases": phases}
 
 
-def _repeated_ids(value: Plan) -> Iterator[str]:
-    # The plan may have any other problem as well; only what looks like a task is compared.
+def _repeated_ids(plan: Any) -> Iterator[str]:
+    """Tasks whose id is that of another one, in a plan that has the shape of one."""
     first: dict[str, str] = {}
-    for path, task_id in _task_ids(value):
-        if str(task_id) in first:
-            yield f"{path}: {task_id!r} is already the id of {first[str(task_id)]}"
-        first.setdefault(str(task_id), path.removesuffix(".task_id"))
-
-
-def _task_ids(value: Plan) -> Iterator[tuple[str, int | str]]:
-    """Every id that could be one, with the path to it."""
-    for phase_number, phase in enumerate(_list_field(value, "phases")):
-        for task_number, task in enumerate(_list_field(phase, "tasks")):
-            task_id = task.get("task_id") if isinstance(task, Mapping) else None
-            if isinstance(task_id, int | str) and not any(shape_check.identity(task_id, "")):
-                yield f"phases[{phase_number}].tasks[{task_number}].task_id", task_id
-
-
-def _list_field(value: object, name: str) -> Sequence[object]:
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, list | tuple) else ()
+    for phase_number, phase in enumerate(plan["phases"]):
+        for task_number, task in enumerate(phase["tasks"]):
+            path = f"phases[{phase_number}].tasks[{task_number}]"
+            task_id = task["task_id"]
+            if str(task_id) in first:
+                yield f"{path}.task_id: {task_id!r} is already the id of {first[str(task_id)]}"
+            first.setdefault(str(task_id), path)
 
 
 def _warnings(plan: Plan) -> Iterator[str]:

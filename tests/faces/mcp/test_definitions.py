@@ -16,7 +16,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 
 from foreword.faces.mcp.tools import TOOLS
-from foreword.operations import operations
 from foreword.tokens import counter
 from tests.command import foreword
 from tests.faces.behaviour import ITEMS, PythonClient, Refused, project
@@ -72,19 +71,6 @@ def test_every_tool_says_what_it_takes_gives_and_does(client: McpClient) -> None
     assert hints["clear_all_variables"]["destructiveHint"]
     assert not hints["update_plan"]["destructiveHint"]
     assert hints["recall"]["readOnlyHint"]
-
-
-def test_every_operation_can_be_reached() -> None:
-    public = {
-        name
-        for name, value in vars(operations).items()
-        if callable(value)
-        and getattr(value, "__module__", "") == operations.__name__
-        and not name.startswith("_")
-    }
-    folded = {"why", "list_checkpoints", "show_checkpoint", "resume_checkpoint", "write_checkpoint"}
-    helpers = {"inside", "recipe_inside"}
-    assert public - folded - helpers == TOOLS.keys() - {"checkpoint"}
 
 
 def test_an_answer_is_a_text_as_well(client: McpClient) -> None:

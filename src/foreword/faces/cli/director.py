@@ -218,7 +218,8 @@ def _tool_as_json(tool: DirectorTool) -> dict[str, Any]:
 
 def _parameters(tool: DirectorTool) -> str:
     """The names of what a tool takes; a question mark behind those that may be left away."""
-    names = [name if name in tool.needs else f"{name}?" for name in tool.takes]
+    needed = tool.needs
+    names = [name if name in needed else f"{name}?" for name in tool.parameters]
     return ", ".join(names)
 
 

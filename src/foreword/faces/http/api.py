@@ -1,13 +1,14 @@
-"""Every address of the API, in one table: each noun has its own, and the description is made
-from all of them."""
+"""Every address of the API, in one table: the operations, and what only a server has; the
+description is made from all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -15,80 +16,59 @@ from starlette.routing import BaseRoute, Route
 from foreword import __version__
 from foreword.errors import LONGEST_COMPARED, did_you_mean
 from foreword.faces.http import (
-    checkpoints,
-    contexts,
-    conversations,
     describe,
     director,
     events,
     health,
     hooks,
-    node_runs,
-    plans,
-    recipes,
-    reports,
+    operation_routes,
     sessions,
-    variables,
 )
-from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, routes_of
+from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, function_endpoint, routes_of
 from foreword.faces.http.problems import ProblemResponse
 
-NOUNS = (
-    contexts,
-    sessions,
-    conversations,
-    plans,
-    variables,
-    director,
-    node_runs,
-    checkpoints,
-    reports,
-    recipes,
-    events,
-    hooks,
-    health,
-)
+MODULES = (operation_routes, sessions, director, events, hooks, health)
 
 
-class OpenApi(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiDescription:
     """This description."""
 
     openapi: str
     info: dict[str, Any]
     paths: dict[str, Any]
     components: dict[str, Any]
+    security: list[dict[str, Any]]
 
 
-class Root(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiRoot:
     """Where to read on."""
 
     name: str
     version: str
-    description: str = Field(description="Every path, with what it takes and gives (OpenAPI).")
-    paths: list[str] = Field(description="What there is to ask for.")
+    description: Annotated[
+        str, Field(description="Every path, with what it takes and gives (OpenAPI).")
+    ]
+    paths: Annotated[list[str], Field(description="What there is to ask for.")]
 
 
-def show_root(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
+def show_root(request: ApiRequest[Nothing, None]) -> ApiRoot:
     """Say where this API is described, and which paths it has."""
     paths = sorted({endpoint.path for endpoint in ENDPOINTS})
-    return {
-        "name": "Foreword",
-        "version": __version__,
-        "description": "/openapi.json",
-        "paths": paths,
-    }
+    return ApiRoot(name="Foreword", version=__version__, description="/openapi.json", paths=paths)
 
 
-def show_description(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
+def show_description(request: ApiRequest[Nothing, None]) -> ApiDescription:
     """Describe this API (OpenAPI 3.1)."""
-    return description()
+    return ApiDescription(**description())
 
 
 def _endpoints() -> Iterator[Endpoint]:
-    for noun in NOUNS:
-        yield from noun.ENDPOINTS
-    yield Endpoint(method="GET", path="/v1", run=show_root, answer=Root)
-    yield Endpoint(method="GET", path="/openapi.json", run=show_description, answer=OpenApi)
+    for module in MODULES:
+        yield from module.ENDPOINTS
+    yield function_endpoint(show_root, method="GET", path="/v1")
+    yield function_endpoint(show_description, method="GET", path="/openapi.json")
 
 
 ENDPOINTS = tuple(_endpoints())

@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
 
 from foreword import __version__
 from foreword.faces.http.endpoint import JSON, Endpoint
 from foreword.faces.http.problems import MEANINGS, MEDIA
+from foreword.operations.tool_schema import AnswerSchema
 from foreword.pattern import lazy_pattern
 from foreword.store.database import LARGEST_NUMBER
 
+Schemas = Mapping[tuple[Any, JsonSchemaMode], dict[str, Any]]
+TAKEN: JsonSchemaMode = "validation"
+GIVEN: JsonSchemaMode = "serialization"
 ABOUT = "Contexts for models within a hard token budget, and what was left out of them."
 ANY_REQUEST = (400, 401, 403, 421, 429, 500, 503, 504)
 WITH_BODY = (413, 415)
@@ -48,18 +52,13 @@ class ProblemDetails(BaseModel):
 def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     """The whole description."""
     table = list(endpoints)
-    models = _models(table)
-    refs, schemas = models_json_schema(
-        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
-    )
-    ref_of = {model: refs[model, "validation"] for model in models}
-    definitions = schemas["$defs"]
+    schemas, definitions = _schemas(table)
     paths = dict[str, dict[str, Any]]()
     for endpoint in table:
         methods = paths.setdefault(endpoint.path, {})
-        methods[endpoint.method.lower()] = _operation(endpoint, ref_of, definitions)
+        methods[endpoint.method.lower()] = _operation(endpoint, schemas, definitions)
     # the parameters of a query are written out with each operation, so nothing refers to them
-    queries = {_ref_name(ref_of[endpoint.query]) for endpoint in table}
+    queries = {_ref_name(schemas[endpoint.query, TAKEN]) for endpoint in table}
     components = {name: schema for name, schema in definitions.items() if name not in queries}
     return {
         "openapi": "3.1.0",
@@ -75,32 +74,38 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _models(endpoints: Iterable[Endpoint]) -> list[type[BaseModel]]:
-    """Every shape that goes in or out, in an order that does not change between two runs."""
-    models: set[type[BaseModel]] = {ProblemDetails}
+def _schemas(endpoints: Iterable[Endpoint]) -> tuple[Schemas, dict[str, Any]]:
+    """The schema of every type that goes in or out, and the definitions that they refer to."""
+    types = dict[tuple[Any, JsonSchemaMode], None]()  # each once, in the order of the table
+    types[ProblemDetails, GIVEN] = None
     for endpoint in endpoints:
-        models.add(endpoint.query)
-        if endpoint.answer:
-            models.add(endpoint.answer)
+        types[endpoint.query, TAKEN] = None
         if endpoint.body:
-            models.add(endpoint.body)
-    return sorted(models, key=lambda model: (model.__name__, model.__module__))
+            types[endpoint.body, TAKEN] = None
+        if endpoint.answer:
+            types[endpoint.answer, GIVEN] = None
+    adapters = [(kind, mode, TypeAdapter(kind)) for kind, mode in types]
+    schemas, shared = TypeAdapter.json_schemas(
+        adapters,
+        ref_template="#/components/schemas/{model}",
+        schema_generator=AnswerSchema,
+    )
+    return schemas, shared["$defs"]
 
 
 def _operation(
-    endpoint: Endpoint, ref_of: Mapping[type[BaseModel], Any], definitions: Mapping[str, Any]
+    endpoint: Endpoint, schemas: Schemas, definitions: Mapping[str, Any]
 ) -> dict[str, Any]:
-    noun = endpoint.run.__module__.rsplit(".", 1)[-1]
-    query = definitions[_ref_name(ref_of[endpoint.query])]
+    query = definitions[_ref_name(schemas[endpoint.query, TAKEN])]
     operation: dict[str, Any] = {
-        "operationId": f"{endpoint.method.lower()}_{noun}_{endpoint.run.__name__}",
-        "tags": [noun],
+        "operationId": f"{endpoint.method.lower()}_{endpoint.tag}_{endpoint.name}",
+        "tags": [endpoint.tag],
         "summary": endpoint.about,
         "parameters": list(_parameters(endpoint, query)),
-        "responses": dict(_responses(endpoint, ref_of)),
+        "responses": dict(_responses(endpoint, schemas)),
     }
     if endpoint.body:
-        content = {JSON: {"schema": ref_of[endpoint.body]}}
+        content = {JSON: {"schema": schemas[endpoint.body, TAKEN]}}
         operation["requestBody"] = {"required": True, "content": content}
     return operation
 
@@ -139,22 +144,20 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _responses(
-    endpoint: Endpoint, ref_of: Mapping[type[BaseModel], Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _responses(endpoint: Endpoint, schemas: Schemas) -> Iterator[tuple[str, dict[str, Any]]]:
     headers = {
         name: {"description": about, "schema": {"type": "string"}}
         for name, about in endpoint.gives.items()
     }
     answer = {
-        "description": (endpoint.answer and endpoint.answer.__doc__) or endpoint.about,
+        "description": _answer_words(endpoint),
         "headers": headers,
-        "content": {endpoint.media: {"schema": _answer_schema(endpoint, ref_of)}},
+        "content": {endpoint.media: {"schema": _answer_schema(endpoint, schemas)}},
     }
     yield str(endpoint.status), answer
     if "if-none-match" in endpoint.takes:
         yield "304", {"description": "It is still that version.", "headers": headers}
-    problem = {MEDIA: {"schema": ref_of[ProblemDetails]}}
+    problem = {MEDIA: {"schema": schemas[ProblemDetails, GIVEN]}}
     for status in _problem_statuses(endpoint):
         yield str(status), {"description": MEANINGS[status], "content": problem}
 
@@ -168,11 +171,18 @@ def _problem_statuses(endpoint: Endpoint) -> list[int]:
     return sorted(statuses)
 
 
-def _answer_schema(endpoint: Endpoint, ref_of: Mapping[type[BaseModel], Any]) -> dict[str, Any]:
+def _answer_words(endpoint: Endpoint) -> str:
+    """What the answer is; one of several forms has no words of its own."""
+    if isinstance(endpoint.answer, type):
+        return " ".join((endpoint.answer.__doc__ or "").split())
+    return endpoint.about
+
+
+def _answer_schema(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
     """The schema of an answer; of a stream, that of each event."""
     if endpoint.answer is None:
         return {"type": "string"}
-    ref = ref_of[endpoint.answer]
+    ref = schemas[endpoint.answer, GIVEN]
     if endpoint.media == JSON:
         return dict(ref)
     data = {"type": "string", "contentMediaType": JSON, "contentSchema": ref}

@@ -4,21 +4,31 @@ tools by hand."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.director.tools import TOOLS
 from foreword.faces.http.app_state import AppState
 from foreword.faces.http.director_job import DirectorJob
-from foreword.faces.http.endpoint import JSON, ApiRequest, Endpoint, HttpAnswer, Nothing
+from foreword.faces.http.directors import BlockedLine
+from foreword.faces.http.endpoint import (
+    JSON,
+    SESSION,
+    ApiRequest,
+    Nothing,
+    function_endpoint,
+    json_of,
+)
 from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.problems import ProblemResponse
-from foreword.faces.http.request_parsing import RequestInput, example
-from foreword.faces.http.sessions import ONE
+from foreword.faces.http.request_parsing import RequestInput
 from foreword.operations import workflows
+from foreword.operations.fitted_values import IfAny
+from foreword.operations.operation import example
 from foreword.store.database import to_json
 
 LONGEST_TEXT = 200_000  # characters of what is said: more than anybody types, less than a window
@@ -46,154 +56,159 @@ class Arguments(RequestInput):
     )
 
 
-class ToolLine(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLine:
     """One tool."""
 
     name: str
     about: str
-    parameters: dict[str, Any] = Field(description="What it takes, as JSON Schema.")
-    reads: bool = Field(description="Whether it changes nothing.")
+    parameters: Annotated[dict[str, Any], Field(description="What it takes, as JSON Schema.")]
+    reads: Annotated[bool, Field(description="Whether it changes nothing.")]
 
 
-class Tools(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolList:
     """Every tool of a director."""
 
     items: list[ToolLine]
 
 
-class WorkState(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkState:
     """Something that a director does or has done."""
 
     id: str
-    kind: str = Field(description="`turn` with its model, or `call` of a tool by hand.")
-    tool: str = Field(description="The tool that is called, or blank.")
+    kind: Annotated[str, Field(description="`turn` with its model, or `call` of a tool by hand.")]
+    tool: Annotated[str, Field(description="The tool that is called, or blank.")]
     over: bool
     stopped: bool
-    problem: str = Field(description="Why it broke, or blank.")
+    problem: Annotated[str, Field(description="Why it broke, or blank.")]
 
 
-class BlockedOriginAnswer(BaseModel):
-    """An origin that pages asked for something and were not allowed to reach."""
-
-    origin: str
-    kinds: list[str] = Field(description="What for: `script`, `image`, `fetch`.")
-    requests: int = Field(
-        description="How many, since its browser was started; 0 where it was in an earlier one."
-    )
-    option: str = Field(description="What `foreword serve` is started with to allow it.")
-
-
-class DirectorState(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectorState:
     """How a director stands."""
 
-    model: bool = Field(description="Whether there is one, so that something can be said to it.")
-    work: WorkState | None = Field(
-        description="What it is at, or was at last since the server was started."
-    )
-    tabs: list[dict[str, Any]] | None = Field(
-        description="Of its browser: `name`, `url`, `active`; null before one."
-    )
-    blocked: list[BlockedOriginAnswer] = Field(
-        description="What its pages could not load because of the server's origins."
-    )
+    model: Annotated[
+        bool, Field(description="Whether there is one, so that something can be said to it.")
+    ]
+    work: Annotated[
+        WorkState | None,
+        Field(description="What it is at, or was at last since the server was started."),
+    ]
+    tabs: Annotated[
+        list[dict[str, Any]] | None,
+        Field(description="Of its browser: `name`, `url`, `active`; null before one."),
+    ]
+    blocked: Annotated[
+        list[BlockedLine],
+        Field(description="What its pages could not load because of the server's origins."),
+    ]
 
 
-class TurnStart(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStart:
     """A turn that has begun; its events tell what becomes of it."""
 
-    work: str = Field(description="Its id; those of its events begin with it.")
+    work: Annotated[str, Field(description="Its id; those of its events begin with it.")]
 
 
-class StopAnswer(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopAnswer:
     """Whether there was anything to stop."""
 
     stopped: bool
 
 
-class ToolCallAnswer(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallAnswer:
     """What a tool answered."""
 
-    text: str = Field(description="The same as a model would be given; secrets are hidden.")
+    text: Annotated[
+        str, Field(description="The same as a model would be given; secrets are hidden.")
+    ]
     failed: bool
 
 
-class DirectorEvent(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectorEvent:
     """The `data` of an event; which fields there are depends on its type."""
 
-    type: str = Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
-    text: str | None = Field(
-        None, description="A piece of the answer; an empty one says that it begins again."
+    type: Annotated[
+        str, Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
+    ]
+    text: Annotated[
+        IfAny[str],
+        Field(description="A piece of the answer; an empty one says that it begins again."),
+    ] = None
+    name: Annotated[IfAny[str], Field(description="The tool of a call or a result.")] = None
+    id: Annotated[IfAny[str], Field(description="Of the call.")] = None
+    arguments: IfAny[Any] = None
+    failed: IfAny[bool] = None
+    node: Annotated[
+        IfAny[str],
+        Field(description="Of a step of a run: the node, and `status` how it stands."),
+    ] = None
+    status: IfAny[str] = None
+    scout: Annotated[IfAny[str], Field(description="Whose doing it is, where a scout does it.")] = (
+        None
     )
-    name: str | None = Field(None, description="The tool of a call or a result.")
-    id: str | None = Field(None, description="Of the call.")
-    arguments: Any = None
-    failed: bool | None = None
-    node: str | None = Field(
-        None, description="Of a step of a run: the node, and `status` how it stands."
-    )
-    status: str | None = None
-    scout: str | None = Field(None, description="Whose doing it is, where a scout does it.")
-    stopped: bool | None = None
+    stopped: IfAny[bool] = None
 
 
-def list_tools(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
+def list_tools(request: ApiRequest[Nothing, None]) -> ToolList:
     """List the tools of a director, with what each takes."""
-    lines = list[dict[str, Any]]()
+    lines = list[ToolLine]()
     for tool in TOOLS.values():
-        line = {
-            "name": tool.name,
-            "about": tool.about,
-            "parameters": tool.schema,
-            "reads": tool.reads,
-        }
+        line = ToolLine(name=tool.name, about=tool.about, parameters=tool.schema, reads=tool.reads)
         lines.append(line)
-    return {"items": lines}
+    return ToolList(items=lines)
 
 
-def show_director(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
+def show_director(request: ApiRequest[Nothing, None]) -> DirectorState:
     """Say what a workflow's director is doing, and which tabs it has open."""
     directors = request.app_state.directors
     workflow = _existing(request)
     job = directors.job(workflow)
     with request.app_state.state(workflow) as state:
         blocked = directors.blocked(state)
-    return {
-        "model": bool(request.app_state.settings.model),
-        "work": _work_state(job) if job else None,
-        "tabs": directors.tabs(workflow),
-        "blocked": blocked,
-    }
+    return DirectorState(
+        model=bool(request.app_state.settings.model),
+        work=_work_state(job) if job else None,
+        tabs=directors.tabs(workflow),
+        blocked=blocked,
+    )
 
 
-def _work_state(job: DirectorJob) -> dict[str, Any]:
-    return {
-        "id": job.id,
-        "kind": job.kind,
-        "tool": job.tool,
-        "over": job.is_over,
-        "stopped": job.stopped,
-        "problem": job.problem,
-    }
+def _work_state(job: DirectorJob) -> WorkState:
+    return WorkState(
+        id=job.id,
+        kind=job.kind,
+        tool=job.tool,
+        over=job.is_over,
+        stopped=job.stopped,
+        problem=job.problem,
+    )
 
 
-def say(request: ApiRequest[Nothing, SayBody]) -> HttpAnswer:
+def say(request: ApiRequest[Nothing, SayBody]) -> TurnStart:
     """Say something to the director: it plans, acts and answers, and its events tell how."""
     job = request.app_state.directors.say(_existing(request), request.body.text)
-    return HttpAnswer({"work": job.id})
+    return TurnStart(work=job.id)
 
 
-def go_on(request: ApiRequest[Nothing, None]) -> HttpAnswer:
+def go_on(request: ApiRequest[Nothing, None]) -> TurnStart:
     """Have the director go on with a turn that ended before its answer."""
     job = request.app_state.directors.go_on(_existing(request))
-    return HttpAnswer({"work": job.id})
+    return TurnStart(work=job.id)
 
 
-def stop(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
+def stop(request: ApiRequest[Nothing, None]) -> StopAnswer:
     """Stop what the director is doing."""
-    return {"stopped": request.app_state.directors.stop(_existing(request))}
+    return StopAnswer(stopped=request.app_state.directors.stop(_existing(request)))
 
 
-def call(request: ApiRequest[Nothing, Arguments]) -> Any:
+def call(request: ApiRequest[Nothing, Arguments]) -> ToolCallAnswer:
     """Call a tool by hand and wait for what it answers; what it changed is told in the
     conversation."""
     raise NotImplementedError  # answered by `_wait_for_call`, so that no thread waits
@@ -209,7 +224,7 @@ async def _wait_for_call(
         status = 503 if job.cancel.is_set() else 502
         title = job.problem or "it was stopped"
         raise ProblemResponse(status, "tool_failed", title, hint=job.hint)
-    answer = to_json({"text": job.outcome.text, "failed": job.outcome.failed}, "the answer")
+    answer = json_of(ToolCallAnswer(text=job.outcome.text, failed=job.outcome.failed))
     return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
 
 
@@ -219,7 +234,7 @@ def _begin_call(request: ApiRequest[Nothing, Arguments]) -> DirectorJob:
     )
 
 
-def listen(request: ApiRequest[Nothing, None]) -> Any:
+def listen(request: ApiRequest[Nothing, None]) -> DirectorEvent:
     """Listen to what the director does, from the beginning of its turn to the end of it: text,
     call, result, done."""
     raise NotImplementedError  # answered by its stream
@@ -280,40 +295,36 @@ def workflow_name(app_state: AppState, workflow: str) -> str:
 _TAKES = {"last-event-id": "The id of the last event that was seen: what came after it is sent."}
 _BUSY = (409,)
 ENDPOINTS = (
-    Endpoint(method="GET", path="/v1/director/tools", run=list_tools, answer=Tools),
-    Endpoint(method="GET", path=f"{ONE}/director", run=show_director, answer=DirectorState),
-    Endpoint(
+    function_endpoint(list_tools, method="GET", path="/v1/director/tools"),
+    function_endpoint(show_director, method="GET", path=f"{SESSION}/director"),
+    function_endpoint(
+        say,
         method="POST",
-        path=f"{ONE}/director/say",
-        run=say,
-        answer=TurnStart,
+        path=f"{SESSION}/director/say",
         body=SayBody,
         status=202,
         problems=_BUSY,
     ),
-    Endpoint(
+    function_endpoint(
+        go_on,
         method="POST",
-        path=f"{ONE}/director/go-on",
-        run=go_on,
-        answer=TurnStart,
+        path=f"{SESSION}/director/go-on",
         status=202,
         problems=_BUSY,
     ),
-    Endpoint(method="POST", path=f"{ONE}/director/stop", run=stop, answer=StopAnswer),
-    Endpoint(
+    function_endpoint(stop, method="POST", path=f"{SESSION}/director/stop"),
+    function_endpoint(
+        call,
         method="POST",
-        path=f"{ONE}/director/tools/{{tool}}",
-        run=call,
-        answer=ToolCallAnswer,
+        path=f"{SESSION}/director/tools/{{tool}}",
         body=Arguments,
         problems=(409, 502),
         stream=_wait_for_call,
     ),
-    Endpoint(
+    function_endpoint(
+        listen,
         method="GET",
-        path=f"{ONE}/director/events",
-        run=listen,
-        answer=DirectorEvent,
+        path=f"{SESSION}/director/events",
         takes=_TAKES,
         media=MEDIA,
         stream=_stream,

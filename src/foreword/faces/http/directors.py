@@ -16,7 +16,9 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from traceback import format_exception
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from foreword.browser import Rules
 from foreword.director import Director, assets, browser_files
@@ -49,6 +51,21 @@ BROKEN = "something went wrong in the server; its log has more"
 
 Act = Callable[[Director, DirectorJob], None]
 log = logging.getLogger("foreword.serve")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockedLine:
+    """An origin that pages asked for something and were not allowed to reach."""
+
+    origin: str
+    kinds: Annotated[tuple[str, ...], Field(description="What for: `script`, `image`, `fetch`.")]
+    requests: Annotated[
+        int,
+        Field(
+            description="How many, since its browser was started; 0 where it was in an earlier one."
+        ),
+    ]
+    option: Annotated[str, Field(description="What `foreword serve` is started with to allow it.")]
 
 
 @dataclass(slots=True)
@@ -127,7 +144,7 @@ class Directors:
         director = self._director(workflow)
         return director.tool_context.tabs() if director else None
 
-    def blocked(self, state: WorkflowState) -> list[dict[str, Any]]:
+    def blocked(self, state: WorkflowState) -> list[BlockedLine]:
         """What pages of a workflow could not load: now, the most wanted first, and in browsers
         before."""
         director = self._director(state.workflow.name)
@@ -136,14 +153,14 @@ class Directors:
         for blocked in assets.origins_to_offer(state, self._rules()):
             if blocked.origin not in known:
                 found.append(blocked)
-        lines = list[dict[str, Any]]()
+        lines = list[BlockedLine]()
         for blocked in found:
-            line = {
-                "origin": blocked.origin,
-                "kinds": list(blocked.kinds),
-                "requests": blocked.requests,
-                "option": blocked.option,
-            }
+            line = BlockedLine(
+                origin=blocked.origin,
+                kinds=tuple(blocked.kinds),
+                requests=blocked.requests,
+                option=blocked.option,
+            )
             lines.append(line)
         return lines
 

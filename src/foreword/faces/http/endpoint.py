@@ -2,18 +2,19 @@
 that does it.
 
 Everything that is known about an address stands in its `Endpoint`: the routes and the OpenAPI
-description are both made from it. Functions are plain and synchronous, run in a thread, and return
-what goes out as JSON.
+description are both made from it. Functions are plain and synchronous, and run in a thread. Most
+addresses are operations (`operation_endpoint`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from functools import cache
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, Field
+from pydantic import TypeAdapter
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,31 +24,17 @@ from foreword.faces.http import request_parsing
 from foreword.faces.http.app_state import AppState, Lane
 from foreword.faces.http.problems import BEGUN, ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput
-from foreword.store.database import LARGEST_NUMBER, to_json
+from foreword.store.database import to_json
 
 Query = TypeVar("Query")
 Body = TypeVar("Body")
+Answer = TypeVar("Answer")
 JSON = "application/json"
-# rows in one answer: it is read as a whole, so a list of any length comes in pages
-MOST_LISTED = 200
+SESSION = "/v1/sessions/{workflow}"
 
 
 class Nothing(RequestInput):
     """No parameters."""
-
-
-class Page(RequestInput):
-    """Which part of a list: the newest first."""
-
-    limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
-    cursor: int | None = Field(
-        None, ge=0, le=LARGEST_NUMBER, description="The `next` of the page before."
-    )
-
-    @property
-    def before(self) -> int:
-        """Where the page begins."""
-        return LARGEST_NUMBER if self.cursor is None else self.cursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,24 +47,12 @@ class ApiRequest(Generic[Query, Body]):
     body: Body
     headers: Headers
 
-    def number(self, name: str) -> int:
-        """A number in the path."""
-        found = request_parsing.whole(self.path[name])
-        if found is None:
-            raise ProblemResponse(
-                404,
-                "unknown_name",
-                f"{name} {self.path[name][:60]!r} is no whole number",
-                "for example 1",
-            )
-        return found
-
 
 @dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpAnswer(Generic[Answer]):
     """An answer that is more than its JSON."""
 
-    value: Any
+    value: Answer
     status: int = 0  # the endpoint's own, unless another
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,10 +63,13 @@ class Endpoint:
 
     method: str
     path: str
+    tag: str  # with its method and its name, the id by which generated clients know it
+    name: str
+    about: str
     run: Callable[[ApiRequest[Any, Any]], Any]
-    answer: type[BaseModel] | None  # none: the media type tells
-    query: type[BaseModel] = Nothing
-    body: type[BaseModel] | None = None
+    answer: Any  # its type; none: the media type tells
+    query: type[RequestInput] = Nothing
+    body: type[RequestInput] | None = None
     status: int = 200
     problems: tuple[int, ...] = ()  # besides those that any request may meet
     takes: Mapping[str, str] = field(default_factory=dict)  # headers that are read, and what for
@@ -99,11 +77,6 @@ class Endpoint:
     media: str = JSON
     stream: Callable[[Request, ApiRequest[Any, Any]], Awaitable[Response]] | None = None
     lane: Lane | None = None  # whose threads do it; else by its method
-
-    @property
-    def about(self) -> str:
-        """What it does, from the function's docstring."""
-        return " ".join((self.run.__doc__ or "").split())
 
     async def respond(self, http_request: Request, app_state: AppState) -> Response:
         """The answer to a request."""
@@ -119,7 +92,7 @@ class Endpoint:
         parsed_body = None
         if self.body:
             value = request_parsing.parse_json(body)
-            parsed_body = request_parsing.validate(self.body, value, "body")
+            parsed_body = request_parsing.validate(self.body, value)
         return ApiRequest(
             app_state=app_state,
             path=request_parsing.path_of(http_request.path_params),
@@ -137,8 +110,38 @@ class Endpoint:
         answer = made if isinstance(made, HttpAnswer) else HttpAnswer(made)
         headers = {"cache-control": "no-store", **answer.headers}
         status = answer.status or self.status
-        content = b"" if status in (204, 304) else to_json(answer.value, "the answer").encode()
+        content = b"" if status in (204, 304) else json_of(answer.value)
         return Response(content, status, headers=headers, media_type=self.media)
+
+
+def function_endpoint(
+    run: Callable[[ApiRequest[Any, Any]], Any], *, method: str, path: str, **more: Any
+) -> Endpoint:
+    """An address of the API that is no operation; its function says what it does and gives."""
+    answer = get_type_hints(run, include_extras=True)["return"]
+    if get_origin(answer) is HttpAnswer:
+        (answer,) = get_args(answer)
+    return Endpoint(
+        method=method,
+        path=path,
+        tag=run.__module__.rsplit(".", 1)[-1],
+        name=run.__name__,
+        about=" ".join((run.__doc__ or "").split()),
+        run=run,
+        answer=None if answer is Response else answer,
+        **more,
+    )
+
+
+def json_of(answer: Any) -> bytes:
+    """An answer as it goes out: plain JSON, or a value whose type says how it is written."""
+    data = _adapter(answer.__class__).dump_python(answer) if is_dataclass(answer) else answer
+    return to_json(data, "the answer").encode()
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def routes_of(endpoints: Iterable[Endpoint]) -> list[Route]:

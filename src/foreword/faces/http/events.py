@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.faces.http.app_state import AppState
 from foreword.faces.http.change_poller import ANY
-from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing
+from foreword.faces.http.endpoint import SESSION, ApiRequest, Nothing, function_endpoint
 from foreword.faces.http.problems import ProblemResponse
-from foreword.faces.http.sessions import ONE
 from foreword.operations import workflows
 from foreword.operations.changes import KINDS, ChangeEvent, Vector, parse_vector
 from foreword.store.database import to_json
@@ -32,13 +32,17 @@ BEGIN = f"retry: {RETRY_MILLISECONDS}\n: listening\n\n".encode()
 STILL_HERE = b": still here\n\n"
 
 
-class EventData(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventData:
     """The `data` of an event."""
 
-    workflow: str | None = Field(
-        description="Null: something has changed while you were away; load anew."
-    )
-    kind: str = Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
+    workflow: Annotated[
+        str | None,
+        Field(description="Null: something has changed while you were away; load anew."),
+    ]
+    kind: Annotated[
+        str, Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
+    ]
 
 
 async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
@@ -83,13 +87,13 @@ def event_bytes(event: ChangeEvent) -> bytes:
     return f"id: {event.at}\nevent: {event.kind}\ndata: {data}\n\n".encode()
 
 
-def listen(request: ApiRequest[Nothing, None]) -> Any:
+def listen(request: ApiRequest[Nothing, None]) -> EventData:
     """Listen to what happens to a workflow: plan, messages, variables, workflow, compression,
     checkpoint, report."""
     raise NotImplementedError  # answered by its stream
 
 
-def listen_to_all(request: ApiRequest[Nothing, None]) -> Any:
+def listen_to_all(request: ApiRequest[Nothing, None]) -> EventData:
     """Listen to what happens to all workflows."""
     raise NotImplementedError  # answered by its stream
 
@@ -98,20 +102,18 @@ _TAKES = {
     "last-event-id": "The id of the last event that was seen: what came after it is sent first."
 }
 ENDPOINTS = (
-    Endpoint(
+    function_endpoint(
+        listen_to_all,
         method="GET",
         path="/v1/events",
-        run=listen_to_all,
-        answer=EventData,
         takes=_TAKES,
         media=MEDIA,
         stream=_stream,
     ),
-    Endpoint(
+    function_endpoint(
+        listen,
         method="GET",
-        path=f"{ONE}/events",
-        run=listen,
-        answer=EventData,
+        path=f"{SESSION}/events",
         takes=_TAKES,
         media=MEDIA,
         stream=_stream,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from dataclasses import dataclass
 
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,23 +13,23 @@ from foreword import __version__
 from foreword.errors import StoreError
 from foreword.faces.http import metrics
 from foreword.faces.http.app_state import AppState
-from foreword.faces.http.endpoint import JSON, ApiRequest, Endpoint, Nothing
+from foreword.faces.http.endpoint import JSON, ApiRequest, Nothing, function_endpoint, json_of
 from foreword.faces.http.problems import ProblemResponse
 from foreword.secrets.masking import mask
-from foreword.store.database import to_json
 
 LONGEST_SECONDS = 5.0  # what takes longer is no answer to those who watch a server
 log = logging.getLogger("foreword.serve")
 
 
-class Health(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
     """The server answers, and so does its store."""
 
     status: str
     version: str
 
 
-def healthz(request: ApiRequest[Nothing, None]) -> dict[str, Any]:
+def healthz(request: ApiRequest[Nothing, None]) -> Health:
     """Say whether the server and its store answer."""
     raise NotImplementedError  # answered by `_check_store`, which waits for no store that hangs
 
@@ -46,7 +45,7 @@ async def _check_store(http_request: Request, request: ApiRequest[Nothing, None]
         ) from None
     except (TimeoutError, ProblemResponse):
         raise ProblemResponse(503, "store", "the store does not answer in time") from None
-    answer = to_json({"status": "ok", "version": __version__}, "the answer")
+    answer = json_of(Health(status="ok", version=__version__))
     return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
 
 
@@ -77,6 +76,6 @@ def show_metrics(request: ApiRequest[Nothing, None]) -> Response:
 
 
 ENDPOINTS = (
-    Endpoint(method="GET", path="/healthz", run=healthz, answer=Health, stream=_check_store),
-    Endpoint(method="GET", path="/metrics", run=show_metrics, answer=None, media="text/plain"),
+    function_endpoint(healthz, method="GET", path="/healthz", stream=_check_store),
+    function_endpoint(show_metrics, method="GET", path="/metrics", media="text/plain"),
 )

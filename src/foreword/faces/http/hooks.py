@@ -7,16 +7,18 @@ a request names.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from foreword.coding_agents import hooks, long_results, server_file
 from foreword.coding_agents.hook_events import event_of
 from foreword.errors import UnknownName
-from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing
-from foreword.faces.http.request_parsing import RequestInput, example
-from foreword.operations import operations
+from foreword.faces.http.endpoint import ApiRequest, Nothing, function_endpoint
+from foreword.faces.http.request_parsing import RequestInput
+from foreword.operations.contexts import recipe_inside
+from foreword.operations.operation import example
 
 MOST_TOKENS = 1_000_000  # of a tool's result: beyond any window, so nothing is shortened
 
@@ -44,32 +46,32 @@ class HookBody(RequestInput):
     )
 
 
-class HookAnswer(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookAnswer:
     """What the hook is to print."""
 
-    output: dict[str, Any] | None = Field(description="Null where the event passes.")
+    output: Annotated[dict[str, Any] | None, Field(description="Null where the event passes.")]
 
 
-def hook(request: ApiRequest[Nothing, HookBody]) -> dict[str, Any]:
+def hook(request: ApiRequest[Nothing, HookBody]) -> HookAnswer:
     """Answer an event of a coding agent: what a session begins with again, or a shorter result."""
     settings = request.app_state.settings
     body = request.body
     if body.root != str(settings.root) or settings.db is not None:
         raise UnknownName("root", body.root[:200], ())
-    recipe = operations.recipe_inside(settings.root, body.recipe)
+    recipe = recipe_inside(settings.root, body.recipe)
     event = event_of(body.event)
     if event.name not in hooks.BY_SERVER:
-        return {"output": None}
+        return HookAnswer(output=None)
     options = hooks.Options(recipe=recipe, budget_tokens=body.budget_tokens)
-    return {"output": hooks.answer(event, settings.root, options)}
+    return HookAnswer(output=hooks.answer(event, settings.root, options))
 
 
 ENDPOINTS = (
-    Endpoint(
+    function_endpoint(
+        hook,
         method="POST",
         path=server_file.PATH,
-        run=hook,
-        answer=HookAnswer,
         body=HookBody,
         problems=(404, 422),
         lane="computing",

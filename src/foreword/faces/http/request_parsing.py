@@ -6,57 +6,30 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, NoReturn, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 from urllib.parse import unquote
 
-from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel
 from starlette.requests import Request
 
-from foreword.errors import did_you_mean
+from foreword.errors import BadRequest
 from foreword.faces.http.problems import ProblemResponse
+from foreword.operations.operation import OperationInput, input_example, read_input
 from foreword.pattern import lazy_pattern
-from foreword.recipe.schema import LARGEST_AMOUNT
 from foreword.store.database import LARGEST_NUMBER
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound=OperationInput)
 MOST_DEPTH = 100  # of nested JSON: far from where Python's own recursion ends, and no data has it
-MOST_PROBLEMS = 20  # of a body that are named: enough to mend it, and an answer that stays short
 DESCRIBED = "GET /openapi.json describes what every route takes"
 # Characters of a problem's title, and of a name in it: what a client sent is repeated, not echoed
 # at any length.
 LONGEST_TITLE = 300
 LONGEST_NAME = 60
-PLAIN_WORDS = {  # where pydantic's words would name our own types, or Python's
-    "model_type": "must be an object, as in {...}",
-    "dict_type": "must be an object, as in {...}",
-    "list_type": "must be a list, as in [...]",
-    "string_type": "must be text",
-    "int_type": "must be a whole number",
-    "bool_type": "must be true or false",
-    "missing": "is missing",
-}
-# how pydantic ends the place of an error where one of several kinds was tried
-KINDS = frozenset(("int", "str", "constrained-str", "dict[str,any]", "list[any]"))
 _WHOLE = lazy_pattern(r"-?[0-9]{1,19}")
 
 
-# How many tokens; what is none is the runtime's to refuse, in the words that it has everywhere.
-Tokens = Annotated[
-    int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_AMOUNT})
-]
-
-
-class RequestInput(BaseModel):
+class RequestInput(OperationInput):
     """What a body or a query may have: these fields, each of its own type, and no others."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def example(value: dict[str, Any]) -> ConfigDict:
-    """The configuration of a body that has an example; the description shows it, and so does a
-    refusal."""
-    return ConfigDict(json_schema_extra={"examples": [value]})
 
 
 async def json_bytes(request: Request) -> bytes:
@@ -146,7 +119,7 @@ def query(request: Request, model: type[Model]) -> Model:
         raise ProblemResponse(400, "bad_request", "a parameter has a NUL in it")
     kinds = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     values = {name: _convert(value, kinds.get(name)) for name, value in pairs}
-    return validate(model, values, "query")
+    return validate(model, values)
 
 
 def _convert(value: str, kind: object) -> object:
@@ -169,60 +142,25 @@ def whole(text: str) -> int | None:
     return number if 0 <= number <= LARGEST_NUMBER else None
 
 
-def validate(model: type[Model], value: object, where: str) -> Model:
+def path_value(name: str, text: str, model: type[BaseModel]) -> str | int:
+    """A name in the path as its field wants it; a number that is none leads nowhere."""
+    if not _is_of(model.model_fields[name].annotation, int):
+        return text
+    found = whole(text)
+    if found is None:
+        title = f"{name} {text[:LONGEST_NAME]!r} is no whole number"
+        raise ProblemResponse(404, "unknown_name", title, "for example 1")
+    return found
+
+
+def validate(model: type[Model], value: object) -> Model:
     """The value as the model has it, or a refusal that names every place that is wrong."""
     try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        problems = [line[:LONGEST_TITLE] for line in _problem_lines(error, model, where)]
-        title = problems[0]
-        if len(problems) > 1:
-            title = f"{len(problems)} problems, the first: {title}"
-        raise ProblemResponse(
-            400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]
-        ) from None
-
-
-def _hint(model: type[BaseModel]) -> str:
-    extra = model.model_config.get("json_schema_extra")
-    if not isinstance(extra, dict):
-        return DESCRIBED
-    return f"for example {json.dumps(extra['examples'][0])}"  # type: ignore[index]
-
-
-def _problem_lines(error: ValidationError, model: type[BaseModel], where: str) -> list[str]:
-    """What is wrong, a line for each place; where one of several kinds is wanted, they are named
-    together."""
-    complaints_by_place = dict[str, list[str]]()
-    for wrong in error.errors(include_url=False):
-        place, _, complaint = _problem_line(wrong, model, where).partition(": ")
-        complaints_by_place.setdefault(place, []).append(complaint)
-    lines = list[str]()
-    for place, complaints in complaints_by_place.items():
-        alternatives = " or ".join(complaints).replace(" or must be ", " or ")
-        lines.append(f"{place}: {alternatives}")
-    return lines
-
-
-def _problem_line(wrong: ErrorDetails, model: type[BaseModel], where: str) -> str:
-    """What is wrong in one place, in words that name nothing of ours."""
-    kind = wrong["type"]
-    path = wrong["loc"]
-    if path and path[-1] in KINDS:
-        path = path[:-1]
-    if kind == "extra_forbidden" and len(path) == 1:
-        known = [field.alias or name for name, field in model.model_fields.items()]
-        guess = did_you_mean(str(path[0])[:LONGEST_NAME], known)
-        also = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
-        return f"{_place(where, path)[:LONGEST_NAME]}: unknown name, {also}"
-    return f"{_place(where, path)}: {PLAIN_WORDS.get(kind, wrong['msg'])}"
-
-
-def _place(where: str, path: tuple[int | str, ...]) -> str:
-    place = where
-    for step in path:
-        place += f"[{step}]" if isinstance(step, int) else f".{step}"
-    return place
+        return read_input(model, value)
+    except BadRequest as refused:
+        if input_example(model) is None:
+            refused.hint = DESCRIBED
+        raise
 
 
 def path_of(params: Mapping[str, str]) -> dict[str, str]:

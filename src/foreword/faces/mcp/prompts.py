@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
-from foreword.operations import operations
+from foreword.faces.mcp.tools import perform
+from foreword.operations.contexts import ASSEMBLE_CONTEXT
 from foreword.recipe import load as recipes
+from foreword.recipe.budget import whole_number
 
 ARGUMENTS = {
     "source": "Your material: a JSON file or a folder of Markdown in the project.",
@@ -65,8 +68,7 @@ def text_of(server_state: ServerState, name: str, arguments: Mapping[str, str]) 
     if "source" not in arguments:
         raise UsageError("argument 'source' is missing", hint=ARGUMENTS["source"])
     prompt = known[name]
-    with server_state.store() as db:
-        answer = operations.assemble_context(
-            db, server_state.root, prompt.recipe, **prompt.options, **arguments
-        )
+    given: dict[str, Any] = {"recipe": prompt.recipe, **prompt.options, **arguments}
+    given["budget"] = whole_number(arguments.get("budget"), "budget")
+    answer = perform(server_state, ASSEMBLE_CONTEXT, given)
     return prompt.about, str(answer["text"])

@@ -25,9 +25,7 @@ from foreword.faces.http.app_state import Lane
 from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.plan_watch import listen
 from foreword.faces.mcp.server_state import ServerState
-from foreword.faces.mcp.tools import TOOLS, McpTool
-from foreword.operations.arguments import validate_arguments
-from foreword.operations.fitted_values import Answer
+from foreword.faces.mcp.tools import TOOLS, Answer, McpTool
 from foreword.secrets.masking import mask
 
 INSTRUCTIONS = (
@@ -38,8 +36,6 @@ INSTRUCTIONS = (
 BUG = "something went wrong inside Foreword"
 LONGEST_ERROR = 4_000  # characters: an error repeats what it was given, and a model reads all of it
 CODE = "foreword/code"  # under `_meta` of a result that is an error
-# they take long, and write little
-COMPUTING = frozenset(("session_context", "assemble_context", "lookup"))
 
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any]
@@ -172,9 +168,10 @@ def _prompt(prompt: prompts.Prompt) -> types.Prompt:
 
 def _lane(name: str) -> Lane:
     """Whose threads do it."""
-    if name in COMPUTING:
+    tool = TOOLS.get(name)
+    if tool is not None and tool.is_slow:
         return "computing"
-    return "reading" if name in TOOLS and TOOLS[name].hints.get("readOnlyHint") else "writing"
+    return "reading" if tool is not None and tool.access == "reads" else "writing"
 
 
 def _call_tool(
@@ -186,7 +183,7 @@ def _call_tool(
             types.INVALID_PARAMS, f"unknown tool {name[:80]!r}; there are {', '.join(TOOLS)}"
         )
     try:
-        return _result(tool.run(server_state, validate_arguments(arguments, tool.input_schema)))
+        return _result(tool.call(server_state, arguments or {}))
     except ForewordError as error:
         log.info("%s: %s", name, error.code)
         return _failure(error.message, hint=error.hint, code=error.code)

@@ -1,49 +1,97 @@
-"""The tools: what each is called, takes and gives, and the operation behind it.
+"""The tools: those operations that agents are given, under their own names.
 
 Their definitions are in every conversation of an agent that has them, so they are short: a test
-holds them under 2,000 tokens. What a tool does is `operations.operations`' business; errors become
+holds them under 2,000 tokens. What a tool takes, gives and does is the operation's; errors become
 results in `server`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from foreword.errors import UnknownName, UsageError
+from foreword.errors import BadRequest, UnknownName
 from foreword.faces.mcp.server_state import ServerState
-from foreword.operations import operations, workflows
-from foreword.operations.fitted_values import ANSWER_TOKENS, Answer
+from foreword.operations import checkpoints, contexts, conversations, plans, variables, workflows
+from foreword.operations.fitted_values import ANSWER_TOKENS
+from foreword.operations.operation import (
+    Access,
+    Name,
+    Operation,
+    OperationInput,
+    Project,
+    read_input,
+)
+from foreword.operations.tool_schema import input_schema, output_schema
 
 MOST_WORKFLOWS = 100  # that are named; the resource has them all
 CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger results
 
 Arguments = dict[str, Any]
+Answer = dict[str, Any]
+AnyOperation = Operation[Any, Any, Any]
 Run = Callable[[ServerState, Arguments], Answer]
-TEXT = {"type": "string"}
-NUMBER = {"type": "integer"}
-FLAG = {"type": "boolean"}
-OBJECT = {"type": "object"}
-LIST = {"type": "array"}
+WORKFLOW = "workflow"
+HINTS: dict[Access, dict[str, bool]] = {
+    "reads": {"readOnlyHint": True},
+    "adds": {"destructiveHint": False},
+    "replaces": {"destructiveHint": True, "idempotentHint": True},
+}
+
+
+class WorkflowName(OperationInput):
+    """Which workflow; else the server's own."""
+
+    workflow: Name | None = None
+
+
+class CheckpointAction(OperationInput):
+    """What to do about checkpoints."""
+
+    action: Literal["list", "show", "resume", "write"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
-    """One tool."""
+    """One tool: an operation, or several under one name."""
 
     name: str
     about: str
     run: Run
-    takes: Mapping[str, Any]
-    gives: Mapping[str, Any]
-    needs: tuple[str, ...] = ()
-    hints: Mapping[str, bool] = field(default_factory=dict)
+    operations: tuple[AnyOperation, ...]
+    access: Access
+    takes: Mapping[str, Any] = field(default_factory=dict)  # besides what the operations take
+    gives: Mapping[str, Any] = field(default_factory=dict)  # besides what they give
+    needs: tuple[str, ...]
+    hides: frozenset[str] = frozenset()  # fields of the operation that agents have no use for
+
+    @property
+    def hints(self) -> dict[str, bool]:
+        """What it does to what is there, for hosts that ask before."""
+        return HINTS[self.access]
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it computes long and writes little."""
+        return any(operation.is_slow for operation in self.operations)
+
+    def call(self, server_state: ServerState, arguments: Mapping[str, Any]) -> Answer:
+        """What the tool answers; it takes what it says that it takes."""
+        hidden = [f"{name}: unknown name" for name in arguments if name in self.hides]
+        if hidden:
+            known = ", ".join(self.input_schema["properties"])
+            raise BadRequest(hidden, hint=f"known: {known}")
+        return self.run(server_state, dict(arguments))
 
     @property
     def input_schema(self) -> dict[str, Any]:
         """What it takes, as JSON Schema."""
-        schema: dict[str, Any] = {"type": "object", "properties": dict(self.takes)}
+        properties = dict(self.takes)
+        for operation in self.operations:
+            properties |= self._offered(input_schema(operation.takes))
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
         if self.needs:
             schema["required"] = list(self.needs)
         return schema
@@ -51,54 +99,95 @@ class McpTool:
     @property
     def output_schema(self) -> dict[str, Any]:
         """What it gives, as JSON Schema."""
-        return {"type": "object", "properties": dict(self.gives)}
+        properties = dict(self.gives)
+        for operation in self.operations:
+            properties |= self._offered(output_schema(operation.gives))
+        return {"type": "object", "properties": properties}
+
+    def _offered(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        properties = schema["properties"]
+        return {name: value for name, value in properties.items() if name not in self.hides}
 
 
-ANY = {"description": "Any JSON."}
-SOURCE = {"anyOf": [TEXT, OBJECT, {**LIST, "items": OBJECT}]}
-# what goes into the store besides is a report, and originals to recall
-READS = {"readOnlyHint": True}
-ADDS = {"destructiveHint": False}
-SETS = {"destructiveHint": True, "idempotentHint": True}
-WORKFLOW = {"workflow": TEXT}
-FITTED = {"text": TEXT, "handle": TEXT}
-PACKAGE = {"text": TEXT, "tokens": NUMBER, "left_out": NUMBER, "omissions": LIST, "warnings": LIST}
+def perform(server_state: ServerState, operation: AnyOperation, arguments: Arguments) -> Answer:
+    """An operation, on what the server has and the workflow that was named."""
+    workflow = None
+    if _is_on_workflow(operation) and WORKFLOW in arguments:
+        named = read_input(WorkflowName, {WORKFLOW: arguments.pop(WORKFLOW)})
+        workflow = named.workflow
+    return operation.perform(_target(server_state, operation, workflow), arguments)
 
 
-def _on_session(name: str, budget: int | None = None) -> Run:
-    """The operation of that name on a workflow's session."""
-    operation: Callable[..., Answer] = getattr(operations, name)
-    is_making = name in operations.MAKING
+@contextmanager
+def _target(
+    server_state: ServerState, operation: AnyOperation, workflow: str | None
+) -> Iterator[Any]:
+    """What an operation works on, open; who only reads makes no store."""
+    if operation.scope == "store":
+        with server_state.store() as db:
+            yield db
+    elif operation.scope == "project" and operation.access == "reads":
+        reading = server_state.store if operation.keeps_report else server_state.store_if_any
+        with reading() as found:
+            yield Project(server_state.root, found)
+    elif operation.scope == "project":
+        with server_state.store() as db:
+            yield Project(server_state.root, db)
+    elif operation.scope == "workflow" and operation.access == "reads":
+        with server_state.state(workflow) as state:
+            yield state
+    else:
+        with server_state.session(workflow, making=operation.makes_workflow) as session:
+            yield session
+
+
+def _is_on_workflow(operation: AnyOperation) -> bool:
+    return operation.scope in ("workflow", "conversation")
+
+
+def _tool(
+    operation: AnyOperation,
+    *,
+    budget: int | None = None,
+    needs: tuple[str, ...] = (),
+    hides: tuple[str, ...] = (),
+) -> McpTool:
+    """The tool that is one operation; a budget stands for none that was given."""
 
     def run(server_state: ServerState, arguments: Arguments) -> Answer:
-        workflow = arguments.pop("workflow", None)
-        if budget is not None:
-            arguments.setdefault("budget", budget)
-        with server_state.session(workflow, making=is_making) as session:
-            return operation(session, **arguments)
+        if budget is not None and arguments.get("budget") is None:
+            arguments["budget"] = budget
+        return perform(server_state, operation, arguments)
 
-    return run
+    return McpTool(
+        name=operation.name,
+        about=operation.about,
+        run=run,
+        operations=(operation,),
+        access=operation.access,
+        takes={WORKFLOW: {"type": "string"}} if _is_on_workflow(operation) else {},
+        needs=needs or _needed(operation),
+        hides=frozenset(hides),
+    )
 
 
-def _get_workflow_variable(server_state: ServerState, arguments: Arguments) -> Answer:
-    with server_state.state(arguments.pop("workflow", None)) as state:
-        return operations.get_workflow_variable(state, **arguments)
+def _needed(operation: AnyOperation) -> tuple[str, ...]:
+    return tuple(input_schema(operation.takes).get("required", ()))
 
 
 def _get_current_plan(server_state: ServerState, arguments: Arguments) -> Answer:
     """The plan that was asked for; who names no workflow is told which there are, and may find
     none yet."""
-    name = arguments.get("workflow")
-    budget = arguments.get("budget", ANSWER_TOKENS)
+    plan = _tool(plans.GET_CURRENT_PLAN, budget=ANSWER_TOKENS)
+    if arguments.get(WORKFLOW):
+        return plan.run(server_state, arguments)
     known: Sequence[str]
     try:
-        with server_state.state(name) as state:
-            answer = operations.get_current_plan(state, budget)
-            if name:
-                return answer
-            known = workflows.names(state.db)
+        answer = plan.run(server_state, arguments)
+        with server_state.store() as db:
+            known = workflows.names(db)
     except UnknownName as unknown:
-        if name or unknown.kind != "workflow":
+        if unknown.kind != WORKFLOW:
             raise
         answer = {"version": 0, "plan": None}
         known = unknown.known
@@ -106,192 +195,72 @@ def _get_current_plan(server_state: ServerState, arguments: Arguments) -> Answer
 
 
 def _assemble_context(server_state: ServerState, arguments: Arguments) -> Answer:
-    recipe = arguments.pop("recipe")
-    about = arguments.pop("about", None)
-    if about is not None:
-        return operations.why(server_state.root, recipe=recipe, about=about, **arguments)
-    with server_state.store() as db:
-        return operations.assemble_context(db, server_state.root, recipe, **arguments)
+    is_question = arguments.get("about") is not None
+    if not is_question:
+        arguments.pop("about", None)
+    operation = contexts.WHY if is_question else contexts.ASSEMBLE_CONTEXT
+    return perform(server_state, operation, arguments)
 
 
-def _recall(server_state: ServerState, arguments: Arguments) -> Answer:
-    with server_state.store() as db:
-        return operations.recall(db, **arguments)
-
-
-def _lookup(server_state: ServerState, arguments: Arguments) -> Answer:
-    with server_state.store() as db:
-        return operations.lookup(db, server_state.root, **arguments)
+CHECKPOINT_ACTIONS: dict[str, AnyOperation] = {
+    "list": checkpoints.LIST_CHECKPOINTS,
+    "show": checkpoints.SHOW_CHECKPOINT,
+    "resume": checkpoints.RESUME_CHECKPOINT,
+    "write": checkpoints.WRITE_CHECKPOINT,
+}
 
 
 def _checkpoint(server_state: ServerState, arguments: Arguments) -> Answer:
-    action = arguments["action"]
-    task = arguments.get("task")
-    phase = arguments.get("phase")
-    root = server_state.root
-    if action == "list":
-        with server_state.store_if_any() as found:
-            return operations.list_checkpoints(found, root, task)
-    if action == "write":
-        if task is None or phase is None:
-            raise UsageError("write needs a task and a phase")
-        with server_state.store() as db:
-            return operations.write_checkpoint(
-                db, root, task=str(task), phase=str(phase), data=arguments.get("data")
-            )
-    if task is None:
-        raise UsageError(f"{action} needs a task")
-    restore = operations.show_checkpoint if action == "show" else operations.resume_checkpoint
-    with server_state.store_if_any() as found:
-        return restore(found, root, task=str(task), phase=phase)
+    chosen = {name: value for name, value in arguments.items() if name == "action"}
+    action = read_input(CheckpointAction, chosen).action
+    given = {name: value for name, value in arguments.items() if value is not None}
+    del given["action"]
+    return perform(server_state, CHECKPOINT_ACTIONS[action], given)
 
 
 _TOOLS = (
+    _tool(plans.UPDATE_PLAN),
     McpTool(
-        name="update_plan",
-        about="Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
-        " description, status}]}]}. status: pending, in_progress, completed, failed or"
-        " cancelled. Other fields are kept. Every update is a new version; with"
-        " expected_version, only if the newest is that one.",
-        run=_on_session("update_plan"),
-        takes={"plan": OBJECT, "reason": TEXT, "expected_version": NUMBER, **WORKFLOW},
-        gives={"version": NUMBER, "warnings": LIST},
-        needs=("plan", "reason"),
-        hints=ADDS,
-    ),
-    McpTool(
-        name="get_current_plan",
-        about="The newest plan, or null. One larger than budget tokens comes shortened, with a"
-        " handle for recall. Without workflow, also the names of all workflows.",
+        name=plans.GET_CURRENT_PLAN.name,
+        about=f"{plans.GET_CURRENT_PLAN.about} Without workflow, also the names of all workflows.",
         run=_get_current_plan,
-        takes={"budget": NUMBER, **WORKFLOW},
-        gives={
-            "version": NUMBER,
-            "plan": {"anyOf": [OBJECT, {"type": "null"}]},
-            **FITTED,
-            "workflows": LIST,
-        },
-        hints=READS,
+        operations=(plans.GET_CURRENT_PLAN,),
+        access="reads",
+        takes={WORKFLOW: {"type": "string"}},
+        gives={"workflows": {"type": "array"}},
+        needs=(),
+    ),
+    _tool(variables.GET_WORKFLOW_VARIABLE, budget=ANSWER_TOKENS),
+    _tool(variables.SET_VARIABLE),
+    _tool(variables.CLEAR_VARIABLE),
+    _tool(variables.CLEAR_ALL_VARIABLES),
+    _tool(conversations.APPEND_MESSAGE, needs=("message",), hides=("messages", "kind", "count")),
+    _tool(
+        conversations.SESSION_CONTEXT,
+        budget=CONTEXT_TOKENS,
+        hides=("form", "messages", "report", "save", "browser"),
     ),
     McpTool(
-        name="get_workflow_variable",
-        about='The whole value of a variable; all of a node\'s (node: "7"); or every one (name:'
-        ' "all"). One larger than budget tokens comes shortened, with a handle for recall.',
-        run=_get_workflow_variable,
-        takes={"name": TEXT, "node": TEXT, "budget": NUMBER, **WORKFLOW},
-        gives={"value": ANY, **FITTED},
-        hints=READS,
-    ),
-    McpTool(
-        name="set_variable",
-        about="Set a variable; reason goes into the audit trail. Contexts show long values by their"
-        " beginning, secrets never.",
-        run=_on_session("set_variable"),
-        takes={"name": TEXT, "value": ANY, "reason": TEXT, **WORKFLOW},
-        gives={"name": TEXT, "shown": TEXT},
-        needs=("name", "value", "reason"),
-        hints=SETS,
-    ),
-    McpTool(
-        name="clear_variable",
-        about="Remove a variable.",
-        run=_on_session("clear_variable"),
-        takes={"name": TEXT, "reason": TEXT, **WORKFLOW},
-        gives={"cleared": LIST},
-        needs=("name", "reason"),
-        hints=SETS,
-    ),
-    McpTool(
-        name="clear_all_variables",
-        about="Remove every variable of the workflow.",
-        run=_on_session("clear_all_variables"),
-        takes={"reason": TEXT, **WORKFLOW},
-        gives={"cleared": LIST},
-        needs=("reason",),
-        hints=SETS,
-    ),
-    McpTool(
-        name="append_message",
-        about="Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near"
-        " its limit the history is compressed. A pinned one always stays. Sent again with the same"
-        " key (a word of yours), it is added once.",
-        run=_on_session("append_message"),
-        takes={"message": OBJECT, "pinned": FLAG, "key": TEXT, **WORKFLOW},
-        gives={"seq": NUMBER, "size_tokens": NUMBER, "compressed": FLAG, "warnings": LIST},
-        needs=("message",),
-        hints=ADDS,
-    ),
-    McpTool(
-        name="session_context",
-        about="The conversation's next context: system prompt, plan, nodes, variables, browser,"
-        " history, within a budget of tokens.",
-        run=_on_session("session_context", budget=CONTEXT_TOKENS),
-        takes={"budget": NUMBER, **WORKFLOW},
-        gives=PACKAGE,
-        hints=ADDS,
-    ),
-    McpTool(
-        name="assemble_context",
-        about="A context from the project by a recipe (director, package, phases, factory or its"
-        " own) within a budget of tokens. source: a path in the project, or the data. With about"
-        " (tag, path or handle): whether it is in, and why.",
+        name=contexts.ASSEMBLE_CONTEXT.name,
+        about=f"{contexts.ASSEMBLE_CONTEXT.about} With about (tag, path or handle): whether it is"
+        " in, and why.",
         run=_assemble_context,
-        takes={
-            "recipe": TEXT,
-            "agent": TEXT,
-            "skill": TEXT,
-            "purpose": TEXT,
-            "phase": TEXT,
-            "workflow": TEXT,
-            "task": TEXT,
-            "source": SOURCE,
-            "budget": NUMBER,
-            "about": TEXT,
-        },
-        gives=PACKAGE,
-        needs=("recipe",),
-        hints=READS,
+        operations=(contexts.WHY, contexts.ASSEMBLE_CONTEXT),
+        access="reads",
+        hides=frozenset(("window", "model", "counter", "strict")),
+        needs=_needed(contexts.ASSEMBLE_CONTEXT),
     ),
-    McpTool(
-        name="recall",
-        about="The original behind a handle (fw_...), a page of budget tokens from offset on;"
-        " next_offset continues.",
-        run=_recall,
-        takes={"handle": TEXT, "offset": NUMBER, "budget": NUMBER},
-        gives={"text": TEXT, "next_offset": NUMBER, "total_chars": NUMBER},
-        needs=("handle",),
-        hints=READS,
-    ),
-    McpTool(
-        name="lookup",
-        about="Documents of the project by name, path or question; kind: policy, schema, doc,"
-        " persona ...",
-        run=_lookup,
-        takes={"wanted": TEXT, "kind": TEXT, "budget": NUMBER},
-        gives=PACKAGE,
-        needs=("wanted",),
-        hints=READS,
-    ),
+    _tool(contexts.RECALL),
+    _tool(contexts.LOOKUP, hides=("recipe", "counter")),
     McpTool(
         name="checkpoint",
-        about="Where tasks stand: list, show, resume (what is needed to go on), write (data:"
-        " {objective, state, decisions: [{what, why}], findings, done, pending}).",
+        about="Where tasks stand: list, show, resume (what is needed to go on), write; a decision"
+        " is {what, why}.",
         run=_checkpoint,
-        takes={
-            "action": {"enum": ["list", "show", "resume", "write"]},
-            "task": TEXT,
-            "phase": TEXT,
-            "data": OBJECT,
-        },
-        gives={
-            "text": TEXT,
-            "checkpoint": OBJECT,
-            "checkpoints": LIST,
-            "written": TEXT,
-            "warnings": LIST,
-        },
+        operations=tuple(CHECKPOINT_ACTIONS.values()),
+        access="adds",
+        takes=input_schema(CheckpointAction)["properties"],
         needs=("action",),
-        hints=ADDS,
     ),
 )
 TOOLS = {tool.name: tool for tool in _TOOLS}

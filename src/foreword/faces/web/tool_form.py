@@ -33,7 +33,9 @@ class Field:
 
 def fields(tool: DirectorTool, nodes: tuple[str, ...] = ()) -> list[Field]:
     """The fields of a tool; those that name a node offer the ones there are."""
-    return [_field(name, schema, name in tool.needs, nodes) for name, schema in tool.takes.items()]
+    needed = tool.needs
+    parameters = tool.parameters.items()
+    return [_field(name, schema, name in needed, nodes) for name, schema in parameters]
 
 
 def _field(name: str, schema: Mapping[str, Any], needed: bool, nodes: tuple[str, ...]) -> Field:
@@ -71,7 +73,9 @@ def _parse(field: Field, text: str, tool: DirectorTool) -> Any:
     if field.kind == "number":
         return _number(field.name, text.strip())
     if field.kind == "json":
-        return _json(field.name, text, is_object=tool.takes[field.name].get("type") == "object")
+        return _json(
+            field.name, text, is_object=tool.parameters[field.name].get("type") == "object"
+        )
     return text.replace("\r\n", "\n")
 
 

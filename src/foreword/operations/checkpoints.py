@@ -1,0 +1,178 @@
+"""Checkpoints of tasks: list them, show one, what a model needs to go on from it, write one.
+
+Reading and comparing them is `work.checkpoints`' business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from foreword.operations.operation import (
+    LONGEST_NAME,
+    Operation,
+    OperationInput,
+    Project,
+    example,
+)
+from foreword.plan.validation import Shape, Text
+from foreword.work import checkpoints
+from foreword.work.checkpoint import KNOWN, Checkpoint, as_data, as_text
+
+# fields of a checkpoint that are set where it is written, and by its own arguments
+_NOT_IN_DATA = ("format", "git", "written_at", "sequence", "previous", "task", "phase")
+
+TaskName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+
+
+class CheckpointTask(OperationInput):
+    """Which checkpoints."""
+
+    task: TaskName | None = Field(None, description="Only those of this task.")
+
+
+class CheckpointChoice(OperationInput):
+    """Which checkpoint of a task."""
+
+    task: TaskName
+    phase: TaskName | None = Field(None, description="Of this phase; else the newest.")
+
+
+class CheckpointData(Shape):
+    """Where a task stands; other fields are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+    objective: Text = ""
+    state: dict[str, Any] = Field({}, description="Whatever the task keeps.")
+    decisions: list[Any] = Field([], description="Each with `what` and `why`.")
+    findings: list[Any] = Field([])
+    artifacts: dict[str, Any] = Field({}, description="References by their names, never content.")
+    done: list[Any] = Field([], description="Phases or steps.")
+    pending: list[Any] = Field([], description="Phases or steps.")
+
+
+class CheckpointWriting(OperationInput):
+    """Where a task stands."""
+
+    model_config = example(
+        {
+            "task": "FIRE-1",
+            "phase": "1",
+            "data": {"objective": "Fire the kiln", "done": ["glaze"], "pending": ["fire"]},
+        }
+    )
+
+    task: TaskName
+    phase: TaskName
+    data: CheckpointData | None = Field(
+        None,
+        description=(
+            "objective, state, decisions, findings, artifacts, done, pending; other fields are"
+            " kept."
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointLine:
+    """One checkpoint in the list."""
+
+    task: str
+    phase: str
+    number: int
+    problem: Annotated[str, Field(description="Why it can't be used, where it can't.")]
+    written_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointList:
+    """Checkpoints, the newest of each task last."""
+
+    checkpoints: list[CheckpointLine]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointText:
+    """A checkpoint as text and as data."""
+
+    text: str
+    checkpoint: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumedCheckpoint(CheckpointText):
+    """What a model needs to go on."""
+
+    warnings: Annotated[list[str], Field(description="What has changed since.")]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointPlace:
+    """Where a checkpoint was written to, inside the root."""
+
+    written: str
+
+
+def list_checkpoints(project: Project, given: CheckpointTask) -> CheckpointList:
+    """List the checkpoints of a task or of all, the newest of each task last; one that can't be
+    used says why."""
+    listed = []
+    warnings: list[str] = []
+    for entry in checkpoints.checkpoint_entries(project.root, project.db, given.task):
+        line = CheckpointLine(
+            task=entry.task,
+            phase=entry.phase,
+            number=entry.sequence,
+            problem=entry.problem,
+            written_at=entry.checkpoint.written_at if entry.checkpoint else "",
+        )
+        listed.append(line)
+        warnings += entry.notes
+    return CheckpointList(checkpoints=listed, warnings=warnings)
+
+
+def show_checkpoint(project: Project, given: CheckpointChoice) -> CheckpointText:
+    """Show a checkpoint as it was written."""
+    checkpoint = _restore(project, given).checkpoint
+    return CheckpointText(text=as_text(checkpoint), checkpoint=as_data(checkpoint))
+
+
+def resume_checkpoint(project: Project, given: CheckpointChoice) -> ResumedCheckpoint:
+    """Give what a model needs to go on with a task, and what has changed since."""
+    restored = _restore(project, given)
+    return ResumedCheckpoint(
+        text=as_text(restored.checkpoint, restored.changes),
+        checkpoint=as_data(restored.checkpoint),
+        warnings=list(restored.changes),
+        source=restored.source,
+    )
+
+
+def write_checkpoint(project: Project, given: CheckpointWriting) -> CheckpointPlace:
+    """Keep where a task stands, in place of what was kept for that phase."""
+    fields = given.data.model_dump(exclude_unset=True) if given.data else {}
+    taken = [name for name in KNOWN if name not in _NOT_IN_DATA]
+    known = {name: fields[name] for name in taken if name in fields}
+    extra = {name: value for name, value in fields.items() if name not in KNOWN}
+    checkpoint = Checkpoint(task=given.task, phase=given.phase, **known, extra=extra)
+    path = checkpoints.write(project.root, project.db, checkpoint)
+    return CheckpointPlace(written=path.relative_to(project.root).as_posix())
+
+
+def _restore(project: Project, given: CheckpointChoice) -> checkpoints.RestoredCheckpoint:
+    """The checkpoint of a phase, or the newest of the task."""
+    if given.phase is None:
+        return checkpoints.newest(project.root, project.db, given.task)
+    return checkpoints.read(project.root, project.db, given.task, given.phase)
+
+
+LIST_CHECKPOINTS = Operation(run=list_checkpoints, scope="project")
+SHOW_CHECKPOINT = Operation(run=show_checkpoint, scope="project")
+RESUME_CHECKPOINT = Operation(run=resume_checkpoint, scope="project")
+WRITE_CHECKPOINT = Operation(run=write_checkpoint, scope="project", access="replaces")
+OPERATIONS = (LIST_CHECKPOINTS, SHOW_CHECKPOINT, RESUME_CHECKPOINT, WRITE_CHECKPOINT)

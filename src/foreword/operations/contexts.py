@@ -1,0 +1,209 @@
+"""Contexts by a recipe: assemble one, say why something is in it, recall what was cut, look a
+document up.
+
+The caller's word never decides which root or store that is, and a path in it stays inside the root.
+Commands are never a caller's to allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from foreword.context import assemble, explain
+from foreword.context import lookup as documents
+from foreword.errors import BadSource, OutsideRoot, UsageError
+from foreword.operations.fitted_values import (
+    ANSWER_TOKENS,
+    ContextAnswer,
+    OriginalPage,
+    original_page,
+    save_and_answer,
+)
+from foreword.operations.operation import (
+    Name,
+    Operation,
+    OperationInput,
+    Project,
+    Tokens,
+    example,
+)
+from foreword.recipe.budget import whole_number
+from foreword.sources.library import RECIPE
+from foreword.store.database import LARGEST_NUMBER, Database
+
+LONGEST_PATH = 4_096  # characters: no file system takes more
+STANDARD_INPUT = "standard input"
+MATERIAL = {
+    "recipe": "package",
+    "purpose": "handoff",
+    "source": {
+        "items": [{"kind": "decision", "title": "Use UTC", "text": "All times are kept in UTC."}]
+    },
+}
+
+
+class ContextRequest(OperationInput):
+    """What to assemble, and for whom."""
+
+    model_config = example({**MATERIAL, "budget": 2000})
+
+    recipe: Name = Field(description="The name of a recipe: built in, or the project's own.")
+    agent: Name | None = None
+    skill: Name | None = None
+    purpose: Name | None = None
+    phase: Name | int | None = Field(None, description="Which phase it is for.")
+    workflow: Name | None = Field(None, description="The workflow that the phase is of.")
+    task: Name | None = Field(None, description="The task file, a path inside the root.")
+    source: dict[str, Any] | list[Any] | str | None = Field(
+        None, description="Your own material, or a path to it."
+    )
+    budget: Tokens | None = Field(None, description="The most tokens the context may have.")
+    window: Tokens | None = Field(None, description="The model's window in tokens.")
+    model: Name | None = Field(None, description="Picks window, counter and margin.")
+    counter: Name | None = Field(None, description="How tokens are counted.")
+    strict: bool | None = Field(False, description="A tier 0 over its limit is an error.")
+
+
+class ContextQuestion(ContextRequest):
+    """A context, and what to explain of it."""
+
+    model_config = example({**MATERIAL, "about": "Use UTC"})
+
+    about: Name = Field(description="A tag, a title, a path, the name of a file, or a handle.")
+
+
+class DocumentRequest(OperationInput):
+    """What to look up."""
+
+    model_config = example({"wanted": "how are releases made?", "budget": 2000})
+
+    wanted: Name = Field(description="A document's name or path, or a question.")
+    kind: Name | None = Field(
+        "", description="Only documents of this kind: policy, schema, doc, persona ..."
+    )
+    recipe: Name | None = Field(RECIPE, description="Says which documents there are.")
+    budget: Tokens | None = Field(None, description="The most tokens the answer may have.")
+    counter: Name | None = Field(None, description="How tokens are counted.")
+
+
+class OriginalPart(OperationInput):
+    """Which part of an original."""
+
+    handle: Name
+    offset: int | None = Field(0, ge=0, le=LARGEST_NUMBER, description="From which character on.")
+    budget: Tokens | None = Field(ANSWER_TOKENS, description="The most tokens of a page.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The answer to why."""
+
+    text: str
+    met: Annotated[bool, Field(description="False where there is no such context at all.")]
+
+
+def assemble_context(project: Project, given: ContextRequest) -> ContextAnswer:
+    """Assemble a context from the project by a recipe (director, package, phases, factory or its
+    own), within a budget of tokens. source: a path in the project, or the data."""
+    with _source_in_errors(given):
+        package = assemble.assemble(
+            recipe_inside(project.root, given.recipe),
+            root=project.root,
+            **_confined(project.root, given),
+            save=False,
+        )
+    return save_and_answer(project.store, package)
+
+
+def why(project: Project, given: ContextQuestion) -> Explanation:
+    """Say whether something (a tag, a path, a handle) is in a context, in which form, and why."""
+    with _source_in_errors(given):
+        answer = explain.why(
+            recipe_inside(project.root, given.recipe),
+            given.about,
+            root=project.root,
+            **_confined(project.root, given),
+        )
+    return Explanation(text=answer.text, met=answer.met)
+
+
+def recall(db: Database, given: OriginalPart) -> OriginalPage:
+    """Give back the original behind a handle (fw_...), a page of budget tokens from offset on;
+    next_offset continues."""
+    budget = whole_number(given.budget, "budget")
+    return original_page(db, given.handle, given.offset or 0, budget or ANSWER_TOKENS)
+
+
+def lookup(project: Project, given: DocumentRequest) -> ContextAnswer:
+    """Look up documents of the project by name, path or question; kind: policy, schema, doc,
+    persona ..."""
+    package = documents.lookup(
+        given.wanted,
+        root=project.root,
+        kind=given.kind or "",
+        budget=given.budget,
+        counter=given.counter,
+        recipe=recipe_inside(project.root, given.recipe or RECIPE),
+        save=False,
+    )
+    return save_and_answer(project.store, package)
+
+
+ASSEMBLE_CONTEXT = Operation(run=assemble_context, scope="project", is_slow=True, keeps_report=True)
+WHY = Operation(run=why, scope="project", is_slow=True)
+RECALL = Operation(run=recall, scope="store")
+LOOKUP = Operation(run=lookup, scope="project", is_slow=True, keeps_report=True)
+OPERATIONS = (ASSEMBLE_CONTEXT, WHY, RECALL, LOOKUP)
+
+
+def _confined(root: Path, given: ContextRequest) -> dict[str, Any]:
+    """What `assemble` is asked for, with its paths inside the root."""
+    asked = given.model_dump(exclude={"recipe", "about"}, exclude_none=True)
+    if "task" in asked:
+        asked["task"] = inside(root, asked["task"]).relative_to(root).as_posix()
+    if isinstance(asked.get("source"), str):
+        source = inside(root, asked["source"])
+        if source.is_fifo():  # the user may name a pipe; a caller must not make us wait
+            raise BadSource(str(source), "a pipe, not a file or a folder")
+        asked["source"] = source
+    return asked
+
+
+@contextmanager
+def _source_in_errors(given: ContextRequest) -> Iterator[None]:
+    """Material that came with the request is called `source` in errors, not standard input."""
+    try:
+        yield
+    except BadSource as bad:
+        if bad.path != STANDARD_INPUT or isinstance(given.source, str):
+            raise
+        raise BadSource(
+            "source", bad.problem, line=bad.line, column=bad.column, hint=bad.hint
+        ) from None
+
+
+def recipe_inside(root: Path, recipe: str) -> str:
+    """A recipe by its name, or by a path inside the root: who sends a request is not the user."""
+    return str(inside(root, recipe)) if recipe.endswith((".yaml", ".yml")) else recipe
+
+
+def inside(root: Path, path: str | Path) -> Path:
+    """Where a path that a caller named leads, seen from the root; an error where that is outside
+    of it."""
+    if len(str(path)) > LONGEST_PATH:
+        raise UsageError(
+            f"a path of {len(str(path)):,} characters is too long", hint=f"at most {LONGEST_PATH:,}"
+        )
+    try:
+        real = (root / path).resolve()
+    except (OSError, ValueError, RuntimeError):  # a NUL, a loop of links
+        raise OutsideRoot(str(path)[:200], str(root)) from None
+    if not real.is_relative_to(root):
+        raise OutsideRoot(str(path)[:200], str(root))
+    return real

@@ -1,0 +1,206 @@
+"""What pydantic finds wrong with outside data, in plain words and with the path to each place.
+
+Every shape that comes in is a pydantic model, and this is the one place where its errors become
+sentences: of plans, nodes and the inputs of operations. Which error they end in is the caller's
+business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from foreword.errors import did_you_mean
+from foreword.plan.value_words import value_in_words
+
+LONGEST_NAME = 60  # characters of a name that somebody made up, in a problem: enough to know it
+# How alike a mistyped word must be: 'doing' is not near 'pending'; 'complete' and 'in-progress' are
+# near what they mean.
+_NEAR = 0.75
+LARGEST = 2**63 - 1  # of a whole number, as databases store them
+# Beyond what JSON's readers hold exactly, the limit itself says nothing to a person.
+_EXACT = 2**53
+_WRONG_TYPE = {
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping",
+    "list_type": "a list",
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "bool_type": "true or false",
+    "wrong_kind": "",  # ours, whose message is the words
+}
+# How pydantic ends the place of an error where one of several kinds was tried.
+_KINDS = frozenset(
+    "int float str bool constrained-int constrained-str dict[str,any] list[any]".split()
+)
+
+
+class Shape(BaseModel):
+    """A shape of data from outside; fields that it does not know are kept by whoever reads it."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("empty", "must not be empty")
+    return text
+
+
+Text = Annotated[str, Strict()]
+FilledText = Annotated[
+    str, Strict(), AfterValidator(_filled), Field(json_schema_extra={"pattern": r"\S"})
+]
+Whole = Annotated[int, Strict(), Field(ge=-LARGEST, le=LARGEST)]
+Flag = Annotated[bool, Strict()]
+# What something is known by: a whole number or a text.
+Identity = FilledText | Whole
+
+
+def wrong_kind(words: str) -> PydanticCustomError:
+    """The error of a validator of ours for a value that is not `words`, as in "a number"."""
+    return PydanticCustomError("wrong_kind", "{words}", {"words": words})
+
+
+def problems(shape: type[BaseModel], value: object) -> list[str]:
+    """What is wrong with a value, a line for each place; nothing where it has the shape."""
+    try:
+        shape.model_validate(value)
+    except ValidationError as error:
+        return list(problem_lines(error, shape))
+    return []
+
+
+def problem_lines(
+    error: ValidationError, shape: type[BaseModel], *, whole: str = ""
+) -> Iterator[str]:
+    """What is wrong in each place; where one of several kinds was wanted, they are named together.
+
+    `whole` is what the value itself is called.
+    """
+    complaints = dict[tuple[int | str, ...], list[ErrorDetails]]()
+    for wrong in error.errors(include_url=False):
+        complaints.setdefault(_place(wrong), []).append(wrong)
+    for place, together in complaints.items():
+        path = dotted_path(place) or whole
+        words = _words(together, shape)
+        yield f"{path}: {words}" if path else words
+
+
+def dotted_path(place: Iterable[int | str]) -> str:
+    """A place in a value as people write it: `phases[1].tasks[0].status`."""
+    path = ""
+    for step in place:
+        path += f"[{step}]" if isinstance(step, int) else f".{step[:LONGEST_NAME]}"
+    return path.lstrip(".")
+
+
+def _place(wrong: ErrorDetails) -> tuple[int | str, ...]:
+    place = wrong["loc"]
+    while place and _is_kind(place[-1]):
+        place = place[:-1]
+    return place
+
+
+def _is_kind(step: int | str) -> bool:
+    return isinstance(step, str) and (step in _KINDS or step.startswith("function-"))
+
+
+def _words(together: list[ErrorDetails], shape: type[BaseModel]) -> str:
+    """The complaints about one place as one sentence."""
+    wanted = [_wanted_type(wrong) for wrong in together]
+    if all(wanted):
+        kinds = " or ".join(dict.fromkeys(wanted))
+        return f"must be {kinds}, not {value_in_words(together[0]['input'])}"
+    for wrong in together:
+        if not _wanted_type(wrong):  # the kind was right, and this is what is wrong with it
+            return _complaint(wrong, shape)
+    raise AssertionError("a place without a complaint")
+
+
+def _wanted_type(wrong: ErrorDetails) -> str:
+    if wrong["type"] == "wrong_kind":
+        return wrong["msg"]
+    return _WRONG_TYPE.get(wrong["type"], "")
+
+
+def _complaint(wrong: ErrorDetails, shape: type[BaseModel]) -> str:
+    kind = wrong["type"]
+    facts = wrong.get("ctx", {})
+    given = wrong["input"]
+    if kind == "missing":
+        return f"missing{_mistyped_name(str(wrong['loc'][-1]), given, shape)}"
+    if kind == "extra_forbidden":
+        return f"unknown name, {_nearest_name(str(wrong['loc'][-1]), wrong['loc'], shape)}"
+    if kind == "literal_error":
+        return _not_one_of(given, facts["expected"])
+    if kind in ("greater_than_equal", "less_than_equal", "greater_than"):
+        return _outside(given, kind, facts)
+    if kind in ("string_too_long", "too_long"):
+        what = "characters" if kind == "string_too_long" else "elements"
+        return f"must have at most {facts['max_length']:,} {what}, not {len(given):,}"
+    if kind in ("string_too_short", "too_short"):
+        return "must not be empty"
+    return wrong["msg"].removeprefix("Value error, ")
+
+
+def _outside(given: object, kind: str, facts: Mapping[str, Any]) -> str:
+    limit = facts.get("ge", facts.get("le", facts.get("gt")))
+    assert isinstance(limit, int | float)
+    if abs(limit) > _EXACT:
+        return "must be a smaller number"
+    rule = {"greater_than_equal": "at least", "greater_than": "more than"}.get(kind, "at most")
+    return f"must be {rule} {limit:,}, not {value_in_words(given)}"
+
+
+def _not_one_of(given: object, expected: str) -> str:
+    """`expected` is pydantic's: 'a', 'b' or 'c'."""
+    options = [option.strip().strip("'") for option in expected.replace(" or ", ", ").split(",")]
+    problem = f"{value_in_words(given)} is not one of {', '.join(options)}"
+    if isinstance(given, str):
+        near = get_close_matches(given[:LONGEST_NAME].lower(), options, n=1, cutoff=_NEAR)
+        if near:
+            problem += f", did you mean {near[0]!r}?"
+    return problem
+
+
+def _mistyped_name(name: str, given: object, shape: type[BaseModel]) -> str:
+    """Which of the fields that are there may have been meant for one that is not."""
+    if not isinstance(given, Mapping):
+        return ""
+    known = _all_names(shape)
+    strange = [str(key)[:LONGEST_NAME] for key in given if key not in known]
+    guess = did_you_mean(name, strange)
+    return f", is it {guess!r}?" if guess else ""
+
+
+def _nearest_name(name: str, place: tuple[int | str, ...], shape: type[BaseModel]) -> str:
+    known = list(shape.model_fields) if len(place) == 1 else sorted(_all_names(shape))
+    guess = did_you_mean(name[:LONGEST_NAME], known)
+    return f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
+
+
+@cache
+def _all_names(shape: type[BaseModel]) -> frozenset[str]:
+    """The names of all fields of a shape and of those inside it."""
+    names = set(shape.model_fields)
+    for field in shape.model_fields.values():
+        for inner in _inner_shapes(field.annotation):
+            names |= _all_names(inner)
+    return frozenset(names)
+
+
+def _inner_shapes(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _inner_shapes(argument)
