@@ -53,6 +53,7 @@ soak: $(INSTALLED)
 bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
 	@.venv-bench/bin/python -m benchmarks.sessions $(ARGS)
+	@$(BIN)/python -m benchmarks.start
 	@$(BIN)/python -m benchmarks.flows
 	@$(BIN)/python -m benchmarks.http
 

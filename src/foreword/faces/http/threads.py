@@ -18,6 +18,8 @@ from threading import Thread, get_ident
 from time import monotonic
 from typing import Any, TypeVar
 
+from foreword.faces.http.problems import ProblemResponse
+
 Result = TypeVar("Result")
 # While somebody waits for a place, the threads are looked at so often. At half of it, a thread that
 # waits for the interpreter's lock on a busy machine looks as if it waited for a disk; at double,
@@ -97,9 +99,6 @@ class Threads:
                 " locked"
             )
             headers = {"retry-after": str(RETRY_SECONDS)}
-            # here, since the threads serve MCP as well, which loads nothing of HTTP
-            from foreword.faces.http.problems import ProblemResponse
-
             raise ProblemResponse(503, "busy", what, hint, headers=headers)
 
     def _finish(
