@@ -42,7 +42,9 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     assert lines[0].endswith("feature  done")
     assert len(lines) == 6
     assert "[FEAT-4]" in lines[4]
-    warning, begun, *agent_lines, recall_line = done.err.splitlines()
+    warning, begun, *handed = done.err.splitlines()[:7]
+    *agent_lines, recall_line = done.err.splitlines()[7:]
+    assert handed[1] == "  phase 2 Design: takes [FEAT-1], hands on [FEAT-2]"
     assert warning == "warning: phase 4: panel code-review not run, no --diff given"
     assert begun.startswith("flow-FEAT-7-")
     assert sorted([line[:28] for line in agent_lines]) == [
@@ -55,6 +57,8 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     assert recall_line.startswith("`foreword recall fw_")
     assert recall_line.endswith("` prints [FEAT-5]")
     assert "dbos" not in done.err.lower()
+    shown = run_in_process("flow", "show", "feature", "--root", str(root))
+    assert shown.out.splitlines() == [line.strip() for line in handed]
 
     status = run_in_process("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
     (flow,) = json.loads(status.out)

@@ -560,3 +560,19 @@ def test_a_profile_is_checked_for_what_a_panel_could_not_judge_by(
     write(root, "policy/default.yaml", policy)
     found = [one for one in lint.check(root) if one.file == "policy/default.yaml"]
     assert [(one.code, one.severity) for one in found] == [(code, severity)]
+
+
+def test_artifacts_that_are_handed_on_twice_or_never_are_told(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna"])
+    phases = ["Output: [ST-1]", "Read [ST-9]. Output: [ST-1]", "Look at [ST-1]."]
+    text = "# Workflow\n"
+    for number, phase in enumerate(phases, 1):
+        text += f"\n## Phase {number}: Part\n\n{phase}\n"
+    write(root, "prompts/workflows/st.md", text)
+    found = [one for one in lint.check(root) if "artifact" in one.code]
+    assert [(one.line, one.code, one.severity) for one in found] == [
+        (7, "artifact-never-given", "warning"),
+        (7, "repeated-artifact", "error"),
+        (7, "unnamed-artifact", "warning"),
+        (11, "unnamed-artifact", "warning"),
+    ]

@@ -351,3 +351,18 @@ def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
         flow_runs.status(root, "nothing")
     assert not (root / ".foreword" / "flows.db").exists()
     assert flow_runs.status(root) == []
+
+
+def test_a_phase_that_names_nothing_hands_its_answer_on_under_its_phase(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    phases = "## Phase 1: Look\n\nLook.\n\n## Phase 2: Mend\n\nMend what phase 1 found.\n"
+    (root / "prompts/workflows/plain.md").write_text(f"# Workflow: Plain\n\n{phases}")
+    agent = Agent()
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, "plain", task=TASK, model=provider.openai)
+    assert states(done) == {"1": "done", "2": "done"}
+    assert set(artifact_texts(root, None, done.run)) == {"phase 1", "phase 2"}
+    assert "[phase 1] Look" in request_of(provider, "2")
+    with closing(open_database(None, root)) as store:
+        text = artifact_text(store, task=done.task, name="[phase 1]")
+    assert agent.texts["1"][0] in text

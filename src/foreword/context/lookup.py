@@ -19,6 +19,7 @@ from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
 from foreword.errors import BadBudget, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
+from foreword.plan.artifact_names import NAME
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.section import Budget, Rank, Rule, Section
 from foreword.sources import files
@@ -40,7 +41,8 @@ SMALLEST_SHARE = 0.35
 # Documents are scored in parts of about two pages, so that a long one is judged by its best page.
 PART_CHARS = 4_000
 ARTIFACT = "artifact"
-_SHAPE = lazy_pattern(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's name
+# of what a phase hands on: an artifact's name, or the phase's own where it gives it none
+_SHAPE = lazy_pattern(rf"{NAME}|phase \d{{1,4}}[a-z]?")
 _HEADING = lazy_pattern(r"^(?=#{2,6}[ \t])", re.MULTILINE)
 
 

@@ -16,6 +16,7 @@ from foreword.lint.document_index import LARGEST_CHARS, DocumentIndex
 from foreword.lint.problem import Problem, error, warning
 from foreword.lint.repair import repairs
 from foreword.pattern import lazy_pattern
+from foreword.plan import artifact_names
 from foreword.plan.flow import Flow, Phase, waves
 from foreword.recipe.schema import Limit
 from foreword.sources import files
@@ -167,6 +168,27 @@ def phases(index: DocumentIndex, document: Document, text: str) -> Iterator[Prob
     if not _has_phase_marks(text):  # a mark that is there twice is a problem of marks
         yield from _repeated_phases(document, found)
     yield from _waits(document, {part.name: part for part in found})
+    yield from _handovers(document, text, found)
+
+
+def _handovers(document: Document, text: str, found: Sequence[Part]) -> Iterator[Problem]:
+    """Artifacts that two phases hand on, and phases that name none where the others do."""
+    texts = {part.name: part.text for part in found}
+    line_of = {part.name: part.line for part in found}
+    for phase, artifact in artifact_names.repeated(texts):
+        message = f"phase {phase} hands on [{artifact}], as an earlier one does"
+        yield error(document.path, line_of[phase], "repeated-artifact", message)
+    handed = artifact_names.handovers(texts, parts.before_phases(text))
+    if not any(one.gives for one in handed.values()):
+        return  # every answer goes on under its phase
+    for phase, one in handed.items():
+        if not one.gives:
+            message = f"phase {phase} names no artifact: its answer goes on as [phase {phase}]"
+            yield warning(document.path, line_of[phase], "unnamed-artifact", message)
+    given = {one.gives for one in handed.values()}
+    for phase, name in artifact_names.never_given(texts, given):
+        message = f"phase {phase} takes [{name}], which no phase hands on"
+        yield warning(document.path, line_of[phase], "artifact-never-given", message)
 
 
 def _repeated_phases(document: Document, found: Sequence[Part]) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foreword.pattern import lazy_pattern
+from foreword.plan import artifact_names
 from foreword.tokens import counter
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ LOOKUP = "lookup"
 LONGEST_LINE = 80  # characters of what it was asked or found, as it repeats them
 HUNK = lazy_pattern(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 NEW_FILE = lazy_pattern(r"\+\+\+ (?:b/)?([^\t\n]+)")
-REFERENCE = lazy_pattern(r"\[([A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\]")
+REFERENCE = lazy_pattern(rf"\[({artifact_names.NAME}|phase \d{{1,4}}[a-z]?)\]")
 LISTED_REFERENCE = lazy_pattern(rf"^{REFERENCE.pattern} ", re.MULTILINE)
 ARTIFACT_TO_WRITE = lazy_pattern(
     r"(?i:\bartifact\b|\boutput\b|\bproduces?\b|\bhands? on\b)[^\[\n]{0,80}" + REFERENCE.pattern

@@ -29,7 +29,8 @@ class Phase:
     name: str  # "1", "3a"
     title: str
     after: tuple[str, ...] = ()  # phases that must be done before it
-    artifact: str = ""  # "FEAT-1": what it hands on, "" for none
+    artifact: str = ""  # "FEAT-1": what it calls what it hands on, "" where it gives it no name
+    takes: tuple[str, ...] = ()  # artifacts of other phases that it names
     gate: bool = False
     personas: tuple[str, ...] = ()  # names or paths it adopts
     prompts: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ class Phase:
 
     @property
     def key(self) -> str:
-        """What its answer is kept under: its artifact, or its own name where it hands on none."""
+        """What its answer is kept and handed on under: its artifact, else its own name."""
         return self.artifact or f"phase {self.name}"
 
     @property
@@ -74,6 +75,17 @@ class Flow:
                 "phase", name, [phase.name for phase in self.phases], where=f"in flow {self.name}"
             )
         return found
+
+
+def handover_lines(flow: Flow) -> list[str]:
+    """What each phase takes and gives, a line for each."""
+    found = []
+    for phase in flow.phases:
+        takes = ", ".join(f"[{name}]" for name in phase.takes)
+        gives = f"hands on [{phase.key}]"
+        what = f"takes {takes}, {gives}" if takes else gives
+        found.append(f"phase {phase.name} {phase.title}".rstrip() + f": {what}")
+    return found
 
 
 def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:

@@ -60,6 +60,15 @@ def phases(text: str) -> list[Part]:
     return list(_headed_phases(text)) if "phase" in text.lower() else []
 
 
+def before_phases(text: str) -> str:
+    """What stands before the first phase of a workflow: all of a text without phases."""
+    found = phases(text)
+    if not found:
+        return text
+    rows_before = min(part.line for part in found) - 1
+    return "".join(text.splitlines(keepends=True)[:rows_before])
+
+
 def _headed_phases(text: str) -> Iterator[Part]:
     headings = list(_headings_outside_code(text))
     for place, (at, number, level, title) in enumerate(headings):

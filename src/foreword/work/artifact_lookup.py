@@ -15,6 +15,7 @@ from pathlib import Path
 from foreword import tokens
 from foreword.errors import UnknownName
 from foreword.pattern import lazy_pattern
+from foreword.plan.artifact_names import NAME
 from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.text.cut import relevant
@@ -24,7 +25,7 @@ COUNTER = "o200k"
 # Of one answer: several pages. What an agent looks up stays in its conversation for the rest of the
 # phase, so twice as much would fill it twice as soon; the rest can be looked up by another `about`.
 MOST_TOKENS = 4_000
-_NEVER_A_DOCUMENT = lazy_pattern(r"[A-Z][A-Z0-9_]*-\d+[a-z]?|fw_[0-9a-f]+")
+_NEVER_A_DOCUMENT = lazy_pattern(rf"{NAME}|fw_[0-9a-f]+")
 # What models read as the description of the tool and of its arguments.
 _ABOUT = (
     "    about: What you want to know; of an artifact that is too long, the passages about that are"

@@ -15,6 +15,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
 from foreword.errors import BadSource, UnknownName
 from foreword.pattern import lazy_pattern
+from foreword.plan.artifact_names import Handover, handovers
 from foreword.plan.flow import GATE, Flow, Phase
 from foreword.review.panel import Member, Panel
 from foreword.review.profile import Profile, read_profile
@@ -30,8 +31,6 @@ PROFILE = "profile"
 # For one member of a panel, the diff included: a persona, the base rules and a change of some 1,500
 # lines, at a price that is paid once for every member. Of a larger change an excerpt is shown.
 REVIEW_TOKENS = 24_000
-_ARTIFACT = r"\[(?P<name>[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\](?!\()"
-_ARTIFACT_OF_PHASE = lazy_pattern(r"(?i:artifact|output|produces?|emits?)[^\[\n]{0,80}" + _ARTIFACT)
 _NUMBER = lazy_pattern(r"\d+")
 
 
@@ -44,12 +43,11 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     library = library_of(root, recipe)
     document = _find_document(library, kind="workflow", name=name)
     file = files.read(library.root, document.path, must=True)
-    found = parts.phases(lines.with_newlines(file.text))
-    return Flow(
-        name=document.name,
-        source=document.path,
-        phases=tuple(_phase(part, found, document, library) for part in found),
-    )
+    text = lines.with_newlines(file.text)
+    found = parts.phases(text)
+    handed = handovers({part.name: part.text for part in found}, parts.before_phases(text))
+    phases = [_phase(part, found, handed[part.name], document, library) for part in found]
+    return Flow(name=document.name, source=document.path, phases=tuple(phases))
 
 
 def active_task(root: str | Path, recipe: str = RECIPE) -> str:
@@ -61,7 +59,13 @@ def active_task(root: str | Path, recipe: str = RECIPE) -> str:
     return task_reference(file.path, file.text) if isinstance(file, files.File) else ""
 
 
-def _phase(part: Part, others: Iterable[Part], document: Document, library: Library) -> Phase:
+def _phase(
+    part: Part,
+    others: Iterable[Part],
+    handed: Handover,
+    document: Document,
+    library: Library,
+) -> Phase:
     paths: dict[str, list[str]] = {}  # of the documents that the phase names, by kind
     for named in library.documents_named_in(part.text, document.path):
         paths.setdefault(named.kind, []).append(named.path)
@@ -70,7 +74,8 @@ def _phase(part: Part, others: Iterable[Part], document: Document, library: Libr
         name=part.name,
         title=part.title,
         after=_phases_before(part, others) if part.after is None else part.after,
-        artifact=_artifact_name(part.text),
+        artifact=handed.gives,
+        takes=handed.takes,
         gate=GATE.search(part.text) is not None,
         personas=tuple(paths.get("persona", ())),
         prompts=tuple(paths.get("prompt", ())),
@@ -93,12 +98,6 @@ def _phases_before(part: Part, others: Iterable[Part]) -> tuple[str, ...]:
 def _number(name: str) -> int:
     digits = _NUMBER.match(name)
     return int(digits[0]) if digits else 0
-
-
-def _artifact_name(text: str) -> str:
-    """The artifact that a phase hands on, as in `Artifact [FEAT-1]`."""
-    match = _ARTIFACT_OF_PHASE.search(text)
-    return match["name"] if match else ""
 
 
 def phase_context(

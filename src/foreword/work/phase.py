@@ -165,7 +165,7 @@ def _question(order: Order, phase: Phase) -> dict[str, Any]:
 
     engine = runs.current_engine()
     with engine.store.use() as store:
-        known = _named_artifacts(order.flow, artifacts.of_task(store, order.task))
+        known = _artifacts_of_flow(order.flow, artifacts.of_task(store, order.task))
     references = {artifact.name: artifact.reference for artifact in known}
     try:
         package = _context(engine.root, order, phase, references)
@@ -269,7 +269,7 @@ def _checkpoint(order: Order, phase: Phase) -> str:
             objective=order.objective,
             flow=order.flow.name,
             state={"run": order.run},
-            artifacts=checkpoints.artifact_fields(_named_artifacts(order.flow, kept)),
+            artifacts=checkpoints.artifact_fields(_artifacts_of_flow(order.flow, kept)),
             done=[name for name in names if name in finished],
             pending=[name for name in names if name not in finished],
             tiers=lasting_tiers(root, task=order.task, objective=order.objective),
@@ -289,9 +289,10 @@ def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> 
     return both_copies and entry.checkpoint.state.get("run") == order.run
 
 
-def _named_artifacts(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
-    """The artifacts that the authors gave a name."""
-    names = {phase.artifact for phase in flow.phases if phase.artifact}
+def _artifacts_of_flow(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
+    """What the phases of this flow have handed on, under the names that authors gave it or under
+    the phase's own."""
+    names = {phase.key for phase in flow.phases}
     return [artifact for artifact in kept if artifact.name in names]
 
 

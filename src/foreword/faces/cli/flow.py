@@ -5,6 +5,7 @@ becomes lines.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,9 +120,11 @@ def run(
       foreword flow run feature --task "kill it, then resume" --model test:3s
     """  # noqa: E501 - commands to copy stay on one line
     from foreword.faces.cli.run_board import RunBoard
+    from foreword.plan.flow import handover_lines
     from foreword.sources.diff_source import read_change
     from foreword.sources.project_root import project_root
     from foreword.work import flow_runs
+    from foreword.work.factory_project import read_flow
 
     if not model:
         raise UsageError(
@@ -137,6 +140,12 @@ def run(
         text = command_input.read_text_or_file(task)
     else:
         task_id, text = _planned_task(folder, task_id)
+
+    def say_begun(started: str) -> None:
+        screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)")
+        for line in handover_lines(read_flow(folder, name)):
+            screen.say(f"  {line}")
+
     done = flow_runs.run(
         folder,
         name,
@@ -150,9 +159,7 @@ def run(
         timeout_seconds=timeout_seconds,
         watch=RunBoard(),
         warn=screen.warn,
-        begun=lambda started: screen.say(
-            f"{started} (`foreword flow resume` goes on with it, should it be stopped)"
-        ),
+        begun=say_begun,
     )
     _finish(done, form)
 
@@ -216,6 +223,31 @@ def resume(
         begun=lambda found: screen.say(f"going on with {found}"),
     )
     _finish(done, form)
+
+
+@flow.command()
+@click.argument("name")
+@FORMATS
+@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+def show(name: str, form: str, root: str) -> None:
+    """Show the phases of a workflow: what each takes, hands on and waits for.
+
+    \b
+    Examples:
+      foreword flow show feature
+      foreword flow show migration --format json
+    """
+
+    from foreword.plan.flow import handover_lines
+    from foreword.sources.project_root import project_root
+    from foreword.work.factory_project import read_flow
+
+    found = read_flow(project_root(root), name)
+    if form == "json":
+        screen.show_json(asdict(found))
+        return
+    for line in handover_lines(found):
+        click.echo(printable(line))
 
 
 @flow.command()

@@ -1,0 +1,187 @@
+"""Which artifact each phase of a workflow hands on, and which ones it takes, by what its author
+wrote.
+
+People say it in many ways: a line under `### Output`, `**Artifact `[INC-1]: Triage`**`, "Hand on
+[ST-1]", an overview with arrows above the phases. A mention alone is no claim: most phases name
+what they were given. Pure; `work.factory_project` reads the phases, lint tells what is amiss.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from foreword.pattern import lazy_pattern
+
+# `FEAT-1`, `ST-3A`, `REL-2b`, and `MIG-4.N`: one for each step of a phase.
+NAME = r"[A-Z][A-Z0-9_]{0,19}-(?:\d{1,4}|N)(?:\.(?:\d{1,4}|N))?[A-Za-z]?"
+# `[FEAT-1]`, also as `[FEAT-1: Requirements]`; a link's text is none.
+REFERENCE = rf"\[(?P<name>{NAME})(?::[^\]\n]{{0,80}})?\](?!\()"
+
+_REFERENCE = lazy_pattern(REFERENCE)
+_HEADING = lazy_pattern(
+    r"^ {0,3}(?:#{1,6}[ \t]+(?P<hashed>[^\n]+)|\*\*(?P<bold>[^*\n]{1,60})\*\*:?[ \t]*$)"
+)
+_GIVING = lazy_pattern(
+    r"\b(?:outputs?|artifacts?|deliverables?|produces?|results?|hand[- ]?(?:off|over|on)|emits?)\b",
+    re.IGNORECASE,
+)
+_TAKING = lazy_pattern(
+    r"\b(?:inputs?|requires?|required|prerequisites?|context|given|reads?|depends?|needs?)\b",
+    re.IGNORECASE,
+)
+# What stands before a reference on its line. Of the words that give, the nearest must not be
+# followed by one that takes: "Output: based on [FEAT-1]" hands on nothing of that name.
+_GIVES = lazy_pattern(
+    r"\b(?:artifacts?|outputs?|deliverables?|produc(?:e|es|ing)|emits?|delivers?|creates?|returns?"
+    r"|writes?|saves?|stores?|keeps?|records?|publish(?:es)?|call it|named? (?:it )?as"
+    r"|hands? (?:it )?(?:on|over|off))\b"
+    r"|→|->|=>",
+    re.IGNORECASE,
+)
+_TAKES = lazy_pattern(
+    r"\b(?:from|based on|per|see|given|using|uses?|inputs?|reads?|with|of|in|against|by|after"
+    r"|reviews?|present|re-present|checks?|verify|compare|follows?|all"
+    r"|(?:refer|respond|according|compared|due) to)\b",
+    re.IGNORECASE,
+)
+_HANDED_ON_BEHIND = lazy_pattern(
+    r"^`?\*{0,2}\s*(?:is|are)?\s*"
+    r"(?:handed (?:on|over|off)|produced|written|the (?:output|result|artifact))",
+    re.IGNORECASE,
+)
+_OVERVIEW = lazy_pattern(
+    r"^\s*(?:phase\s+)?(?P<phase>\d{1,3}[a-z]?)[.):]?\s[^\n]*?(?:→|->|=>)[^\n]*", re.IGNORECASE
+)
+_NUMBER = lazy_pattern(r"-(?:(\d+)(?:\.\w+)?([A-Za-z]?))$")
+
+# How sure a claim is: a line that says so, a place under a heading for outputs, a row of the
+# overview, a mention under the phase's own number. A number that fits decides among the first
+# three.
+_SAYS_SO, _UNDER_OUTPUT, _IN_OVERVIEW, _MENTIONED = 4, 3, 2, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """What a phase takes and gives; `gives` is empty where it names nothing of its own."""
+
+    gives: str = ""
+    takes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    phase: str
+    artifact: str
+    strength: int
+    place: int  # in the text: the first of equals is meant
+
+
+def handovers(phases: Mapping[str, str], before: str = "") -> dict[str, Handover]:
+    """What each phase takes and gives, from the texts of the phases by name, in their order, and
+    what stands before the first of them."""
+    claims: list[_Claim] = []
+    for phase, text in phases.items():
+        claims += _claims(phase, text)
+    claims += _overview_claims(before, phases)
+    gives: dict[str, str] = {}
+    taken: set[str] = set()
+    order = list(phases)
+    for claim in sorted(claims, key=lambda claim: _preference(claim, order)):
+        if claim.phase not in gives and claim.artifact not in taken:
+            gives[claim.phase] = claim.artifact
+            taken.add(claim.artifact)
+    found = {}
+    for phase, text in phases.items():
+        mentioned = dict.fromkeys(match["name"] for match in _REFERENCE.finditer(text))
+        takes = [name for name in mentioned if name in taken and name != gives.get(phase)]
+        found[phase] = Handover(gives=gives.get(phase, ""), takes=tuple(takes))
+    return found
+
+
+def repeated(phases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(phase, artifact) of every phase that says it hands on what an earlier one says, too."""
+    seen: set[str] = set()
+    for phase, text in phases.items():
+        for claim in _claims(phase, text):
+            if claim.strength == _SAYS_SO and claim.artifact in seen:
+                yield phase, claim.artifact
+        seen.update(claim.artifact for claim in _claims(phase, text) if claim.strength == _SAYS_SO)
+
+
+def never_given(phases: Mapping[str, str], given: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(phase, artifact) of what a phase names in the manner of its flow and no phase hands on."""
+    families = {name.rpartition("-")[0] for name in given if name}
+    for phase, text in phases.items():
+        for name in dict.fromkeys(match["name"] for match in _REFERENCE.finditer(text)):
+            if name.rpartition("-")[0] in families and name not in given:
+                yield phase, name
+
+
+def _preference(claim: _Claim, order: Sequence[str]) -> tuple[bool, bool, int, int, int]:
+    return (
+        claim.strength == _MENTIONED,
+        not _fits(claim.artifact, claim.phase),
+        -claim.strength,
+        order.index(claim.phase),
+        claim.place,
+    )
+
+
+def _fits(artifact: str, phase: str) -> bool:
+    return _number_of(artifact) == phase.casefold()
+
+
+def _number_of(artifact: str) -> str:
+    """`3a` of `ST-3A`: which phase it is named after."""
+    match = _NUMBER.search(artifact)
+    return f"{match[1]}{match[2]}".casefold() if match else ""
+
+
+def _claims(phase: str, text: str) -> Iterator[_Claim]:
+    """The artifacts that a phase says or seems to hand on."""
+    is_output = is_input = False
+    place = 0
+    for line in text.splitlines(keepends=True):
+        heading = _HEADING.match(line)
+        if heading and not _REFERENCE.search(line):
+            title = heading["hashed"] or heading["bold"]
+            is_input = _TAKING.search(title) is not None
+            is_output = not is_input and _GIVING.search(title) is not None
+        for match in _REFERENCE.finditer(line):
+            strength = 0 if is_input else _strength(line, match, is_output=is_output)
+            if not strength and not is_input and _fits(match["name"], phase):
+                strength = _MENTIONED
+            if strength:
+                yield _Claim(
+                    phase=phase,
+                    artifact=match["name"],
+                    strength=strength,
+                    place=place + match.start(),
+                )
+        place += len(line)
+
+
+def _strength(line: str, match: re.Match[str], *, is_output: bool) -> int:
+    before = line[: match.start()]
+    given = [found.end() for found in _GIVES.finditer(before)]
+    taken = [found.end() for found in _TAKES.finditer(before)]
+    if given and (not taken or taken[-1] <= given[-1]):
+        return _SAYS_SO
+    if _HANDED_ON_BEHIND.match(line[match.end() :]):
+        return _SAYS_SO
+    return _UNDER_OUTPUT if is_output and not taken else 0
+
+
+def _overview_claims(before: str, phases: Mapping[str, str]) -> Iterator[_Claim]:
+    """`1. **Triage** → `[INC-1]``, above the phases."""
+    place = 0
+    for line in before.splitlines(keepends=True):
+        row = _OVERVIEW.match(line)
+        found = _REFERENCE.search(line) if row else None
+        if row and found and row["phase"] in phases:
+            yield _Claim(
+                phase=row["phase"], artifact=found["name"], strength=_IN_OVERVIEW, place=place
+            )
+        place += len(line)

@@ -1,0 +1,72 @@
+"""Which artifact a phase hands on, in the ways people write that."""
+
+from __future__ import annotations
+
+import pytest
+
+from foreword.plan.artifact_names import handovers, repeated
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Output\n\n- `[ST-1]` the plan, one page\n",
+        "### Output\n\n[ST-1]: Plan\n",
+        "**Output**\n\n* [ST-1]\n",
+        "**Artifact `[ST-1]: Plan`**\n",
+        "Artifact: [ST-1: Plan]\n",
+        "When you are done, hand on `[ST-1]`.\n",
+        "Read [ST-0] and produce [ST-1] from it.\n",
+        "Write the findings to [ST-1].\n",
+        "Plan → [ST-1]\n",
+        "Save it as [ST-1]\n",
+        "[ST-1] is handed on to the next phase.\n",
+        "Stop. Present [ST-1] for review.\n",
+        "### Inputs\n\n- [ST-0]\n\n### Output\n\n[ST-1], based on [ST-0].\n",
+    ],
+)
+def test_a_phase_names_what_it_hands_on(text: str) -> None:
+    found = handovers({"0": "Output: [ST-0]", "1": text})
+    assert found["1"].gives == "ST-1"
+    assert set(found["1"].takes) <= {"ST-0"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Follow the plan of [ST-0].\n",
+        "### Input\n\n- `[ST-0]`: Plan\n",
+        "Output: whatever follows from [ST-0].\n",
+        "### Output\n\nA table, based on [ST-0].\n",
+        "See [ST-7](plans/st-7.md).\n",
+        "Replace it with `[PII-REDACTED]`.\n",
+        "Nothing is named here.\n",
+    ],
+)
+def test_a_mention_of_another_phases_artifact_is_no_claim(text: str) -> None:
+    assert handovers({"0": "Output: [ST-0]", "1": text})["1"].gives == ""
+
+
+def test_letters_steps_and_numbers_that_fit_are_understood() -> None:
+    phases = {
+        "3a": "### Output\n\nOne of [ST-3A] and [ST-3B] is not yours.\n\n[ST-3A]\n",
+        "3b": "### Output\n\n[ST-3B]\n",
+        "4": "**Artifact `[MIG-4.N]: Step N Result`**, checked against [ST-3A].\n",
+    }
+    found = handovers(phases)
+    assert [one.gives for one in found.values()] == ["ST-3A", "ST-3B", "MIG-4.N"]
+    assert found["4"].takes == ("ST-3A",)
+
+
+def test_the_overview_above_the_phases_names_what_a_phase_does_not() -> None:
+    overview = "1. **Triage** → `[INC-1]` - **GATE**\n2. **Mitigate** -> [INC-2]\n"
+    found = handovers({"1": "Look.", "2": "Mend what [INC-1] says."}, overview)
+    assert found["1"].gives == "INC-1"
+    assert (found["2"].gives, found["2"].takes) == ("INC-2", ("INC-1",))
+
+
+def test_what_two_phases_claim_goes_to_the_one_of_its_number_and_is_told() -> None:
+    phases = {"1": "Output: [ST-2]", "2": "Output: [ST-2]"}
+    found = handovers(phases)
+    assert (found["1"].gives, found["2"].gives) == ("", "ST-2")
+    assert list(repeated(phases)) == [("2", "ST-2")]
