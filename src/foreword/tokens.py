@@ -12,7 +12,6 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -186,8 +185,10 @@ def remember_counts(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure
         nonlocal held
         units = known.get(text)
         if units is not None:
-            with suppress(KeyError):  # another thread has just forgotten it
+            try:  # noqa: SIM105 - `suppress` takes longer than what it guards
                 known.move_to_end(text)
+            except KeyError:  # another thread has just forgotten it
+                pass
             return units
         units = measure(text)
         with turn:

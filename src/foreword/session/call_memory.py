@@ -84,7 +84,7 @@ class Calls:
         self.message_cache.load_compression()
         self._cut = self._current_cut(now)
         self.message_cache.load(self._cut.start, budget.tokens)
-        self.writer.texts.clear()
+        self.writer.forget_all()
         self.budget = budget
         self._is_loaded = True
         return self.message_cache
@@ -145,7 +145,7 @@ class Calls:
                 last_usage.get("prefix"),
                 self._rewrite_reason(last_usage) or history.reason,
             ),
-            messages=sum(len(text.entry.messages) for text in history.texts),
+            messages=history.messages,
             image_tokens=IMAGE_TOKENS * history.images,
             milliseconds=(perf_counter() - began) * 1000,
         )

@@ -7,7 +7,7 @@ Nothing that was written for the last call is written again. Where the window be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from foreword.engine.boundaries import escape_boundaries
@@ -40,6 +40,61 @@ SHORTENED = "a message had to be shortened to make room"
 
 
 @dataclass(slots=True)
+class Run:
+    """Stretches of a conversation one behind another, and what they come to."""
+
+    groups: list[Group] = field(default_factory=list)
+    excerpts: Mapping[int, int] = field(default_factory=dict)  # they were shortened by
+    entries: list[Entry] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    units: int = 0
+    messages: int = 0
+    images: int = 0
+    data_tokens: int = 0
+    remarkable: list[ConversationText] = field(default_factory=list)  # that something was done to
+
+    def add(self, text: ConversationText) -> None:
+        """Put a stretch behind the others."""
+        self.entries.append(text.entry)
+        self.texts.append(text.entry.text)
+        self.units += text.units
+        self.messages += len(text.entry.messages)
+        self.images += text.images
+        self.data_tokens += text.data_tokens
+        if _is_remarkable(text):
+            self.remarkable.append(text)
+
+    def copy(self) -> Run:
+        """The same, to be added to."""
+        return replace(
+            self,
+            groups=list(self.groups),
+            entries=list(self.entries),
+            texts=list(self.texts),
+            remarkable=list(self.remarkable),
+        )
+
+    def begins(self, groups: Sequence[Group], excerpts: Mapping[int, int]) -> bool:
+        """Whether these groups, shortened so, begin with those that are in it.
+
+        Groups are added at the end and dropped in front, and one that grows is another: where the
+        first and the last are the same, so are all between them.
+        """
+        if not self.groups:
+            return True
+        last = len(self.groups) - 1
+        if len(groups) <= last or self.excerpts != excerpts:
+            return False
+        return groups[0] is self.groups[0] and groups[last] is self.groups[last]
+
+
+def _is_remarkable(text: ConversationText) -> bool:
+    """Whether anything was done to a stretch that a report tells."""
+    done = (text.notes, text.cuts, text.originals, text.forged, text.cleaned, text.alike)
+    return any(done)
+
+
+@dataclass(slots=True)
 class HistoryWriter:
     """Writes the messages of a conversation, and keeps what it wrote from call to call."""
 
@@ -48,6 +103,7 @@ class HistoryWriter:
     secrets: KnownValues = field(default_factory=KnownValues)  # hidden in all that is written
     # by first and last message, whether it was the newest, and the tokens it was shortened to
     texts: dict[tuple[int, int, bool, int], ConversationText] = field(default_factory=dict)
+    settled: Run = field(default_factory=Run)  # what the last call carried but for the newest group
 
     @property
     def tag(self) -> str:
@@ -67,6 +123,7 @@ class HistoryWriter:
         self, group: Group, *, newest: bool = False, shorten_to: int = 0
     ) -> ConversationText:
         """A group as written, shortened to so many tokens where that is not 0."""
+        newest = newest and any(message.calls for message in group.messages)  # it may be open
         key = (group.first, group.last, newest, shorten_to)
         text = self.texts.get(key)
         if text is None:
@@ -78,16 +135,38 @@ class HistoryWriter:
             self.texts[key] = text
         return text
 
+    def run_of(self, groups: Sequence[Group], excerpts: Mapping[int, int]) -> Run:
+        """Groups as written, the last of them as the newest; of those that the last call carried
+        only what is new is added."""
+        if not groups:
+            return Run()
+        *older, newest = groups
+        if not self.settled.begins(older, excerpts):
+            self.settled = Run()
+        self.settled.excerpts = excerpts
+        for group in older[len(self.settled.groups) :]:
+            self.settled.add(self.text_of(group, shorten_to=excerpts.get(group.first, 0)))
+            self.settled.groups.append(group)
+        run = self.settled.copy()
+        shorten_to = excerpts.get(newest.first, 0)
+        run.add(self.text_of(newest, newest=True, shorten_to=shorten_to))
+        return run
+
     def hide(self, secrets: KnownValues) -> None:
         """Hide these from now on; where they are others than before, nothing that was written
         holds any longer."""
         if secrets.digest != self.secrets.digest:
-            self.texts.clear()
+            self.forget_all()
         self.secrets = secrets
 
     def forget(self, start: int) -> None:
         """Drop what no window will show again."""
         self.texts = {key: text for key, text in self.texts.items() if key[1] >= start}
+
+    def forget_all(self) -> None:
+        """Write everything anew."""
+        self.texts.clear()
+        self.settled = Run()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +180,17 @@ class HistorySection:
     units: int
     cut: Cut
     reason: str  # why the window moved; nothing where it did not
-    texts: tuple[ConversationText, ...]
     cuts: tuple[Omission, ...]
+    messages: int
+    images: int
+    data_tokens: int  # of what goes along besides the words and the images
+    remarkable: tuple[ConversationText, ...]  # that something was done to
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What had to be mended."""
         notes = list[str]()
-        for text in self.texts:
+        for text in self.remarkable:
             notes += [f"messages: {note}" for note in text.notes]
         return tuple(notes)
 
@@ -116,14 +198,14 @@ class HistorySection:
     def originals(self) -> dict[str, bytes]:
         """Of messages that were shortened, by handle."""
         originals = dict[str, bytes]()
-        for text in self.texts:
+        for text in self.remarkable:
             originals.update(text.originals)
         return originals
 
     def record_notices(self, scale: Scale) -> None:
         """Write onto the scale what was noticed while the history was written."""
         tag = self.choice.section.tag
-        for text in self.texts:
+        for text in self.remarkable:
             if text.forged:
                 scale.forged[tag] = text.forged
             if text.cleaned:
@@ -131,16 +213,6 @@ class HistorySection:
             if text.alike:
                 before = scale.alike.get(tag)
                 scale.alike[tag] = text.alike.with_more(before.count) if before else text.alike
-
-    @property
-    def data_tokens(self) -> int:
-        """The tokens of what goes along besides the words and the images."""
-        return sum(text.data_tokens for text in self.texts)
-
-    @property
-    def images(self) -> int:
-        """How many images it has."""
-        return sum(text.images for text in self.texts)
 
 
 def history_section(
@@ -168,15 +240,18 @@ def history_section(
         workflow=workflow,
     )
     front = _write_front(plan, writer)
-    run = _write_run(plan, writer)
+    # a group has another size in the window where it is shortened, and is the same one here
+    groups = message_cache.timeline.groups
+    run = writer.run_of(groups[len(groups) - len(plan.window.groups) :], plan.excerpts)
     dropped = message_cache.dropped(plan.start)
     opening = _opening(front, dropped, counter)
-    if not front and not run:
+    if not front.entries and not run.entries:
         opening = replace(opening, text=NOTHING_SAID, units=counter.measure(NOTHING_SAID))
-    run_text = "".join(text.entry.text for text in run)
-    units = opening.units + sum(text.units for text in run)
-    cuts = _cuts([*front, *run]) + _summary_omission(message_cache, tag)
-    entries = (*_pinned_entries(front), *(text.entry for text in run))
+    run_text = "".join(run.texts)
+    units = opening.units + run.units
+    remarkable = (*front.remarkable, *run.remarkable)
+    cuts = _cuts(remarkable) + _summary_omission(message_cache, tag)
+    entries = (*_pinned_entries(front), *run.entries)
     body = Body(
         text=opening.text + run_text,
         form=_form(is_dropped=dropped is not None, is_cut=bool(cuts)),
@@ -199,26 +274,20 @@ def history_section(
         units=units + frame_units,
         cut=Cut(plan.start, plan.excerpts),
         reason=plan.reason,
-        texts=(*front, *run),
         cuts=tuple(cuts),
+        messages=front.messages + run.messages,
+        images=front.images + run.images,
+        data_tokens=front.data_tokens + run.data_tokens,
+        remarkable=remarkable,
     )
 
 
-def _write_front(plan: _HistoryPlan, writer: HistoryWriter) -> list[ConversationText]:
-    texts = list[ConversationText]()
+def _write_front(plan: _HistoryPlan, writer: HistoryWriter) -> Run:
+    front = Run()
     for group, most_tokens in plan.front:
         shorten_to = most_tokens if group.tokens > most_tokens else 0
-        texts.append(writer.text_of(group, shorten_to=shorten_to))
-    return texts
-
-
-def _write_run(plan: _HistoryPlan, writer: HistoryWriter) -> list[ConversationText]:
-    texts = list[ConversationText]()
-    for group in plan.window.groups:
-        newest = group is plan.window.groups[-1]
-        shorten_to = plan.excerpts.get(group.first, 0)
-        texts.append(writer.text_of(group, newest=newest, shorten_to=shorten_to))
-    return texts
+        front.add(writer.text_of(group, shorten_to=shorten_to))
+    return front
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,17 +299,14 @@ class _Opening:
     mark: str = ""
 
 
-def _opening(
-    front: Sequence[ConversationText], dropped: Dropped | None, counter: Counter
-) -> _Opening:
-    text = "".join(written.entry.text for written in front)
-    units = sum(written.units for written in front)
+def _opening(front: Run, dropped: Dropped | None, counter: Counter) -> _Opening:
+    text = "".join(front.texts)
     if dropped is None:
-        return _Opening(text=text, units=units)
+        return _Opening(text=text, units=front.units)
     what = f"{dropped.messages:,} earlier message{'s' if dropped.messages > 1 else ''}"
     mark = missing_mark(what, dropped.handle)
     line = f"{mark}\n"
-    return _Opening(text=text + line, units=units + counter.measure(line), mark=mark)
+    return _Opening(text=text + line, units=front.units + counter.measure(line), mark=mark)
 
 
 def _form(*, is_dropped: bool, is_cut: bool) -> Form:
@@ -249,8 +315,8 @@ def _form(*, is_dropped: bool, is_cut: bool) -> Form:
     return "excerpt" if is_cut else "full"
 
 
-def _pinned_entries(front: Sequence[ConversationText]) -> list[Entry]:
-    return [replace(text.entry, pinned=True) for text in front]
+def _pinned_entries(front: Run) -> list[Entry]:
+    return [replace(entry, pinned=True) for entry in front.entries]
 
 
 def _cuts(texts: Sequence[ConversationText]) -> list[Omission]:
@@ -293,10 +359,9 @@ def _plan(
     excerpts = dict(cut.excerpts)
     room = max(0, budget - taken)
     start = max(cut.start, message_cache.start)
-    groups = list[Group]()
-    for group in message_cache.timeline.groups:
-        if group.first >= start:
-            groups.append(_with_excerpt_size(group, excerpts.get(group.first)))
+    groups = message_cache.timeline.groups_from(start)
+    if excerpts:
+        groups = [_with_excerpt_size(group, excerpts.get(group.first)) for group in groups]
     front = _front(message_cache, start, budget=budget, workflow=workflow)
     window = choose(groups, room=room - _size(front), low=0)
     if not window.moved and not window.shorten_to:

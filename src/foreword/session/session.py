@@ -207,17 +207,15 @@ class Session(WorkflowState):
         notes: tuple[str, ...] = ()
         if save and not self.db.read_only:
             room = self._size_control.make_room(allowed, browser=browser)
-            now = room.now
             notes = self._size_control.notes(room)
         else:
-            now = self._calls.stamps(allowed)
+            room = self._size_control.measure(allowed, browser=browser)
             if save:
                 notes = (NOT_RECORDED.format(store=self.db.name),)
-        texts = self._parts.texts(now, browser)
         self._writer.hide(self._parts.secrets)
         return self._calls.next_package(
-            texts,
-            now=now,
+            room.parts,
+            now=room.now,
             budget=allowed,
             workflow=self.workflow.name,
             notes=notes,

@@ -35,6 +35,7 @@ class Room:
 
     size_tokens: int
     now: SessionStamps
+    parts: Mapping[str, str]  # all but the history, by tag
     compaction: Compaction | None = None
 
 
@@ -49,6 +50,7 @@ class SizeControl:
         self._limits = options.limits
         self._calls = calls
         self._parts = parts
+        self._part_sizes = dict[str, tuple[str, int]]()  # by tag: its text, and the tokens
 
     def measure(
         self, budget: Budget | None = None, *, more: int = 0, browser: object = None
@@ -61,7 +63,8 @@ class SizeControl:
         budget = budget or self._calls.budget
         now = self._calls.stamps(budget)
         history_tokens = self._calls.refresh(now, budget).history_tokens
-        return Room(self._parts_tokens(now, browser) + history_tokens + more, now)
+        parts = self._parts.texts(now, browser)
+        return Room(self._parts_tokens(parts) + history_tokens + more, now, parts)
 
     def make_room(
         self, budget: Budget | None = None, *, more: int = 0, browser: object = None
@@ -159,11 +162,18 @@ class SizeControl:
             self._calls.db, self._calls.conversation.id, warned=warned, quiet_until=quiet_until
         )
 
-    def _parts_tokens(self, now: SessionStamps, browser: object) -> int:
-        """The tokens of the parts, and of the tags around the history."""
-        tagged = {**self._parts.texts(now, browser), self._calls.writer.tag: ""}
-        count = self._calls.writer.scale.counter.count
-        return sum(count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items())
+    def _parts_tokens(self, parts: Mapping[str, str]) -> int:
+        """The tokens of the parts, and of the tags around the history; a part that is the same text
+        as before is not counted again."""
+        counter = self._calls.writer.scale.counter
+        sizes = dict[str, tuple[str, int]]()
+        for tag, text in {**parts, self._calls.writer.tag: ""}.items():
+            known = self._part_sizes.get(tag)
+            if known is None or known[0] is not text:
+                known = (text, counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n"))
+            sizes[tag] = known
+        self._part_sizes = sizes
+        return sum(tokens for _, tokens in sizes.values())
 
     def _lasting_parts(self, texts: Mapping[str, str]) -> LastingParts:
         """What a summary need not repeat, and what it must not lose."""

@@ -6,7 +6,7 @@ Grows at its end in constant time. Which groups a call carries is `window`'s bus
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -70,6 +70,10 @@ class Timeline:
         self.groups.append(Group((*turns, turn), tokens))
         self._starts.append(self.groups[-1].first)
 
+    def groups_from(self, seq: int) -> list[Group]:
+        """The groups that begin with a message or behind it."""
+        return self.groups[bisect_left(self._starts, seq) :]
+
     def extend(self, turns: Iterable[TimelineMessage]) -> None:
         """More messages, in order."""
         for turn in turns:
@@ -77,7 +81,7 @@ class Timeline:
 
     def drop_before(self, seq: int) -> None:
         """Forget the groups that begin in front of a message."""
-        at = bisect_right(self._starts, seq - 1)
+        at = bisect_left(self._starts, seq)
         del self.groups[:at], self._starts[:at]
 
 
