@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import foreword
 from foreword.errors import BadSource, UnknownName
 from foreword.sources.library import library_of
-from foreword.work.factory_project import thresholds
+from foreword.work.factory_project import active_profile
 from tests.conformance.workshop import workshop
 from tests.factory import forbid_listing, write
 
@@ -40,9 +43,9 @@ def test_a_profile_that_is_not_there_is_an_error_and_without_one_the_defaults_ho
 ) -> None:
     write(workshop(tmp_path), "project.yaml", "name: x\nprofile: stern\n")
     with pytest.raises(UnknownName, match="unknown policy 'stern'"):
-        thresholds(tmp_path)
+        active_profile(tmp_path)
     write(tmp_path, "project.yaml", "name: x\n")
-    assert thresholds(tmp_path).profile == "default"
+    assert active_profile(tmp_path).name == "default"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +55,7 @@ def test_a_profile_that_cannot_be_read_is_an_error(tmp_path: Path, text: str, pr
     write(workshop(tmp_path), "project.yaml", "name: x\nprofile: stern\n")
     write(tmp_path, "policy/stern.yaml", text)
     with pytest.raises(BadSource, match=rf"policy/stern.yaml.*{problem}"):
-        thresholds(tmp_path)
+        active_profile(tmp_path)
 
 
 def test_folders_and_links_that_cannot_be_looked_into_are_told(
@@ -80,3 +83,34 @@ def test_a_project_that_cannot_be_looked_into_says_so_instead_of_being_empty(
         BadSource, match=r"no document .*; personas: a symbolic link that leads nowhere, left out"
     ):
         foreword.assemble("factory", root=tmp_path, save=False)
+
+
+def test_a_context_lists_every_folder_of_documents_once_and_reads_every_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factory = workshop(tmp_path)
+    listed, opened = Counter[str](), Counter[int]()
+    scandir, os_open = os.scandir, os.open
+
+    def count_listing(path: Path) -> Any:
+        listed[os.path.relpath(path, factory)] += 1
+        return scandir(path)
+
+    def count_opening(path: Any, *args: Any, **options: Any) -> int:
+        descriptor = os_open(path, *args, **options)
+        opened[os.fstat(descriptor).st_ino] += 1
+        return descriptor
+
+    monkeypatch.setattr(os, "scandir", count_listing)
+    monkeypatch.setattr(os, "open", count_opening)
+    foreword.assemble("factory", root=factory, phase="1", save=False)
+    monkeypatch.undo()
+    assert listed["personas"] == listed["prompts"] == 1
+    # once for the documents, once for the pattern of a section of files
+    assert max(listed.values()) == 2
+    times_read: dict[str, int] = {}
+    for path in factory.rglob("*.*"):
+        if path.is_file() and opened[path.stat().st_ino]:
+            times_read[path.name] = opened[path.stat().st_ino]
+    assert times_read["project.yaml"] == 1
+    assert set(times_read.values()) == {1}

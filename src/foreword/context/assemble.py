@@ -87,11 +87,12 @@ def assemble(
         carried=carried_items(root, carry),
         values=blanks,
     )
-    gathered = gather(selection, inputs)
+    library = Library(root, spec)
+    gathered = gather(selection, inputs, library)
     package = fit_sections(
         gathered,
         selection=selection,
-        library=Library(root, spec),
+        library=library,
         budget=budget_steps,
         counter=chosen_counter,
         strict=strict,

@@ -61,7 +61,7 @@ def document_sections(
             document = _substitute(name, spec=spec, library=library, requested=requested, out=out)
         if document is None:
             continue
-        file = allowance.read(library.root, document.path)
+        file = allowance.read(library.root, document.path, reader=library.file)
         if isinstance(file, files.Skip):
             if spec.phase is not None:
                 raise BadSource(file.path, file.reason)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from foreword.context.blanks import fill, first_blank
 from foreword.context.inputs import SectionsRead
@@ -21,7 +21,7 @@ from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import FIRST_IN_GROUP, Form, Rank, Rule, Section
 from foreword.sources import commands, documents, files
-from foreword.sources.library import fields_of
+from foreword.sources.library import Library, fields_of
 from foreword.text import lines, named_sections, relevance
 from foreword.text.blank_template import is_blank_template
 from foreword.text.words import mentions
@@ -45,13 +45,14 @@ class FileSectionReader:
     def __init__(
         self,
         *,
-        root: Path,
+        library: Library,
         selection: Selection,
         values: dict[str, str],
         policy: commands.Policy,
         out: SectionsRead,
     ) -> None:
-        self.root = root
+        self.root = library.root
+        self.library = library
         self.selection = selection
         self.values = values
         self.policy = policy
@@ -89,7 +90,7 @@ class FileSectionReader:
         path = documents.path_in_folders(
             self.root, fill(template, self.values), self.selection.recipe.within
         )
-        file = self.allowance.read(self.root, path)
+        file = self.allowance.read(self.root, path, reader=self.library.file)
         if isinstance(file, files.Skip):
             self.out.add_absent(tag, file.path, file.reason)
             return []
@@ -188,7 +189,7 @@ class FileSectionReader:
         left_out = 0
         allowance = self.section_allowance()
         for path in paths:
-            file = allowance.read(self.root, path)
+            file = allowance.read(self.root, path, reader=self.library.file)
             if isinstance(file, files.Skip) and file.reason == files.PAST_LIMIT:
                 left_out += 1
             elif isinstance(file, files.Skip):

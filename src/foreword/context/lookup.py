@@ -178,7 +178,7 @@ def _candidates(library: Library, kinds: tuple[str, ...]) -> tuple[list[_Candida
     for document in library.documents:
         if document.kind not in kinds:
             continue
-        file = allowance.read(library.root, document.path)
+        file = allowance.read(library.root, document.path, reader=library.file)
         if isinstance(file, files.File):
             candidates.append(_candidate(document, file))
         elif file.reason == files.PAST_LIMIT:

@@ -22,7 +22,7 @@ from foreword.section import Absent, Entry, Section
 from foreword.sources import files, git, json_state, python_data, source_argument
 from foreword.sources.front_matter import without_front_matter
 from foreword.sources.items import Item, items_in, read_items
-from foreword.sources.library import Library, read_values
+from foreword.sources.library import Library
 from foreword.text.blank_template import is_blank_template
 
 # As much of the task as `text.relevance` looks at, too: about two pages say what it is about.
@@ -31,15 +31,15 @@ WORKED_ON = ("current", "in_progress")
 MOST_NOTES = 1_000  # a source may have as many oddities as items; who reads past the first hundred
 
 
-def gather(selection: Selection, inputs: Inputs) -> SectionsRead:
+def gather(selection: Selection, inputs: Inputs, library: Library) -> SectionsRead:
     """Read every section of the selection."""
-    return _SectionReader(selection, inputs).run()
+    return _SectionReader(selection, inputs, library).run()
 
 
 class _SectionReader:
     """One pass over a selection; its parts share what was found on the way."""
 
-    def __init__(self, selection: Selection, inputs: Inputs) -> None:
+    def __init__(self, selection: Selection, inputs: Inputs, library: Library) -> None:
         self.selection = selection
         self.inputs = inputs
         self.root = inputs.root
@@ -47,12 +47,12 @@ class _SectionReader:
         self.data: dict[str, Any] = {}
         self.missing = list[str]()  # what is essential or named by the project, and not there
         places, self.out.notes = find_places(selection, inputs.root, inputs.task)
-        read, notes = read_values(inputs.root, selection.recipe)
+        read, notes = library.values()
         self.out.notes += notes
         self.values = {**read, **selection.values, **places, **inputs.values}
-        self.library = Library(inputs.root, selection.recipe)
+        self.library = library
         self.file_reader = FileSectionReader(
-            root=inputs.root,
+            library=library,
             selection=selection,
             values=self.values,
             policy=inputs.policy,

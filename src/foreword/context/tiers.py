@@ -144,7 +144,7 @@ def _anchor_sections(
     path: str, tag: str, selection: Selection, library: Library
 ) -> Iterator[Section]:
     """What one file anchors."""
-    file = files.read(library.root, path)
+    file = library.file(path)
     if not isinstance(file, files.File) or "ANCHOR" not in file.text.upper():
         return
     for part in parts.anchors(file.text):

@@ -73,7 +73,7 @@ class DocumentIndex:
     def file(self, path: str) -> files.File | files.Skip:
         """A file of the project, read once."""
         if path not in self._files:
-            self._files[path] = self._allowance.read(self.root, path)
+            self._files[path] = self._allowance.read(self.root, path, reader=self.library.file)
         return self._files[path]
 
     def path_of(self, path: str) -> str:

@@ -18,6 +18,7 @@ from foreword.section import Section
 from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
 from foreword.session.workflow_texts import WorkflowTexts
+from foreword.sources.library import Library
 from foreword.store import workflows
 from foreword.store.session_stamps import SessionStamps
 
@@ -108,4 +109,6 @@ class PartTexts:
         others = {tag: spec for tag, spec in sections.items() if spec.state is None}
         if not others:
             return []
-        return gather(replace(self._selection, sections=others), Inputs(root=self._root)).sections
+        selection = replace(self._selection, sections=others)
+        library = Library(self._root, selection.recipe)
+        return gather(selection, Inputs(root=self._root), library).sections

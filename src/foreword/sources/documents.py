@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path, PurePosixPath
 
 from foreword.pattern import lazy_pattern
@@ -40,14 +41,15 @@ def find_documents(
     Folders and links where some may be that could not be looked into are added to `unread`.
     """
     found = dict[str, Document]()
+    listings = files.FolderListings()
     for kind, patterns in patterns_by_kind.items():
-        for folder in within:
-            for pattern in patterns:
-                for path in files.find(root, f"{folder}/{pattern}" if folder else pattern, unread):
-                    if kind != "doc" and PurePosixPath(path).name.lower() in CONTENTS:
-                        continue
-                    inside = path.removeprefix(f"{folder}/") if folder else path
-                    found.setdefault(path, Document(kind, name_of(inside), path))
+        for folder, pattern in product(within, patterns):
+            place = f"{folder}/{pattern}" if folder else pattern
+            for path in files.find(root, place, unread, listings):
+                if kind != "doc" and PurePosixPath(path).name.lower() in CONTENTS:
+                    continue
+                inside = path.removeprefix(f"{folder}/") if folder else path
+                found.setdefault(path, Document(kind, name_of(inside), path))
     return list(found.values())
 
 

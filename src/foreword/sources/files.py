@@ -11,8 +11,9 @@ import codecs
 import fnmatch
 import os
 import posixpath
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal, overload
 
@@ -30,6 +31,9 @@ LARGEST_BYTES = 64 * 1024 * 1024
 MOST_FILES = 10_000
 MOST_BYTES = LARGEST_BYTES
 MOST_FOUND = 200_000  # paths or folders of one search: a path and its place in the order take 1 KB
+# Members of one folder whose listing is kept for the next search: 3 MB; folders of documents have
+# a hundredth of it.
+MOST_REMEMBERED = 10_000
 MOST_SKIPS_NAMED = 10  # of the files that were left out; the rest is a number, as a report is read
 
 # At least so many bytes of a text for one control character: old files have a page break here and
@@ -73,6 +77,33 @@ class Skip:
         return self.reason.startswith(UNREADABLE)
 
 
+Reader = Callable[[str], File | Skip]
+
+
+@dataclass(slots=True)
+class FolderListings:
+    """What is in each folder of a tree, for many searches of it: a folder is listed once."""
+
+    _entries: dict[str, list[os.DirEntry[str]]] = field(default_factory=dict)
+    _problems: dict[str, list[Skip]] = field(default_factory=dict)
+
+    def entries(self, base: Path, folder: str, unread: list[Skip]) -> Iterator[os.DirEntry[str]]:
+        """What is in a folder; one with very many members is listed anew for each search."""
+        if folder not in self._entries:
+            problems: list[Skip] = []
+            members = _entries(base, folder, problems)
+            first = list(islice(members, MOST_REMEMBERED))
+            if len(first) == MOST_REMEMBERED:
+                yield from first
+                yield from members
+                unread += problems
+                return
+            self._entries[folder] = first
+            self._problems[folder] = problems
+        unread += self._problems[folder]
+        yield from self._entries[folder]
+
+
 @dataclass(slots=True)
 class Allowance:
     """How many files and bytes may still be read for a section, and (`of`) for a whole context.
@@ -84,11 +115,12 @@ class Allowance:
     bytes: int = MOST_BYTES
     of: Allowance | None = None
 
-    def read(self, root: Path, path: str) -> File | Skip:
-        """The file, taken off what is left; past the limit a `Skip`."""
+    def read(self, root: Path, path: str, reader: Reader | None = None) -> File | Skip:
+        """The file, taken off what is left; past the limit a `Skip`. `reader` is for those who
+        remember what they have read."""
         if not self._has_room_for(0):
             return Skip(path, PAST_LIMIT)
-        found = read(root, path)
+        found = read(root, path) if reader is None else reader(path)
         size = len(found.raw) if isinstance(found, File) else 0
         if not self._has_room_for(size):
             return Skip(path, PAST_LIMIT)
@@ -142,15 +174,22 @@ def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
         return _one_byte(raw)
 
 
-def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str]:
+def find(
+    root: Path,
+    pattern: str,
+    unread: list[Skip] | None = None,
+    listings: FolderListings | None = None,
+) -> list[str]:
     """The regular files that match a glob, relative to the root, in natural order (2 before 10).
 
     `**` stands for any number of folders and follows no symbolic link. A hidden name matches only
     where the pattern begins with the dot itself, a folder that tools fill (`node_modules`) only
     where the pattern has its name. Names that are not valid text are passed over. Folders that
     could not be looked into count as empty and are added to `unread`, as are links that match and
-    lead out of the root or nowhere, and a search that was too large to finish.
+    lead out of the root or nowhere, and a search that was too large to finish. Searches that follow
+    each other may share their `listings`.
     """
+    listings = listings or FolderListings()
     base = root.resolve()
     if unread is None:
         unread = []
@@ -160,7 +199,9 @@ def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str
     visited = set(waiting)
     while waiting and len(found) + len(visited) <= MOST_FOUND:
         folder, index = waiting.pop()
-        for path, following in _step(base, folder, segments, index=index, unread=unread):
+        entries = listings.entries(base, folder, unread)
+        steps = _step(base, folder, entries, segments=segments, index=index, unread=unread)
+        for path, following in steps:
             if following == len(segments):
                 found.add(path)
             elif (path, following) not in visited:
@@ -252,14 +293,20 @@ def _segments(root: Path, base: Path, pattern: str) -> list[str]:
 
 
 def _step(
-    base: Path, folder: str, segments: list[str], *, index: int, unread: list[Skip]
+    base: Path,
+    folder: str,
+    entries: Iterator[os.DirEntry[str]],
+    *,
+    segments: list[str],
+    index: int,
+    unread: list[Skip],
 ) -> Iterator[tuple[str, int]]:
     """From a folder that matches so far: what matches one name more, and how many names then do."""
     segment = segments[index]
     is_last = index + 1 == len(segments)
     if segment == "**":
         yield folder, index + 1
-    for entry in _entries(base, folder, unread):
+    for entry in entries:
         path = f"{folder}/{entry.name}" if folder else entry.name
         if segment == "**":
             if _is_searched(entry):

@@ -8,7 +8,7 @@ Which documents there are is `sources.documents`' business; how they become sect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,7 @@ class Library:
 
     root: Path
     recipe: RecipeSpec
+    _files: dict[str, files.File | files.Skip] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def documents(self) -> list[Document]:
@@ -99,7 +100,42 @@ class Library:
 
     def read(self, document: Document) -> files.File | files.Skip:
         """Its text."""
-        return files.read(self.root, document.path)
+        return self.file(document.path)
+
+    def file(self, path: str) -> files.File | files.Skip:
+        """A file of the project, read once."""
+        if path not in self._files:
+            self._files[path] = files.read(self.root, path)
+        return self._files[path]
+
+    def values(self) -> tuple[dict[str, str], list[str]]:
+        """The values that the recipe reads out of YAML files: lists are joined by commas; what
+        can't be read is a note."""
+        values = dict[str, str]()
+        notes = list[str]()
+        for name, how in self.recipe.read.items():
+            found, problems = self._value(how)
+            values[name] = found or how.default
+            notes += problems
+        return values, list(dict.fromkeys(notes))
+
+    def _value(self, how: Read) -> tuple[str, list[str]]:
+        notes = list[str]()
+        for name in how.file:
+            path = documents.path_in_folders(self.root, name, self.recipe.within)
+            file = self.file(path)
+            if isinstance(file, files.Skip):
+                if file.reason != "missing":
+                    notes.append(f"{path}: {file.reason}")
+                continue
+            data, problem = mapping(file.text)
+            if problem:
+                notes.append(f"{path}: {problem}")
+            for place in how.at:
+                text = ", ".join(_names(value_at(data, place)))
+                if text:
+                    return text, notes
+        return "", notes
 
     def newest(self, kind: str) -> Document | None:
         """The one of a kind that was changed last; of equals the last by name."""
@@ -125,37 +161,6 @@ def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
     """The documents of a project."""
     folder = project_root(root)
     return Library(folder, load(recipe, folder))
-
-
-def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[str]]:
-    """The values that a recipe reads out of YAML files: lists are joined by commas; what can't
-    be read is a note."""
-    values = dict[str, str]()
-    notes = list[str]()
-    for name, how in recipe.read.items():
-        found, problems = _value(root, how, recipe.within)
-        values[name] = found or how.default
-        notes += problems
-    return values, list(dict.fromkeys(notes))
-
-
-def _value(root: Path, how: Read, within: Sequence[str]) -> tuple[str, list[str]]:
-    notes = list[str]()
-    for name in how.file:
-        path = documents.path_in_folders(root, name, within)
-        file = files.read(root, path)
-        if isinstance(file, files.Skip):
-            if file.reason != "missing":
-                notes.append(f"{path}: {file.reason}")
-            continue
-        data, problem = mapping(file.text)
-        if problem:
-            notes.append(f"{path}: {problem}")
-        for place in how.at:
-            text = ", ".join(_names(value_at(data, place)))
-            if text:
-                return text, notes
-    return "", notes
 
 
 def _names(value: object) -> Iterator[str]:

@@ -22,7 +22,7 @@ from foreword.review.profile import Profile, read_profile
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import mapping
-from foreword.sources.library import NEWEST, RECIPE, Library, library_of, read_values
+from foreword.sources.library import NEWEST, RECIPE, Library, library_of
 from foreword.sources.panel_file import read_panel as read_panel_file
 from foreword.text import lines, marks, parts
 from foreword.text.parts import Part
@@ -53,7 +53,7 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
 def active_task(root: str | Path, recipe: str = RECIPE) -> str:
     """What the project's active plan is for, in a line; nothing where there is no plan."""
     library = library_of(root, recipe)
-    name = read_values(library.root, library.recipe)[0].get("plan", NEWEST)
+    name = library.values()[0].get("plan", NEWEST)
     plan = library.newest("plan") if name == NEWEST else library.find(name, "plan")
     file = library.read(plan) if plan is not None else None
     return task_reference(file.path, file.text) if isinstance(file, files.File) else ""
@@ -167,7 +167,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
     library = library_of(root, recipe)
     rule = library.recipe.read.get(PROFILE)
     default = rule.default if rule else ""
-    name = read_values(library.root, library.recipe)[0].get(PROFILE, "")
+    name = library.values()[0].get(PROFILE, "")
     document = library.find(name, "policy") if name else None
     if document is None and name in ("", default):
         return Profile(name=name or "default")

@@ -25,7 +25,7 @@ from foreword.message import Message
 from foreword.plan.flow import Flow
 from foreword.recipe.budget import choose_counter
 from foreword.session.workflow_state import checked_name
-from foreword.sources.library import INVOKED, RECIPE, Library, library_of, read_values
+from foreword.sources.library import INVOKED, RECIPE, Library, library_of
 from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.store.urls import open_database
@@ -105,7 +105,7 @@ class Task:
         beside the tiers.
         """
         library = library_of(root, recipe)
-        flow_name = workflow or read_values(library.root, library.recipe)[0].get("workflow", "")
+        flow_name = workflow or library.values()[0].get("workflow", "")
         flow = _find_flow(library, flow_name, recipe, must=workflow is not None)
         name = checked_name(task, "task")
         chosen_counter = choose_counter(counter, model)
