@@ -16,7 +16,7 @@ from foreword.director import debug_tools, node_tools, runner, scout
 from foreword.director.tool import Answer, Arguments, DirectorTool, Run, ToolText
 from foreword.director.tool_context import ToolContext
 from foreword.operations import contexts, plans, variables
-from foreword.operations.operation import Operation, OperationInput
+from foreword.operations.operation import AnyOperation, OperationInput
 from foreword.operations.sessions import NodeChoice
 
 
@@ -62,7 +62,7 @@ class ScoutOrder(OperationInput):
     url: ToolText | None = None
 
 
-def _operation_tool(operation: Operation[Any, Any, Any], note: str = "") -> DirectorTool:
+def _operation_tool(operation: AnyOperation, note: str = "") -> DirectorTool:
     """A tool that is an operation on the director's session; its answer is no larger than a result
     may be, unless a budget was given."""
 

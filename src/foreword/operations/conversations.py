@@ -8,23 +8,17 @@ what the other functions here give is as it is kept, and a face that shows it hi
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from foreword.engine.package import Package
-from foreword.errors import BadRequest, UnknownName
+from foreword.errors import UnknownName
 from foreword.formats import to_openai
 from foreword.message import Kind
 from foreword.operations.fitted_values import IfAny, PackageBill, bill_fields
-from foreword.operations.operation import (
-    NoInput,
-    Operation,
-    OperationInput,
-    Tokens,
-    example,
-    input_hint,
-)
+from foreword.operations.operation import NoInput, Operation, OperationInput, Tokens, example
 from foreword.operations.paging import PageInput
 from foreword.secrets.known_values import KnownValues
 from foreword.session.compaction import Compaction
@@ -63,6 +57,14 @@ class MessagesToAppend(OperationInput):
     key: str | None = Field(
         None, description="A word of yours: what is sent again with it is added once."
     )
+
+    @model_validator(mode="after")
+    def _check_one_or_several(self) -> Self:
+        if (self.message is None) == (self.messages is None):
+            raise PydanticCustomError("choice", "give either message or messages")
+        if self.messages is not None and (self.kind is not None or self.pinned):
+            raise PydanticCustomError("choice", "kind and pinned are for a single message")
+        return self
 
 
 class CallPreview(OperationInput):
@@ -198,12 +200,7 @@ def append_message(session: Session, given: MessagesToAppend) -> AppendedMessage
     """Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its limit
     the history is compressed. A pinned one always stays. Sent again with the same key (a word of
     yours), it is added once."""
-    if (given.message is None) == (given.messages is None):
-        raise BadRequest(["give either message or messages"], hint=input_hint(MessagesToAppend))
     if given.messages is not None:
-        if given.kind is not None or given.pinned:
-            problem = "kind and pinned are for a single message"
-            raise BadRequest([problem], hint=input_hint(MessagesToAppend))
         made = session.append_all(given.messages, key=given.key)
     else:
         made = session.append(

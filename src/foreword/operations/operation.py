@@ -163,6 +163,9 @@ class Operation(Generic[Target, Given, Answer]):
             return self.to_data(self.run(target, valid))
 
 
+AnyOperation = Operation[Any, Any, Any]
+
+
 def read_input(model: type[Given], given: object) -> Given:
     """The input as its model has it, or `BadRequest` with everything that is wrong with it."""
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from foreword.operations import (
     checkpoints,
     contexts,
@@ -15,9 +13,9 @@ from foreword.operations import (
     sessions,
     variables,
 )
-from foreword.operations.operation import Operation
+from foreword.operations.operation import AnyOperation
 
-OPERATIONS: dict[str, Operation[Any, Any, Any]] = {
+OPERATIONS: dict[str, AnyOperation] = {
     operation.name: operation
     for operation in (
         *plans.OPERATIONS,

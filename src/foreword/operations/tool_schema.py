@@ -9,6 +9,7 @@ of size, which an error names, and null where a field may as well be away.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -46,9 +47,15 @@ class AnswerSchema(GenerateJsonSchema):
 
 def input_schema(model: type[BaseModel]) -> Schema:
     """What a tool takes."""
+    return _input_schema(model)
+
+
+@cache
+def _input_schema(model: type[BaseModel]) -> Schema:
     return object_schema(model.model_json_schema())
 
 
+@cache
 def output_schema(answer: Any) -> Schema:
     """What a tool gives: the fields of all forms that its answer may have, each by its type."""
     schema = TypeAdapter(answer).json_schema(mode="serialization", schema_generator=AnswerSchema)

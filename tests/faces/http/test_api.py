@@ -449,7 +449,7 @@ def test_a_mistyped_parameter_is_told_the_right_one(address: Address, name: str)
     [
         ([], "input: must be a mapping, not a list"),
         ("x", "input: must be a mapping, not 'x'"),
-        ({}, "give either message or messages"),
+        ({}, "input: give either message or messages"),
         ({"mesage": {}}, "mesage: unknown name, did you mean 'message'?"),
         ({"message": []}, "message: must be a mapping, not a list"),
         ({"messages": {}}, "messages: must be a list, not a mapping"),

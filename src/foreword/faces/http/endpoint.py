@@ -24,6 +24,7 @@ from foreword.faces.http import request_parsing
 from foreword.faces.http.app_state import AppState, Lane
 from foreword.faces.http.problems import BEGUN, ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput
+from foreword.operations.operation import AnyOperation
 from foreword.store.database import to_json
 
 Query = TypeVar("Query")
@@ -77,6 +78,7 @@ class Endpoint:
     media: str = JSON
     stream: Callable[[Request, ApiRequest[Any, Any]], Awaitable[Response]] | None = None
     lane: Lane | None = None  # whose threads do it; else by its method
+    operation: AnyOperation | None = None  # that it is, if it is one
 
     async def respond(self, http_request: Request, app_state: AppState) -> Response:
         """The answer to a request."""

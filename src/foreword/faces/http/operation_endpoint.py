@@ -22,7 +22,7 @@ from foreword.faces.http.request_parsing import RequestInput, path_value
 from foreword.operations.conversations import MAIN
 from foreword.operations.operation import (
     LONGEST_NAME,
-    Operation,
+    AnyOperation,
     OperationInput,
     Project,
     example,
@@ -31,7 +31,6 @@ from foreword.operations.operation import (
 from foreword.pattern import lazy_pattern
 from foreword.session.workflow_state import LONGEST_NAME as LONGEST_WORKFLOW
 
-AnyOperation = Operation[Any, Any, Any]
 WITH_BODY = ("PUT", "POST")
 _NAME = lazy_pattern(r"\{(\w+)\}")
 
@@ -158,6 +157,7 @@ def operation_endpoint(
         takes=takes or {},
         gives=gives or {},
         lane=operation.lane,
+        operation=operation,
     )
 
 

@@ -18,8 +18,8 @@ from foreword.operations import checkpoints, contexts, conversations, plans, var
 from foreword.operations.fitted_values import ANSWER_TOKENS
 from foreword.operations.operation import (
     Access,
+    AnyOperation,
     Name,
-    Operation,
     OperationInput,
     Project,
     read_input,
@@ -31,7 +31,6 @@ CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger resu
 
 Arguments = dict[str, Any]
 Answer = dict[str, Any]
-AnyOperation = Operation[Any, Any, Any]
 Run = Callable[[ServerState, Arguments], Answer]
 WORKFLOW = "workflow"
 HINTS: dict[Access, dict[str, bool]] = {
@@ -62,9 +61,9 @@ class McpTool:
     run: Run
     operations: tuple[AnyOperation, ...]
     access: Access
-    takes: Mapping[str, Any] = field(default_factory=dict)  # besides what the operations take
+    takes: type[OperationInput] | None = None  # besides what the operations take
     gives: Mapping[str, Any] = field(default_factory=dict)  # besides what they give
-    needs: tuple[str, ...]
+    needs: tuple[str, ...] | None = None  # else what its operation needs
     hides: frozenset[str] = frozenset()  # fields of the operation that agents have no use for
 
     @property
@@ -88,12 +87,17 @@ class McpTool:
     @property
     def input_schema(self) -> dict[str, Any]:
         """What it takes, as JSON Schema."""
-        properties = dict(self.takes)
+        properties = dict[str, Any]()
         for operation in self.operations:
             properties |= self._offered(input_schema(operation.takes))
+        if self.takes is not None:
+            properties |= input_schema(self.takes)["properties"]
         schema: dict[str, Any] = {"type": "object", "properties": properties}
-        if self.needs:
-            schema["required"] = list(self.needs)
+        needed = self.needs
+        if needed is None:
+            needed = input_schema(self.operations[-1].takes).get("required", ())
+        if needed:
+            schema["required"] = list(needed)
         return schema
 
     @property
@@ -149,7 +153,7 @@ def _tool(
     operation: AnyOperation,
     *,
     budget: int | None = None,
-    needs: tuple[str, ...] = (),
+    needs: tuple[str, ...] | None = None,
     hides: tuple[str, ...] = (),
 ) -> McpTool:
     """The tool that is one operation; a budget stands for none that was given."""
@@ -165,14 +169,10 @@ def _tool(
         run=run,
         operations=(operation,),
         access=operation.access,
-        takes={WORKFLOW: {"type": "string"}} if _is_on_workflow(operation) else {},
-        needs=needs or _needed(operation),
+        takes=WorkflowName if _is_on_workflow(operation) else None,
+        needs=needs,
         hides=frozenset(hides),
     )
-
-
-def _needed(operation: AnyOperation) -> tuple[str, ...]:
-    return tuple(input_schema(operation.takes).get("required", ()))
 
 
 def _get_current_plan(server_state: ServerState, arguments: Arguments) -> Answer:
@@ -226,9 +226,8 @@ _TOOLS = (
         run=_get_current_plan,
         operations=(plans.GET_CURRENT_PLAN,),
         access="reads",
-        takes={WORKFLOW: {"type": "string"}},
+        takes=WorkflowName,
         gives={"workflows": {"type": "array"}},
-        needs=(),
     ),
     _tool(variables.GET_WORKFLOW_VARIABLE, budget=ANSWER_TOKENS),
     _tool(variables.SET_VARIABLE),
@@ -248,7 +247,6 @@ _TOOLS = (
         operations=(contexts.WHY, contexts.ASSEMBLE_CONTEXT),
         access="reads",
         hides=frozenset(("window", "model", "counter", "strict")),
-        needs=_needed(contexts.ASSEMBLE_CONTEXT),
     ),
     _tool(contexts.RECALL),
     _tool(contexts.LOOKUP, hides=("recipe", "counter")),
@@ -259,7 +257,7 @@ _TOOLS = (
         run=_checkpoint,
         operations=tuple(CHECKPOINT_ACTIONS.values()),
         access="adds",
-        takes=input_schema(CheckpointAction)["properties"],
+        takes=CheckpointAction,
         needs=("action",),
     ),
 )
