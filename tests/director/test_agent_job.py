@@ -20,6 +20,7 @@ from foreword.browser import Browser, Rules
 from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
 from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
 from foreword.director import Director, TurnResult
+from foreword.director.resources import DirectorResources
 from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
 
@@ -35,6 +36,11 @@ class Job:
         self.folder, self.desk, self.provider, self.director = folder, desk, provider, director
         self.events: list[dict[str, Any]] = []
         self.turn: TurnResult = director.say(TASK, on_event=self.events.append)
+
+    def directed_by(self, model: str) -> Director:
+        """The same conversation and the same browser, with another model."""
+        resources = self.director.resources
+        return Director(DirectorResources(resources.session, resources.browser(), model=model))
 
     @property
     def own(self) -> list[dict[str, Any]]:
@@ -153,7 +159,7 @@ def test_the_scout_has_its_own_conversation_and_leaves_only_its_report(job: Job)
     last = json.dumps(job.own[-1])
     assert "Register button: `[data-testid" in last
     assert "the rows of the list of letters and their parts" not in last, "the scout's own words"
-    assert "scout-1" not in [tab["name"] for tab in job.director.tool_context.browser.tabs()]
+    assert "scout-1" not in [tab["name"] for tab in job.director.resources.browser().tabs()]
 
 
 def test_events_tell_what_happens_as_it_happens(job: Job) -> None:
@@ -180,12 +186,12 @@ def test_a_tool_is_stopped_while_it_runs_and_every_call_has_a_result(job: Job) -
     slow = {"url": f"{job.desk.url}/slow?seconds=3", "reason": "wait for long"}
     script: list[str | Reply] = [calls(debug_navigate=slow, get_current_plan={}), "Here."]
     with fake_provider(script) as provider:
-        job.director.tool_context.model = provider.openai
+        director = job.directed_by(provider.openai)
         watching = Thread(target=stop_when_asked)
         watching.start()
-        assert job.director.say("Wait", cancel=cancel).stopped
+        assert director.say("Wait", cancel=cancel).stopped
         watching.join()
-        assert job.director.say("Are you there?").text == "Here."
+        assert director.say("Are you there?").text == "Here."
         stopped, not_begun = results_in(provider.requests[-1])[-2:]
     assert "stopped before it was done" in stopped
     assert not_begun == "not done: stopped by the user"
@@ -199,10 +205,10 @@ def test_a_run_is_stopped_at_its_next_step(job: Job) -> None:
             cancel.set()
 
     with fake_provider([calls(run_workflow={}), "It stopped."]) as provider:
-        job.director.tool_context.model = provider.openai
-        assert job.director.say("Run it again", on_event=stop, cancel=cancel).stopped
+        director = job.directed_by(provider.openai)
+        assert director.say("Run it again", on_event=stop, cancel=cancel).stopped
         assert len(job.desk.sent) == sent + 1
-        assert job.director.say("What happened?").text == "It stopped."
+        assert director.say("What happened?").text == "It stopped."
         stopped = results_in(provider.requests[-1])[-1]
     assert '"status": "stopped"' in stopped
     assert "goes on there" in stopped

@@ -71,7 +71,7 @@ def test_a_scout_looks_in_its_own_tab_and_may_not_touch_others(
             assert '"tab": "scout-1"' in looked
             assert "slow" in more
             assert "the tab 'Main Tab' belongs to somebody else" in theirs
-            (kept,) = director.session.history()
+            _, kept = director.session.history()
             names = messages.names(director.session.db, director.session.workflow.id)
     assert json.loads(told) == {
         "report": "The fields are `#name` and `#password`.",

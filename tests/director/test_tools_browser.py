@@ -124,9 +124,9 @@ def test_tabs_are_opened_named_and_closed(director: Director, desk: Site) -> Non
             "debug_open_tab", {"url": f"{desk.url}/help", "name": "Tides", "reason": "test"}
         )
     )
-    assert [tab["name"] for tab in director.tool_context.tabs() or ()] == ["Main Tab", "Tides"]
+    assert [tab["name"] for tab in director.resources.tabs() or ()] == ["Main Tab", "Tides"]
     answer_of(director.call("debug_close_tab", {"name": "Tides", "reason": "test"}))
-    assert [tab["name"] for tab in director.tool_context.tabs() or ()] == ["Main Tab"]
+    assert [tab["name"] for tab in director.resources.tabs() or ()] == ["Main Tab"]
 
 
 @pytest.mark.attack
@@ -138,11 +138,11 @@ def test_what_lets_somebody_in_by_the_address_of_a_tab_is_shown_to_nobody(
         "?sv=2022&sig=Hx4kd9Lw1q%2Bz%3D",
         "#access_token=abc-9",
     ):
-        director.tool_context.browser.navigate(f"{desk.url}/help{secret}")
+        director.resources.browser().navigate(f"{desk.url}/help{secret}")
         value = secret.partition("&state")[0].rpartition("=")[2]
-        assert value in director.tool_context.browser.tabs()[0]["url"]
+        assert value in director.resources.browser().tabs()[0]["url"]
         assert value not in director.call("inspect_tab", {**LOOK, "instruction": "links"}).text
-        (tab,) = director.tool_context.tabs() or [{}]
+        (tab,) = director.resources.tabs() or [{}]
         assert value not in json.dumps(tab)
         assert "[hidden]" in tab["url"]
         assert value not in director.session.context(save=False).text
@@ -209,14 +209,14 @@ def test_a_browser_that_crashed_is_told_and_comes_back(desk: Site, tmp_path: Pat
         return Browser.start(rules, folder=tmp_path / "profiles", restore=left)
 
     with open_director(tmp_path, browser=start) as director:
-        assert director.tool_context.tabs() is None, "it is started when it is first needed"
+        assert director.resources.tabs() is None, "it is started when it is first needed"
         answer_of(navigate(director, f"{desk.url}/login"))
         for process in chromium_of(tmp_path / "profiles"):
             os.kill(process, signal.SIGKILL)
         again = [act(director, "wait", selector="#name") for _ in range(2)]
         assert "had ended" in again[0].text or "has ended or crashed" in again[0].text
         assert not again[1].failed, again[1].text
-        assert [tab["url"] for tab in director.tool_context.tabs() or ()] == [f"{desk.url}/login"]
+        assert [tab["url"] for tab in director.resources.tabs() or ()] == [f"{desk.url}/login"]
 
 
 def chromium_of(folder: Path) -> list[int]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from foreword import models
 from foreword.director import runner
+from foreword.director.by_hand import is_by_hand
 from foreword.director.stream_mask import StreamMask
 from foreword.director.tool import DirectorTool
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
@@ -33,6 +34,7 @@ ATTEMPTS = 3
 # Messages in which a call may still wait for its result: more than the calls of one reply.
 LATEST = 50
 STOPPED = "[stopped by the user]"
+NOTHING_SAID = "[nothing was said before this]"
 RUN = "run_workflow"
 NOT_BEGUN = "not done: stopped by the user"
 NOT_KNOWN = (
@@ -63,7 +65,7 @@ class Agent:
     most_requests: int = MOST_REQUESTS
     timeout_seconds: float = TIMEOUT_SECONDS
     attempts: int = ATTEMPTS
-    _warned: set[str] = field(default_factory=set)
+    warned: set[str] = field(default_factory=set)  # what was warned of before, added to here
 
     def add_user_message(self, text: str) -> None:
         """Keep what the user says, without secrets: they belong into variables."""
@@ -76,10 +78,12 @@ class Agent:
             )
         self._append(Message("user", (Text(without_secrets),)))
 
-    def turn(self) -> TurnResult:
-        """Ask and act until there is an answer without calls."""
+    def turn(self, most_requests: int | None = None) -> TurnResult:
+        """Ask and act until there is an answer without calls, or it has asked as often as it
+        may."""
         turn = TurnResult(text="")
-        while turn.requests < self.most_requests:
+        most = self.most_requests if most_requests is None else most_requests
+        while turn.requests < most:
             stream = StreamMask(self.tool_context.secrets, self._tell_text)
             try:
                 reply = self._request_reply(stream)
@@ -122,7 +126,7 @@ class Agent:
             self._warn(warning)
         reply = models.reply(
             context.model,
-            [self._message_to_send(message) for message in package.messages],
+            self._messages_to_send(package.messages),
             [tool.spec for tool in self.tools.values()],
             timeout_seconds=self.timeout_seconds,
             attempts=self.attempts,
@@ -133,6 +137,18 @@ class Agent:
         parts = tuple(self._without_secrets(part) for part in reply.message.parts)
         self._append(replace(reply.message, parts=parts))
         return reply
+
+    def _messages_to_send(self, messages: Sequence[Message]) -> list[Message]:
+        """The messages as the model gets them; the first to speak is the user, as providers want
+        it, also where a tool was called by hand before anything was said."""
+        to_send = list[Message]()
+        spoken = False
+        for message in messages:
+            if not spoken and message.role not in ("system", "user"):
+                to_send.append(Message("user", (Text(NOTHING_SAID),)))
+            spoken = spoken or message.role != "system"
+            to_send.append(self._message_to_send(message))
+        return to_send
 
     def _message_to_send(self, message: Message) -> Message:
         """A message as the model gets it: what has turned out to be secret since it was kept is
@@ -224,8 +240,8 @@ class Agent:
 
     def _warn(self, warning: str) -> None:
         """Tell a warning once."""
-        if warning not in self._warned:
-            self._warned.add(warning)
+        if warning not in self.warned:
+            self.warned.add(warning)
             text = self.tool_context.secrets.text(warning)
             self.tool_context.tell({"type": "warning", "text": text})
 
@@ -246,7 +262,7 @@ def _calls_without_result(latest: Sequence[Message]) -> list[ToolCall]:
     answered = set[str]()
     for message in reversed(latest):
         answered.update(message.results)
-        if message.role == "assistant":
+        if message.role == "assistant" and not is_by_hand(message):
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
             return [call for call in calls if call.id not in answered]
     return []

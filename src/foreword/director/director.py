@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
-from foreword.director.agent import Agent, TurnResult
+from foreword.director.agent import MOST_REQUESTS, Agent, TurnResult
+from foreword.director.by_hand import call_messages
+from foreword.director.resources import DirectorResources, Start, nobody
 from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
-from foreword.director.tool_context import Start, ToolContext, nobody
+from foreword.director.tool_context import ToolContext
 from foreword.director.tools import TOOLS
-from foreword.director.turn_lock import BY_HAND, conversation_lock
-from foreword.errors import UsageError
-from foreword.message import Message, Text
+from foreword.director.turn_lock import conversation_lock
+from foreword.errors import StoreError, UsageError
 from foreword.session.session import Session
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ OnEvent = Callable[[dict[str, Any]], None]
 class Director:
     """One workflow's director; each thread opens its own."""
 
-    def __init__(self, context: ToolContext) -> None:
-        self.tool_context = context
-        self.agent = Agent(tool_context=context, tools=TOOLS)
+    def __init__(self, resources: DirectorResources, *, most_requests: int = MOST_REQUESTS) -> None:
+        self.resources = resources
+        self._most_requests = most_requests
+        self._warned: set[str] = set()
         self._is_alone = False
 
     @classmethod
@@ -55,6 +57,7 @@ class Director:
         browser: Browser | Start | None = None,
         inspect_with: Any = None,
         system_prompt: str = DIRECTOR,
+        most_requests: int = MOST_REQUESTS,
         **session: Any,
     ) -> Self:
         """Open a workflow's director; the workflow is made where there is none.
@@ -62,14 +65,16 @@ class Director:
         `browser` is one that is open, and stays so, or a function that starts one, given the file
         in which a process that died has left its own (else None): it is called when a tool first
         needs it, and closed with the director. `inspect_with` names a model that puts into words
-        what `inspect_tab` finds. `session` is passed on to `Session.open`: budget, window, recipe,
+        what `inspect_tab` finds. `most_requests` is how often a model may be asked until it has to
+        answer. `session` is passed on to `Session.open`: budget, window, recipe,
         when to warn and to compress.
         """
         opened = Session.open(db, workflow, root=root, **session)
         try:
             if opened.system_prompt != system_prompt:
                 opened.system_prompt = system_prompt
-            return cls(ToolContext(opened, browser, model=model, inspect_with=inspect_with))
+            resources = DirectorResources(opened, browser, model=model, inspect_with=inspect_with)
+            return cls(resources, most_requests=most_requests)
         except BaseException:
             opened.close()
             raise
@@ -77,7 +82,18 @@ class Director:
     @property
     def session(self) -> Session:
         """The conversation, the plan, the nodes and the variables."""
-        return self.tool_context.session
+        return self.resources.session
+
+    def tool_context(
+        self, *, on_event: OnEvent = nobody, cancel: Event | None = None
+    ) -> ToolContext:
+        """What tools work on during one turn: `on_event` and `cancel` are as of `say`."""
+        return ToolContext(
+            resources=self.resources,
+            session=self.session,
+            tell=on_event,
+            cancel=cancel or Event(),
+        )
 
     def say(
         self, text: str, *, on_event: OnEvent = nobody, cancel: Event | None = None
@@ -90,24 +106,24 @@ class Director:
         """
         if not text.strip():
             raise UsageError("there is nothing to say")
-        self._begin(on_event, cancel)
+        agent = self._agent(on_event, cancel)
         with self.alone():
-            self.agent.answer_lost_calls()
-            self.agent.add_user_message(text)
-            return self._turn()
+            agent.answer_lost_calls()
+            agent.add_user_message(text)
+            return _turn(agent)
 
     def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> TurnResult:
         """Go on where a process ended, or a model failed: calls without a result are told to be
         unknown."""
-        self._begin(on_event, cancel)
+        agent = self._agent(on_event, cancel)
         with self.alone():
-            last = self.agent.answer_lost_calls()
+            last = agent.answer_lost_calls()
             if last is None:
                 raise UsageError("there is nothing to go on with", hint="say what is wanted")
             if last.role == "assistant" and not last.calls:
-                self.tool_context.tell({"type": "done"})
+                on_event({"type": "done"})
                 return TurnResult(text=last.text)
-            return self._turn()
+            return _turn(agent)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -123,22 +139,42 @@ class Director:
             finally:
                 self._is_alone = False
 
-    def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_event: OnEvent = nobody,
+        cancel: Event | None = None,
+    ) -> Outcome:
         """Call a tool by hand; what it does is in the conversation, as done by the user."""
+        context = self.tool_context(on_event=on_event, cancel=cancel)
         given = dict(arguments or {})
-        outcome = perform(self.tool_context, TOOLS, name, given)
+        outcome = perform(context, TOOLS, name, given)
         tool = TOOLS.get(name)
         if tool is not None and not tool.reads:
-            without_secrets = arguments_without_secrets(self.tool_context, given)
-            written = json.dumps(without_secrets, ensure_ascii=False)
-            text = Text(f"{BY_HAND}: {name} {written}\n{outcome.text}")
-            self.session.append(Message("user", (text,), tool.kind))
+            without_secrets = arguments_without_secrets(context, given)
+            messages = call_messages(
+                name,
+                json.dumps(without_secrets, ensure_ascii=False),
+                result=outcome.text,
+                failed=outcome.failed,
+                kind=tool.kind,
+            )
+            self._answer_lost_calls(context)
+            self.session.append_all(messages)
         return outcome
+
+    def _answer_lost_calls(self, context: ToolContext) -> None:
+        """Answer what a process that died left open, before something else is said behind it;
+        where somebody talks now, their calls are not lost."""
+        with suppress(UsageError, StoreError), self.alone():
+            Agent(tool_context=context, tools=TOOLS).answer_lost_calls()
 
     def close(self) -> None:
         """Close the browser, if it was started here, and the store."""
         try:
-            self.tool_context.close()
+            self.resources.close()
         finally:
             self.session.close()
 
@@ -148,13 +184,19 @@ class Director:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _begin(self, on_event: OnEvent, cancel: Event | None) -> None:
-        if self.tool_context.model is None:
+    def _agent(self, on_event: OnEvent, cancel: Event | None) -> Agent:
+        """Who has one turn; what was warned of in another is not warned of again."""
+        if self.resources.model is None:
             raise UsageError("the director has no model", hint=NO_MODEL)
-        self.tool_context.tell = on_event
-        self.tool_context.cancel = cancel or Event()
+        return Agent(
+            tool_context=self.tool_context(on_event=on_event, cancel=cancel),
+            tools=TOOLS,
+            most_requests=self._most_requests,
+            warned=self._warned,
+        )
 
-    def _turn(self) -> TurnResult:
-        turn = self.agent.turn()
-        self.tool_context.tell({"type": "done"})
-        return turn
+
+def _turn(agent: Agent) -> TurnResult:
+    turn = agent.turn()
+    agent.tool_context.tell({"type": "done"})
+    return turn

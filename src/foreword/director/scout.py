@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.director import debug_tools
 from foreword.director.agent import Agent
+from foreword.director.resources import Tell
 from foreword.director.system_prompt import SCOUT
 from foreword.director.tool import Answer, Arguments
-from foreword.director.tool_context import Tell, ToolContext
+from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, UsageError
 from foreword.session.session import Session
 from foreword.store import messages
@@ -65,9 +66,8 @@ def _report(agent: Agent, given: Arguments) -> str:
     agent.add_user_message(instruction)
     turn = agent.turn()
     if turn.unfinished:
-        agent.most_requests = 1
         agent.add_user_message(REPORT_NOW)
-        turn = agent.turn()
+        turn = agent.turn(most_requests=1)
     if turn.stopped:
         raise BrowserFailed("the scout was stopped before it could report")
     return turn.text or "The scout gave no report: it did not come to an end."

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from foreword.director import browser_files
+from foreword.director.by_hand import is_by_hand
 from foreword.errors import StoreError, UsageError
-from foreword.message import Message
 from foreword.session.session import Session
 from foreword.store import messages, private
 from foreword.store.messages import Range
 
-BY_HAND = "The user did this by hand"
 # Messages that are looked at. Enough to see past what was done by hand since the last turn; with
 # more by hand than that, the turn counts as answered.
 LATEST = 200
@@ -32,7 +31,7 @@ def is_waiting(session: Session) -> bool:
     lines = messages.between(session.db, Range(conversation, max(1, last - LATEST), last))
     latest = [line.message for line in lines if line.message.is_history]
     for message in reversed(latest):
-        if not _is_by_hand(message):
+        if not is_by_hand(message):
             return message.role != "assistant" or bool(message.calls)
     return False
 
@@ -58,7 +57,3 @@ def conversation_lock(session: Session) -> Iterator[None]:
                 hint="end that chat first",
             ) from None
         yield
-
-
-def _is_by_hand(message: Message) -> bool:
-    return message.role == "user" and message.text.startswith(f"{BY_HAND}: ")

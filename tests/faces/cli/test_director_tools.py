@@ -42,7 +42,7 @@ def test_a_result_is_json_and_what_was_done_is_told_to_the_director() -> None:
     assert json.loads(ran.out)["id"] == "node1"
     assert "made workflow 'letters'" in ran.err
     context = run_in_process("session", "context", "letters").out
-    assert "The user did this by hand: create_node" in context
+    assert "The user did this by hand:\n[calls create_node(" in context
 
 
 def test_arguments_may_come_from_standard_input() -> None:

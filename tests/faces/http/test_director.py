@@ -130,7 +130,8 @@ def test_tools_by_hand_work_and_are_told_in_the_conversation(
         None,
     )
     said = director_server.ask("GET", session_path(workflow, "messages")).json["items"]
-    assert said[-1]["text"].startswith("The user did this by hand: create_node")
+    assert [one["role"] for one in said[-2:]] == ["tool", "assistant"]
+    assert said[-1]["text"].startswith("The user did this by hand:\n[calls create_node(")
 
 
 def test_what_is_not_there_is_said_and_nothing_is_made(

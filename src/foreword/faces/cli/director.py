@@ -153,7 +153,7 @@ def open_director(
         try:
             yield director
         finally:
-            director.tool_context.remember_blocked_origins()
+            director.resources.remember_blocked_origins()
             _say_blocked(director.session, browser.rules, shown)
 
 

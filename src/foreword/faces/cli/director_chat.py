@@ -117,7 +117,7 @@ def _talk(director: Director, printer: EventPrinter) -> None:
     from foreword.director.turn_lock import is_waiting
 
     name = director.session.workflow.name
-    model = director.tool_context.model
+    model = director.resources.model
     screen.say(f"{name}, directed by {model} (ctrl-C stops a turn, ctrl-D ends)")
     if is_waiting(director.session):
         screen.say("the last turn did not come to its end: going on with it")

@@ -96,7 +96,7 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
             model=provider.openai,
         ) as director:
             # started now: what is wrong with it is said before anything else
-            director.tool_context.browser.tabs()
+            director.resources.browser().tabs()
             turn = _play(director, EventPrinter(verbose=verbose))
             figures = _figures(director, turn, served, provider)
         _table({**figures, "seconds": f"{monotonic() - began:.0f}"})

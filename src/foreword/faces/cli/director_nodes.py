@@ -148,10 +148,9 @@ def run(
         open_director(db, workflow, root=root, browser=browser) as director,
         stoppable() as cancel,
     ):
-        director.tool_context.cancel = cancel
         done = runner.run_workflow(
             director.session,
-            director.tool_context.browser_or_none,
+            director.tool_context(cancel=cancel).browser_or_none,
             resume=run_to_resume,
             on_step=_StepPrinter(director.session),
             cancel=cancel,

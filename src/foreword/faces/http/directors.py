@@ -22,9 +22,9 @@ from pydantic import Field
 
 from foreword.browser import Rules
 from foreword.director import Director, assets, browser_files
+from foreword.director.resources import DirectorResources
 from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import arguments_without_secrets
-from foreword.director.tool_context import ToolContext
 from foreword.director.tools import TOOLS
 from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
 from foreword.faces.http.director_job import DirectorJob
@@ -142,13 +142,13 @@ class Directors:
     def tabs(self, workflow: str) -> list[dict[str, Any]] | None:
         """The tabs of a director's browser; none while there is no browser."""
         director = self._director(workflow)
-        return director.tool_context.tabs() if director else None
+        return director.resources.tabs() if director else None
 
     def blocked(self, state: WorkflowState) -> list[BlockedLine]:
         """What pages of a workflow could not load: now, the most wanted first, and in browsers
         before."""
         director = self._director(state.workflow.name)
-        found = director.tool_context.blocked_origins()[:MOST_BLOCKED] if director else []
+        found = director.resources.blocked_origins()[:MOST_BLOCKED] if director else []
         known = {blocked.origin for blocked in found}
         for blocked in assets.origins_to_offer(state, self._rules()):
             if blocked.origin not in known:
@@ -240,7 +240,7 @@ class Directors:
             window=settings.window,
             create=False,
         )
-        return Director(ToolContext(session, self._browser, model=settings.model))
+        return Director(DirectorResources(session, self._browser, model=settings.model))
 
     def _browser(self, restore: Path | None) -> Browser:
         from foreword.browser import Browser
@@ -299,11 +299,9 @@ def _go_on(director: Director, job: DirectorJob) -> None:
 
 
 def _call(director: Director, job: DirectorJob, *, arguments: dict[str, Any]) -> None:
-    context = director.tool_context
-    context.tell = job.tell
-    context.cancel = job.cancel
+    context = director.tool_context()
     call = {"id": job.id, "name": job.tool}
     job.tell({"type": "call", **call, "arguments": arguments_without_secrets(context, arguments)})
-    outcome = director.call(job.tool, arguments)
+    outcome = director.call(job.tool, arguments, on_event=job.tell, cancel=job.cancel)
     job.outcome = outcome
     job.tell({"type": "result", **call, "failed": outcome.failed, "text": outcome.text})

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.director.turn_lock import BY_HAND
+from foreword.director.by_hand import PROSE, is_call_by_hand, is_prose
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversations import StoredMessage, messages_before
 from foreword.secrets.known_values import KnownValues
@@ -79,8 +79,11 @@ def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[T
         for part in stored.message.parts:
             if isinstance(part, ToolCall):
                 call = _tool_use(f"{stored.seq}-{len(message.calls)}", part, secrets)
-                message.calls.append(call)
                 open_calls[part.id] = call
+                if is_call_by_hand(part.id):
+                    _show_as_users(message, call)
+                else:
+                    message.calls.append(call)
             elif isinstance(part, ToolResult) and part.id in open_calls:
                 call = open_calls.pop(part.id)
                 call.result = _cut(secrets.text(part.text))
@@ -89,6 +92,15 @@ def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[T
         if not has_found_call:
             shown.append(message)
     return shown
+
+
+def _show_as_users(message: TranscriptMessage, call: ToolUse) -> None:
+    """A call by hand is the user's, whoever has to make it in the conversation."""
+    message.role = "user"
+    message.who = WHO["user"]
+    message.text = ""
+    message.is_cut = False
+    message.hand = call
 
 
 def _message(stored: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
@@ -102,8 +114,8 @@ def _message(stored: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
         created=stored.created,
         is_cut=len(text) > LONGEST_TEXT,
     )
-    if role == "user" and text.startswith(f"{BY_HAND}: "):
-        message.hand = _call_by_hand(stored.seq, text)
+    if is_prose(stored.message):
+        message.hand = _call_in_prose(stored.seq, text)
     elif stored.kind == "summary":
         message.role = "summary"
         message.who = "Summary"
@@ -137,11 +149,11 @@ def _tool_use(key: str, part: ToolCall, secrets: KnownValues) -> ToolUse:
     )
 
 
-def _call_by_hand(seq: int, text: str) -> ToolUse:
-    """A call by hand as its message tells it: the tool, its arguments on the first line, and the
-    answer below."""
+def _call_in_prose(seq: int, text: str) -> ToolUse:
+    """A call by hand as earlier versions wrote it: the tool, its arguments on the first line, and
+    the answer below."""
     head, _, result = text.partition("\n")
-    name, _, written = head.removeprefix(f"{BY_HAND}: ").partition(" ")
+    name, _, written = head.removeprefix(f"{PROSE}: ").partition(" ")
     arguments = _json_or_text(written)
     return ToolUse(
         key=f"{seq}-hand",
