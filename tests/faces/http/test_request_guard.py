@@ -290,7 +290,7 @@ SITES = [
 
 @pytest.mark.parametrize(("sent", "is_let_in"), SITES, ids=str)
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/v1/sessions"), ("POST", "/sessions/kiln"), ("DELETE", "/v1/x")]
+    ("method", "path"), [("GET", "/v1"), ("GET", "/v1/sessions"), ("POST", "/sessions/kiln")]
 )
 def test_a_page_of_another_site_may_neither_ask_the_api_nor_change_anything(
     guarded: Make, method: str, path: str, sent: dict[str, str], is_let_in: bool
@@ -434,6 +434,8 @@ def test_a_form_that_anybody_may_send_is_small_and_other_bodies_are_bounded_too(
     small = guarded(largest_body_bytes=10)
     assert small.ask("POST", body=b"x" * 10).status == 200
     assert small.ask("POST", body=b"x" * 11).problem["code"] == "too_large"
+    announced = small.ask("POST", headers={**OURS, "content-length": "11"})
+    assert (announced.status, announced.seen) == (413, None)
 
 
 def test_where_no_token_is_asked_for_there_is_no_login(guarded: Make) -> None:
