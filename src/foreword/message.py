@@ -198,12 +198,12 @@ def part_text(part: Part) -> str:
             return _image_text(part)
         case Thinking():
             return ""
-        case Opaque():
-            return part.text or opaque_name(part)
+        case Opaque(text=text):
+            return f"{opaque_mark(part)}\n{text}" if text else opaque_mark(part)
 
 
-def opaque_name(part: Opaque) -> str:
-    """What a part is that has no words."""
+def opaque_mark(part: Opaque) -> str:
+    """What a part is that only its provider reads, in one line."""
     return f"[{part.name or 'something that is not text'}]"
 
 
@@ -213,16 +213,24 @@ def data_beside_words(message: Message) -> str:
     texts: list[str] = []
     for part in message.parts:
         match part:
-            case Opaque(data=data):
-                texts.append(data)
+            case Opaque():
+                texts.append(_data_beside_text(part))
             case Thinking(text=text, signature=signature, extra=extra):
                 texts += [text, signature, extra]
             case ToolResult(rest=rest, extra=extra):
                 texts.append(extra)
-                texts += [one.data for one in rest if isinstance(one, Opaque)]
+                texts += [_data_beside_text(one) for one in rest if isinstance(one, Opaque)]
             case _:
                 texts.append(part.extra)
     return "".join(texts)
+
+
+def _data_beside_text(part: Opaque) -> str:
+    """The data of a part; a document that is one text is counted once, with the words."""
+    if not part.text:
+        return part.data
+    written = json.dumps(part.text, ensure_ascii=False)[1:-1]
+    return part.data.replace(written, "", 1)
 
 
 def _image_text(image: Image) -> str:

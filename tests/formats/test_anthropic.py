@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.formats import from_anthropic, to_anthropic, to_anthropic_request
+from foreword.formats.anthropic import as_blocks
 from foreword.message import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conversation import (
     BASE64,
@@ -92,9 +93,19 @@ def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
 
 @pytest.mark.parametrize("content", ["words", [{"type": "text", "text": "words"}], ["words"]])
 def test_text_content_is_the_same_as_one_block_of_text(content: object) -> None:
-    assert to_anthropic(from_anthropic([{"role": "user", "content": content}])) == [
-        {"role": "user", "content": [{"type": "text", "text": "words"}]}
+    (message,) = from_anthropic([{"role": "user", "content": content}])
+    assert message.parts == (Text("words"),)
+    (written,) = to_anthropic([message])
+    assert as_blocks(written["content"]) == [{"type": "text", "text": "words"}]
+
+
+def test_what_came_as_a_text_goes_back_as_one() -> None:
+    talk = [
+        {"role": "user", "content": "Go on."},
+        {"role": "system", "content": "Be brief from here on."},
+        {"role": "assistant", "content": "Yes."},
     ]
+    assert to_anthropic(from_anthropic(talk)) == talk
 
 
 @pytest.mark.parametrize("answer", [{}, {"content": None}, {"content": []}, {"content": ""}])
@@ -162,6 +173,4 @@ def test_the_fields_of_a_response_are_kept_and_not_sent() -> None:
     }
     (message,) = from_anthropic([reply])
     assert "msg_1" in message.extra
-    assert to_anthropic([message]) == [
-        {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
-    ]
+    assert to_anthropic([message]) == [{"role": "assistant", "content": "Yes."}]

@@ -107,11 +107,11 @@ def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
     assert to_openai(from_openai(written)) == written
 
 
-def test_a_list_with_one_text_is_the_same_as_the_text() -> None:
-    parts = [{"type": "text", "text": "words"}]
-    assert to_openai(from_openai({"messages": [{"role": "user", "content": parts}]})) == [
-        {"role": "user", "content": "words"}
-    ]
+def test_a_list_with_one_text_is_read_like_the_text_and_goes_back_as_a_list() -> None:
+    talk = [{"role": "user", "content": [{"type": "text", "text": "words"}]}]
+    (message,) = from_openai({"messages": talk})
+    assert message.parts == (Text("words"),)
+    assert to_openai([message]) == talk
 
 
 def test_pictures_in_the_results_of_another_provider_follow_all_the_results() -> None:

@@ -111,7 +111,7 @@ def test_words_of_the_conversation_cannot_forge_the_state_that_stands_behind_it(
         assert shaped.count("the plan is done") == 2
 
 
-def test_documents_and_thoughts_count_although_the_text_shows_only_a_mark(
+def test_documents_and_thoughts_count_and_are_shortened_when_they_are_too_large(
     start_session: Open,
 ) -> None:
     source = {"type": "text", "media_type": "text/plain", "data": words("page", 9_000)}
@@ -207,8 +207,8 @@ def test_state_that_json_can_not_hold_is_refused_and_changes_nothing(
     ):
         with pytest.raises(foreword.UsageError):
             change()
-    assert session.plan is None
-    assert session.variables == {}
+    assert session.get_current_plan() is None
+    assert session.get_workflow_variables() == {}
     assert session.snapshot()["nodes"] == []
 
 
@@ -220,7 +220,7 @@ def test_details_and_reasons_of_a_wrong_kind_are_refused(start_session: Open, od
     if odd != "x":
         with pytest.raises(foreword.UsageError, match="reason must be text"):
             session.set_variable("a", 1, odd)
-    assert session.variables == {}
+    assert session.get_workflow_variables() == {}
     assert session.snapshot()["workflow"]["id"] == "main"
 
 

@@ -196,12 +196,10 @@ def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in
 def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
     start_session: Open, recipe: str
 ) -> None:
-    """In `workflow-cached` the state follows as a user message, so the call is not the last word
-    there."""
     session = start_session(recipe=recipe)
     session.append(numbered_message(0))
     session.append(call("c1"))
-    assert problems(session.context(), last_call_open=recipe == "workflow") == []
+    assert problems(session.context()) == []
     session.append(results(c1="here"))
     package = session.context()
     assert problems(package) == []

@@ -16,20 +16,17 @@ MOST_BREAKPOINTS = 4  # that Anthropic takes in one request
 Shaped = Mapping[str, Any]
 
 
-def problems(package: foreword.Package, *, last_call_open: bool = False) -> list[str]:
-    """Every reason for which either provider would refuse the package.
-
-    With `last_call_open` the newest message may make calls whose results are still to come.
-    """
+def problems(package: foreword.Package) -> list[str]:
+    """Every reason for which either provider would refuse the package."""
     found = list[str]()
-    for problem in anthropic_problems(package.to_anthropic(), last_call_open):
+    for problem in anthropic_problems(package.to_anthropic()):
         found.append(f"anthropic: {problem}")
-    for problem in openai_problems(package.to_openai(), last_call_open):
+    for problem in openai_problems(package.to_openai()):
         found.append(f"openai: {problem}")
     return found
 
 
-def anthropic_problems(request: Shaped, last_call_open: bool = False) -> Iterator[str]:
+def anthropic_problems(request: Shaped) -> Iterator[str]:
     """Why Anthropic would refuse a request."""
     messages = request["messages"]
     blocks = list(request["system"])
@@ -38,22 +35,34 @@ def anthropic_problems(request: Shaped, last_call_open: bool = False) -> Iterato
     yield from _breakpoint_problems(blocks)
     if not messages:
         yield "there is no message"
+    yield from _turn_problems([message["role"] for message in messages])
     for at, message in enumerate(messages):
-        if message["role"] != ("assistant" if at % 2 else "user"):
-            yield f"message {at} is the {message['role']}'s: the user begins, and they take turns"
         for problem in _block_problems(message):
             yield f"message {at} {problem}"
-        last = at == len(messages) - 1
         asked = _calls(message)
         if len(set(asked)) < len(asked):
             yield f"message {at} uses an id twice"
-        if last and last_call_open:
-            continue
-        answered = [] if last else _results(messages[at + 1])
+        answered = _results(messages[at + 1]) if at + 1 < len(messages) else []
         if sorted(asked) != sorted(answered):
             yield f"message {at} asks {asked}, the next answers {answered}"
     if messages and _results(messages[0]):
         yield f"message 0 answers {_results(messages[0])}, which nobody asked"
+
+
+def _turn_problems(roles: Sequence[str]) -> Iterator[str]:
+    """The user begins, and they take turns; the system speaks behind the user, and in front of
+    the assistant or at the end."""
+    for at, role in enumerate(roles):
+        before = roles[at - 1] if at else ""
+        after = roles[at + 1] if at + 1 < len(roles) else "assistant"
+        if role == "system":
+            if before != "user" or after != "assistant":
+                yield f"message {at} is the system's, between {before} and {after}"
+        elif role == "assistant":
+            if before not in ("user", "system"):
+                yield f"message {at} is the assistant's, behind {before}"
+        elif role != "user" or before not in ("", "assistant"):
+            yield f"message {at} is the {role}'s, behind {before}"
 
 
 def _block_problems(message: Shaped) -> Iterator[str]:
@@ -90,12 +99,10 @@ def _results(message: Shaped) -> list[str]:
     return [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
 
 
-def openai_problems(messages: Sequence[Shaped], last_call_open: bool = False) -> Iterator[str]:
+def openai_problems(messages: Sequence[Shaped]) -> Iterator[str]:
     """Why OpenAI would refuse a list of messages."""
     waiting: list[str] = []
     for at, message in enumerate(messages):
-        if message["role"] == "system" and at:
-            yield f"message {at} is a system message in the middle"
         if message["role"] == "tool":
             if message["tool_call_id"] not in waiting:
                 yield (
@@ -110,5 +117,5 @@ def openai_problems(messages: Sequence[Shaped], last_call_open: bool = False) ->
         waiting = [call["id"] for call in message.get("tool_calls", ())]
         if message["content"] in (None, []) and not waiting:
             yield f"message {at} is empty"
-    if waiting and not last_call_open:
+    if waiting:
         yield f"the last calls have no results: {waiting}"

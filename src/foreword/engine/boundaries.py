@@ -85,7 +85,10 @@ def _escape_attachment(part: Image | Opaque, pattern: BoundaryPattern) -> Image 
     if isinstance(part, Image):
         return _with_fields(part, extra=_escape_json(part.extra, pattern))
     return _with_fields(
-        part, data=_escape_json(part.data, pattern), name=_escape_text(part.name, pattern)
+        part,
+        data=_escape_json(part.data, pattern),
+        name=_escape_text(part.name, pattern),
+        text=_escape_text(part.text, pattern),
     )
 
 

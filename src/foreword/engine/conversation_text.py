@@ -16,6 +16,7 @@ from foreword.engine.forms import recall_mark
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
 from foreword.message import (
+    Image,
     Message,
     Opaque,
     Part,
@@ -25,6 +26,7 @@ from foreword.message import (
     ToolResult,
     data_beside_words,
     mend,
+    opaque_mark,
     part_text,
 )
 from foreword.section import Entry, handle_of
@@ -147,23 +149,50 @@ def _longest_part(parts: list[list[Part]]) -> tuple[list[Part], int] | None:
 
 
 def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
-    """The message with a mark in place of documents and thoughts that would take more than half
-    of the room."""
+    """The message without documents and thoughts that would take more than half of the room: in
+    place of a document stand its words, which can be cut, and of all else a mark."""
     most = max(1, tokens // 2)
-    if scale.counter.count(data_beside_words(message)) <= most:
+    beside = data_beside_words(message) + "".join(_attached_words(message))
+    if scale.counter.count(beside) <= most:
         return message
     parts: list[Part] = []
     marks: list[Part] = []
     for part in message.parts:
-        if isinstance(part, Opaque | Thinking):
-            what = part_text(part).strip("[]") or "a thought"
+        if isinstance(part, Opaque) and part.text:
+            parts.append(Text(part_text(part)))
+        elif isinstance(part, Opaque | Thinking):
+            what = opaque_mark(part).strip("[]") if isinstance(part, Opaque) else "a thought"
             marks.append(Text(too_large_mark(what)))
         elif isinstance(part, ToolResult):
-            light = tuple([each for each in part.rest if not isinstance(each, Opaque)])
-            parts.append(replace(part, rest=light))
+            parts.append(_lighter_result(part))
         else:
             parts.append(part)
     return replace(message, parts=(*parts, *marks))
+
+
+def _attached_words(message: Message) -> list[str]:
+    """The words of documents and the like, in the message and in results."""
+    texts: list[str] = []
+    for part in message.parts:
+        attached = part.rest if isinstance(part, ToolResult) else (part,)
+        texts += [each.text for each in attached if isinstance(each, Opaque)]
+    return texts
+
+
+def _left_out_mark(part: Opaque | Thinking) -> str:
+    what = opaque_mark(part).strip("[]") if isinstance(part, Opaque) else "a thought"
+    return f"[left out, too large: {what}]"
+
+
+def _lighter_result(result: ToolResult) -> ToolResult:
+    texts = [result.text]
+    light: list[Image | Opaque] = []
+    for each in result.rest:
+        if isinstance(each, Image):
+            light.append(each)
+        else:
+            texts.append(part_text(each) if each.text else _left_out_mark(each))
+    return replace(result, text="\n".join(filter(None, texts)), rest=tuple(light))
 
 
 def _words(part: Part) -> str:

@@ -16,7 +16,8 @@ from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
 from foreword.formats import to_anthropic, to_openai
-from foreword.message import Message, Part, Role, Text, ToolResult
+from foreword.formats.anthropic import as_blocks
+from foreword.message import Message, Part, Role, Text, ToolResult, mend
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
@@ -84,7 +85,7 @@ class Package:
         front, behind = self._around(talk)
         turns = self._turns(talk)
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
-        shaped = _anthropic_messages([*turns, *newest])
+        shaped = _anthropic_messages(_with_answers([*turns, *newest]))
         self._mark_turns(turns, shaped)
         if not shaped or shaped[0]["role"] != "user":
             words = OPENING if shaped else EMPTY
@@ -93,7 +94,7 @@ class Package:
 
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
-        return to_openai(self.messages)
+        return to_openai(_with_answers(self.messages))
 
     def _system_and_user(self) -> tuple[list[str], list[str]]:
         """The texts of tier 0 and those of the others, where there is no conversation; joined
@@ -167,12 +168,21 @@ def _message(role: Role, texts: list[str]) -> list[Message]:
     return [Message(role, (Text("".join(texts)),))] if texts else []
 
 
+def _with_answers(messages: list[Message]) -> list[Message]:
+    """The messages with a result for every call: no provider takes a request that ends in one
+    which is still open."""
+    # One more message behind it makes an open call one that was never answered.
+    return mend([*messages, Message("user", ())])[0][:-1]
+
+
 def _text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
 def _anthropic_messages(turns: Sequence[Message]) -> list[dict[str, Any]]:
     messages = to_anthropic(turns)
+    for message in messages:
+        message["content"] = as_blocks(message["content"])
     _remove_breakpoints(messages)
     return _without_last_thoughts(messages)
 

@@ -2,6 +2,7 @@
 
 from foreword.formats.anthropic import from_anthropic, to_anthropic, to_anthropic_request
 from foreword.formats.detection import read_message, read_messages
+from foreword.formats.gemini import from_gemini, to_gemini, to_gemini_request
 from foreword.formats.openai_chat import from_openai, to_openai
 from foreword.formats.openai_responses import from_responses, to_responses
 from foreword.formats.pydantic_ai import from_pydantic_ai, to_pydantic_ai
@@ -11,6 +12,7 @@ from foreword.formats.transcripts import Transcript, read_transcript
 __all__ = [
     "Transcript",
     "from_anthropic",
+    "from_gemini",
     "from_openai",
     "from_pydantic_ai",
     "from_record",
@@ -20,6 +22,8 @@ __all__ = [
     "read_transcript",
     "to_anthropic",
     "to_anthropic_request",
+    "to_gemini",
+    "to_gemini_request",
     "to_openai",
     "to_pydantic_ai",
     "to_record",

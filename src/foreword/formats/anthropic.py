@@ -1,11 +1,13 @@
 """Anthropic's Messages API: blocks in user and assistant messages, the system prompt beside them.
 
-Normal form, which is what `to_anthropic` writes: content is a list of blocks; neighbours of one
-role are joined; the results of a message's calls open the user message behind it; blank texts are
-left out, since the API refuses them; a result of one text is that text. Fields on a message, such
-as those of a response (`id`, `usage`), are kept and not sent: the API takes none. Thinking goes
-back only with its signature. An id that the API would refuse is replaced, in a call and its result
-alike.
+Normal form, which is what `to_anthropic` writes: content is a list of blocks, or the text that it
+came as; neighbours of one role are joined; the results of a message's calls open the user message
+behind it; blank texts are left out, since the API refuses them; a result of one text is that text.
+The API reads each of these as the form it came in. Fields on a message, such as those of a response
+(`id`, `usage`), are kept and not sent: the API takes none. Thinking goes back only with its
+signature. An id that the API would refuse is replaced, in a call and its result alike. What the
+system says in the middle is written as such where the API takes it: behind the user, and in front
+of the assistant or at the end.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from foreword.formats.fields import (
 )
 from foreword.message import (
     Image,
+    Kind,
     Message,
     Opaque,
     Part,
@@ -48,6 +51,8 @@ SHAPE = "anthropic"
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 _ID = lazy_pattern("[a-zA-Z0-9_-]{1,64}")
 _MESSAGE = frozenset(("role", "content", "kind"))
+_CAME_AS_TEXT = "content_is_text"
+_INSTRUCTION = ("clear_at", "output_config")
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "source"))
 _THINKING = frozenset(("type", "thinking", "signature"))
@@ -64,8 +69,8 @@ def from_anthropic(value: object, where: str = "messages") -> tuple[Message, ...
     messages = list[Message]()
     if isinstance(value, Mapping):
         if value.get("system"):
-            system = {"role": "system", "content": value["system"]}
-            messages.append(read_message(system, FieldPath(where, "system")))
+            parts = read_content(value["system"], FieldPath(where, "system"))
+            messages.append(Message("system", parts))
         value = value.get("messages")
     values = FieldPath(where, "messages").sequence(value, "a list of messages")
     for index, one in enumerate(values):
@@ -79,10 +84,24 @@ def read_message(value: object, at: FieldPath) -> Message:
     role = value.get("role")
     if role not in _ROLES:
         raise (at / ".role").none_of(role, _ROLES)
-    parts = read_content(value.get("content"), at / ".content")
+    fields = unknown_fields(value, _MESSAGE, at)
+    kind = kind_of(value, at)
+    if role == "system" and kind == "conversation":
+        kind = "instruction"  # the system prompt stands beside the messages
+    if isinstance(value.get("content"), str):
+        fields[_CAME_AS_TEXT] = True
     return Message(
-        role, parts, kind_of(value, at), pack_extra(SHAPE, unknown_fields(value, _MESSAGE))
+        role=role,
+        parts=read_content(value.get("content"), at / ".content"),
+        kind=kind,
+        extra=pack_extra(SHAPE, _role_mark(kind) | fields),
     )
+
+
+def _role_mark(kind: Kind) -> Fields:
+    """What tells an instruction that came as one from those of other providers: not every model
+    of this one takes the role."""
+    return {"role": "system"} if kind == "instruction" else {}
 
 
 def read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
@@ -102,24 +121,30 @@ def read_block(block: object, at: FieldPath) -> Part:
     block = at.mapping(block)
     match block.get("type"):
         case "text":
-            return Text(at.text(block, "text"), pack_extra(SHAPE, unknown_fields(block, _TEXT)))
+            return _read_text(block, at)
         case "tool_use":
             return ToolCall(
                 id=at.text(block, "id"),
                 name=at.text(block, "name"),
                 arguments=arguments_of(block.get("input", {})),
-                extra=pack_extra(SHAPE, unknown_fields(block, _CALL)),
+                extra=pack_extra(SHAPE, unknown_fields(block, _CALL, at)),
             )
         case "tool_result":
             return _read_result(block, at)
         case "image":
-            return _read_image(block)
+            return _read_image(block, at)
         case "thinking" | "redacted_thinking":
             return _read_thinking(block, at)
         case None if isinstance(block.get("text"), str):
-            return Text(block["text"], pack_extra(SHAPE, unknown_fields(block, _TEXT)))
-        case _:
+            return _read_text(block, at)
+        case str(kind) if kind:
             return opaque(block, SHAPE)
+        case _:
+            raise at.untyped(block)
+
+
+def _read_text(block: Mapping[str, Any], at: FieldPath) -> Text:
+    return Text(at.text(block, "text"), pack_extra(SHAPE, unknown_fields(block, _TEXT, at)))
 
 
 def _read_result(block: Mapping[str, Any], at: FieldPath) -> ToolResult:
@@ -127,7 +152,9 @@ def _read_result(block: Mapping[str, Any], at: FieldPath) -> ToolResult:
         return _answer_part(part, at / f".content[{index}]")
 
     text, rest, layout = read_answer(block.get("content"), read)
-    fields = unknown_fields(block, _RESULT) | layout
+    fields = unknown_fields(block, _RESULT, at) | layout
+    if block.get("is_error") is False:
+        fields["is_error"] = False
     return ToolResult(
         id=at.text(block, "tool_use_id"),
         text=text,
@@ -142,9 +169,9 @@ def _answer_part(block: object, at: FieldPath) -> Part:
     return part if isinstance(part, Text | Image | Opaque) else opaque(at.mapping(block), SHAPE)
 
 
-def _read_image(block: Mapping[str, Any]) -> Part:
+def _read_image(block: Mapping[str, Any], at: FieldPath) -> Part:
     source = block.get("source")
-    fields = unknown_fields(block, _IMAGE)
+    fields = unknown_fields(block, _IMAGE, at)
     match source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if (
             data and not more
@@ -163,13 +190,13 @@ def _read_thinking(block: Mapping[str, Any], at: FieldPath) -> Thinking:
             signature=at.text(block, "data"),
             redacted=True,
             shape=SHAPE,
-            extra=pack_extra(SHAPE, unknown_fields(block, _REDACTED)),
+            extra=pack_extra(SHAPE, unknown_fields(block, _REDACTED, at)),
         )
     return Thinking(
         text=at.text(block, "thinking"),
         signature=at.text(block, "signature"),
         shape=SHAPE,
-        extra=pack_extra(SHAPE, unknown_fields(block, _THINKING)),
+        extra=pack_extra(SHAPE, unknown_fields(block, _THINKING, at)),
     )
 
 
@@ -177,31 +204,82 @@ def _read_thinking(block: Mapping[str, Any], at: FieldPath) -> Thinking:
 
 
 def to_anthropic(messages: Iterable[Message]) -> list[Fields]:
-    """The `messages` of a request; a system message among them is said by the user."""
+    """The `messages` of a request; a system message among them is said by the user, unless it
+    came in this shape and stands where the API takes it."""
     out = list[Fields]()
     for message in mend(messages)[0]:
-        role = "assistant" if message.role == "assistant" else "user"
         blocks = _blocks(message)
-        if not blocks:
-            continue
-        if out and out[-1]["role"] == role:
-            out[-1]["content"] += blocks
-        else:
-            out.append({"role": role, "content": blocks})
+        if blocks:
+            content = _content(message, blocks)
+            _add(out, {"role": _role(message), "content": content, **_message_fields(message)})
+    if out and out[0]["role"] == "system":
+        out[0] = _as_user(out[0])
     return out
+
+
+def _add(out: list[Fields], message: Fields) -> None:
+    """Put a message behind the others, or join it to the last one."""
+    if message["role"] == "user" and out and out[-1]["role"] == "system":
+        instruction = _as_user(out.pop())  # the API takes none between two of the user's
+        _add(out, instruction)
+    last_role = out[-1]["role"] if out else ""
+    if message["role"] == "system" and last_role == "assistant":
+        message = _as_user(message)
+    if message["role"] == last_role:
+        out[-1]["content"] = [*as_blocks(out[-1]["content"]), *as_blocks(message["content"])]
+    else:
+        out.append(message)
+
+
+def as_blocks(content: str | list[Fields]) -> list[Fields]:
+    """Content as blocks: a text is short for one block of it."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _content(message: Message, blocks: list[Fields]) -> str | list[Fields]:
+    """The blocks of a message, or their one text where it came as a text."""
+    came_as_text = unpack_extra(message.extra, SHAPE).get(_CAME_AS_TEXT)
+    is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
+    return str(blocks[0]["text"]) if came_as_text and is_text else blocks
+
+
+def _as_user(message: Fields) -> Fields:
+    return {"role": "user", "content": message["content"]}
+
+
+def _role(message: Message) -> Role:
+    """Who says a message: the assistant, the system where it came so, or else the user."""
+    if message.role == "assistant":
+        return "assistant"
+    is_instruction = message.role == "system" and message.kind == "instruction"
+    if is_instruction and unpack_extra(message.extra, SHAPE).get("role") == "system":
+        return "system"
+    return "user"
+
+
+def _message_fields(message: Message) -> Fields:
+    """What the API takes beside role and content: of an instruction, how long it holds."""
+    if _role(message) != "system":
+        return {}
+    fields = unpack_extra(message.extra, SHAPE)
+    return {name: fields[name] for name in _INSTRUCTION if name in fields}
 
 
 def to_anthropic_request(messages: Iterable[Message]) -> Fields:
     """`system` and `messages` of a request: system messages at the beginning become the system
     prompt."""
     messages = list(messages)
-    system = list(takewhile(lambda message: message.role == "system", messages))
+    system = list(takewhile(_is_system_prompt, messages))
     blocks = list[Fields]()
     for message in system:
         blocks += _blocks(message)
     request: Fields = {"system": blocks} if blocks else {}
     request["messages"] = to_anthropic(messages[len(system) :])
     return request
+
+
+def _is_system_prompt(message: Message) -> bool:
+    return message.role == "system" and message.kind != "instruction"
 
 
 def _blocks(message: Message) -> list[Fields]:

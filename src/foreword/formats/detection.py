@@ -1,59 +1,145 @@
 """Read a message whose provider nobody named.
 
-What only one provider writes decides; a message that could be either's is taken for the provider of
-its neighbours, which matters only to the fields that nobody here reads.
+What only one provider or framework writes decides; one table says who is asked, in order. A message
+that could be Anthropic's or OpenAI's is taken for the provider of its neighbours, which matters
+only to the fields that nobody here reads. Read is all of a message or nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from foreword.formats import anthropic, openai_chat, openai_responses
+from foreword.formats import (
+    anthropic,
+    bedrock,
+    gemini,
+    langchain,
+    llama_index,
+    ollama,
+    openai_chat,
+    openai_responses,
+    opencode,
+    pydantic_ai,
+    vercel,
+)
 from foreword.formats.fields import FieldPath
 from foreword.message import Message, Text
 
 _PLAIN = ("system", "user", "assistant")
 _OPENAI_ROLES = ("system", "developer", "tool", "function")
 _OPENAI_FIELDS = frozenset(
-    ("tool_calls", "function_call", "name", "refusal", "audio", "annotations")
+    (
+        *("tool_calls", "function_call", "name", "refusal", "audio", "annotations"),
+        *("reasoning_content", "reasoning"),
+    )
 )
 _OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))
 _ANTHROPIC_PARTS = frozenset(
     ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
 )
+ONE_ONLY = "holds {} messages, a call and its result among them"
 
 
-def read_messages(values: object, where: str) -> tuple[Message, ...]:
-    """Messages from dicts in the shape of Anthropic or OpenAI; `where` names the source in
-    errors."""
+@dataclass(frozen=True, slots=True)
+class MessageFormat:
+    """How messages of one origin are told and read."""
+
+    is_message: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Mapping[str, Any], FieldPath], Message | Sequence[Message]]
+
+
+def _read_pydantic_ai(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
+    return pydantic_ai.read_message(value, at, pydantic_ai.EarlierMessages())
+
+
+# What is asked first is told by more than what is asked later.
+FORMATS = (
+    MessageFormat(pydantic_ai.is_message, _read_pydantic_ai),
+    MessageFormat(opencode.is_message, opencode.read_message),
+    MessageFormat(langchain.is_message, langchain.read_message),
+    MessageFormat(llama_index.is_message, llama_index.read_message),
+    MessageFormat(vercel.is_message, vercel.read_message),
+    MessageFormat(gemini.is_content, gemini.read_content),
+    MessageFormat(bedrock.is_message, bedrock.read_message),
+    MessageFormat(openai_responses.is_item, openai_responses.read_item),
+    MessageFormat(ollama.is_message, ollama.read_message),
+)
+
+
+def read_messages(values: object, where: str, usual: str = "") -> tuple[Message, ...]:
+    """Messages from dicts in any shape that is known; `where` names the source in errors, `usual`
+    the shape of those that could be several's.
+
+    What the system says behind other messages is an instruction, and no new system prompt.
+    """
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
-    usual = next(filter(None, map(shape_of, values)), anthropic.SHAPE)  # of the first that tells
+    usual = usual or _usual_shape(values)
     messages = list[Message]()
     for index, value in enumerate(values):
-        messages.append(read_message(value, where, path=f"messages[{index}]", usual=usual))
-    return tuple(messages)
+        messages += read_any(value, FieldPath(where, f"messages[{index}]"), usual)
+    return tuple(mark_instructions(messages))
+
+
+def _usual_shape(values: Sequence[Any]) -> str:
+    """The shape of the first message that tells; what the system says tells least, since two
+    providers have it alike."""
+    shapes = [shape_of(value) for value in values if not _is_system(value)]
+    return next(filter(None, shapes), "")
+
+
+def _is_system(value: object) -> bool:
+    return isinstance(value, Mapping) and value.get("role") == "system"
+
+
+def mark_instructions(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages of one conversation: only what the system says in front is its prompt."""
+    begun = False
+    for message in messages:
+        begun = begun or message.role != "system"
+        if begun and message.kind == "system_prompt":
+            message = replace(message, kind="instruction")
+        elif not begun and message.kind == "instruction":
+            message = replace(message, kind="system_prompt")
+        yield message
 
 
 def read_message(
-    value: object, where: str = "message", path: str = "message", usual: str = anthropic.SHAPE
+    value: object, where: str = "message", path: str = "message", usual: str = ""
 ) -> Message:
-    """One message from a dict in the shape of Anthropic or OpenAI (or a `Message`, as it is)."""
+    """One message from a dict in any shape that is known (or a `Message`, as it is).
+
+    An error where it holds several, as an agent's turn with its calls and their results does.
+    """
+    at = FieldPath(where, path)
+    messages = read_any(value, at, usual)
+    if len(messages) != 1:
+        hint = "give it in a list of messages: `append_all`, `messages`, `session import`"
+        raise at.wrong(ONE_ONLY.format(len(messages)), hint=hint)
+    return messages[0]
+
+
+def read_any(value: object, at: FieldPath, usual: str = "") -> Sequence[Message]:
+    """The messages in one dict: most often one."""
     if isinstance(value, Message):
-        return value
+        return (value,)
+    if usual == anthropic.SHAPE and _is_system(value):
+        return (anthropic.read_message(value, at),)
     if type(value) is dict and len(value) == 2:
         # the commonest message by far, read without looking further
         role = value.get("role")
         content = value.get("content")
         if type(content) is str and role in _PLAIN:
-            return Message(role, (Text(content),))
-    at = FieldPath(where, path)
-    if openai_responses.is_item(value):
-        return openai_responses.read_item(value, at)
-    shape = shape_of(value) or usual
-    if shape == openai_chat.SHAPE:
-        return openai_chat.read_message(value, at)
-    return anthropic.read_message(value, at)
+            return (Message(role, (Text(content),)),)
+    if isinstance(value, Mapping):
+        for each in FORMATS:
+            if each.is_message(value):
+                read = each.read(value, at)
+                return (read,) if isinstance(read, Message) else read
+    if (shape_of(value) or usual) == openai_chat.SHAPE:
+        return (openai_chat.read_message(value, at),)
+    return (anthropic.read_message(value, at),)
 
 
 def shape_of(value: object) -> str:

@@ -19,6 +19,7 @@ from math import isfinite
 from typing import Any
 
 from foreword.errors import BadSource, did_you_mean
+from foreword.formats.content_fields import field_says_something, words_in
 from foreword.message import (
     KINDS,
     Image,
@@ -26,6 +27,7 @@ from foreword.message import (
     Message,
     Opaque,
     Part,
+    Role,
     Text,
     Thinking,
     ToolResult,
@@ -41,6 +43,8 @@ _LONE = r"u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})"
 _ESCAPE = lazy_pattern(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
 # how the blocks of an answer stood: the length of each text, null for anything else
 LAYOUT = "blocks"
+# a message whose one text came as a list of parts, where a text is the usual form
+LISTED = "content_is_list"
 
 
 @dataclass(slots=True)
@@ -53,9 +57,16 @@ class FieldPath:
     def __truediv__(self, step: str) -> FieldPath:
         return FieldPath(self.where, self.path + step)
 
-    def wrong(self, problem: str) -> BadSource:
+    def wrong(self, problem: str, *, hint: str = "") -> BadSource:
         """The error that names this place."""
-        return BadSource(self.where, f"{self.path}: {problem}")
+        return BadSource(self.where, f"{self.path}: {problem}", hint=hint)
+
+    def not_understood(self) -> BadSource:
+        """The error for what would be lost if the rest were read."""
+        return self.wrong(
+            "not understood, and a message is read whole or not at all",
+            hint="`foreword session import --help` says what is read",
+        )
 
     def none_of(self, value: object, known: Iterable[str]) -> BadSource:
         """The error that names this place and what could stand there."""
@@ -65,6 +76,17 @@ class FieldPath:
         if guess:
             problem += f", did you mean {guess!r}?"
         return self.wrong(problem)
+
+    def role(self, value: Mapping[str, Any], roles: Mapping[str, Role]) -> Role:
+        """Who says a message, by what its shape calls the roles."""
+        role = roles.get(str(value.get("role")))
+        if role is None:
+            raise (self / ".role").none_of(value.get("role"), roles)
+        return role
+
+    def untyped(self, part: Mapping[str, Any], name: str = "type") -> BadSource:
+        """The error for a part that has no type."""
+        return (self / f".{name}").wrong(f"{part.get(name)!r} is no type of a part")
 
     def text(self, value: Mapping[str, Any], name: str) -> str:
         """The field of that name as text, nothing for null."""
@@ -111,11 +133,19 @@ def unpack_extra(extra: str, shape: str) -> Fields:
     return fields if isinstance(fields, dict) else {}
 
 
-def unknown_fields(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
-    """The fields of a mapping that nobody here reads."""
+def unknown_fields(value: Mapping[str, Any], known: frozenset[str], at: FieldPath) -> Fields:
+    """The fields of a mapping that nobody here reads; an error where one says something.
+
+    They are carried along: ids, sizes, marks of a provider. What was said must not be among them,
+    since it would never reach a context.
+    """
     if value.keys() <= known:  # nearly always
         return {}
-    return {name: value[name] for name in value if name not in known}
+    fields = {name: value[name] for name in value if name not in known}
+    for name, field in fields.items():
+        if field_says_something(name, field):
+            raise (at / f".{name}").not_understood()
+    return fields
 
 
 def kind_of(value: Mapping[str, Any], at: FieldPath) -> Kind:
@@ -126,9 +156,17 @@ def kind_of(value: Mapping[str, Any], at: FieldPath) -> Kind:
     return kind  # type: ignore[no-any-return]
 
 
+def listed_mark(content: object, parts: Sequence[Part]) -> Fields:
+    """The mark of content that is a list of one plain text."""
+    is_plain = len(parts) == 1 and isinstance(parts[0], Text) and not parts[0].extra
+    return {LISTED: True} if isinstance(content, list) and is_plain else {}
+
+
 def opaque(block: Mapping[str, Any], shape: str, kind: str = "type") -> Opaque:
-    """A block that is carried as it is."""
-    return Opaque(to_json(block), shape, str(block.get(kind, "")))
+    """A block that is carried as it is, with the words in it."""
+    name = str(block.get(kind, ""))
+    words = words_in({key: block[key] for key in block if key != kind})
+    return Opaque(to_json(block), shape, name, words)
 
 
 def arguments_of(value: object) -> str:
@@ -199,13 +237,18 @@ def id_for(call: str, allowed: re.Pattern[str]) -> str:
 def parts_for_shape(message: Message, shape: str) -> list[Part]:
     """The parts of a message as this shape can take them.
 
-    In place of what the provider can't take stand a few words; not in the assistant's own messages,
-    where a model would learn to write them. Thinking goes to nobody but its own provider. A
-    speaker's name is words where the shape has no field for it.
+    In place of what the provider can't take stand its words, or a mark; no marks in the assistant's
+    own messages, where a model would learn to write them. Thinking goes to nobody but its own
+    provider. A speaker's name is words where the shape has no field for it.
     """
     parts = [part_for_shape(part, shape) for part in message.parts]
     if message.role == "assistant":
-        return [part for part, own in zip(parts, message.parts, strict=True) if part is own]
+        said = list[Part]()
+        for part, own in zip(parts, message.parts, strict=True):
+            has_words = isinstance(own, Opaque) and own.text
+            if part is not None and (part is own or has_words):
+                said.append(part)
+        return said
     said = list[Part]()
     for part in parts:
         if part is not None and not isinstance(part, Thinking):

@@ -1,10 +1,10 @@
 """OpenAI's chat completions: calls beside the content, every result a message of its own.
 
-Normal form, which is what `to_openai` writes: content is text where it is one text, else a list of
-parts, null beside calls; the results of a message's calls stand right behind it, words before
-calls; the old `function_call` is written as a tool call under its name. The shape has no word for a
-result that failed. A picture in a result of another provider follows in a user message, since tool
-messages hold only text.
+Normal form, which is what `to_openai` writes: content is text where it is one text that did not
+come as a list, else a list of parts, null beside calls; the results of a message's calls stand
+right behind it, words before calls; the old `function_call` is written as a tool call under its
+name. The shape has no word for a result that failed. A picture in a result of another provider
+follows in a user message, since tool messages hold only text.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from foreword.formats.fields import (
     LAYOUT,
+    LISTED,
     SHORT_ID,
     FieldPath,
     Fields,
@@ -25,11 +26,13 @@ from foreword.formats.fields import (
     id_for,
     image_from_address,
     kind_of,
+    listed_mark,
     opaque,
     pack_extra,
     parts_for_shape,
     read_answer,
     replace_unsent,
+    to_json,
     unknown_fields,
     unpack_extra,
     write_answer,
@@ -41,6 +44,7 @@ from foreword.message import (
     Part,
     Role,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
     mend,
@@ -56,13 +60,15 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-_MESSAGE = frozenset(("role", "content", "kind", "tool_calls", "function_call"))
+_THOUGHTS = ("reasoning_content", "reasoning")  # how servers that speak this shape call them
+_BESIDE_CONTENT = ("refusal", "audio", *_THOUGHTS)
+_MESSAGE = frozenset(("role", "content", "kind", "tool_calls", "function_call", *_BESIDE_CONTENT))
 _TOOL = frozenset(("role", "content", "kind", "tool_call_id"))
 _FUNCTION = frozenset(("role", "content", "kind", "name"))
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "image_url"))
-_CALL = frozenset(("id", "type", "function", "custom"))
-_NAMED = frozenset(("name", "arguments", "input"))
+_INPUT = {"function": "arguments", "custom": "input"}  # by the type of a call
+_BESIDE = "beside_content"  # the field of the message in which a text stood
 _IN_PLACE = "pictures_in_place"  # the server this came from takes pictures in a result
 
 
@@ -83,16 +89,43 @@ def from_openai(value: object, where: str = "messages") -> tuple[Message, ...]:
 def read_message(value: object, at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
     value = at.mapping(value, "a mapping with role and content")
-    role = _ROLES.get(str(value.get("role")))
-    if role is None:
-        raise (at / ".role").none_of(value.get("role"), _ROLES)
+    role = at.role(value, _ROLES)
     if role == "tool":
         return Message(role, (_read_result(value, at),), kind_of(value, at))
-    parts = (*_read_content(value.get("content"), at / ".content"), *_read_calls(value, at))
-    fields = unknown_fields(value, _MESSAGE)
+    said = _read_content(value.get("content"), at / ".content")
+    parts = (
+        *_read_thoughts(value, at),
+        *said,
+        *_read_beside_content(value, at),
+        *_read_calls(value, at),
+    )
+    fields = unknown_fields(value, _MESSAGE, at) | listed_mark(value.get("content"), said)
+    for name in _BESIDE_CONTENT:
+        if name in value and not value[name]:  # many servers write null for none
+            fields[name] = value[name]
     if value["role"] == "developer":
         fields["role"] = "developer"
     return Message(role, parts, kind_of(value, at), pack_extra(SHAPE, fields))
+
+
+def _read_thoughts(value: Mapping[str, Any], at: FieldPath) -> Iterable[Thinking]:
+    """What the model thought; a server may tell it twice, under both names."""
+    for name in _THOUGHTS:
+        text = at.text(value, name)
+        if text:
+            extra = pack_extra(SHAPE, {"field": name})
+            yield Thinking(text, shape=SHAPE, extra=extra)
+
+
+def _read_beside_content(value: Mapping[str, Any], at: FieldPath) -> Iterable[Part]:
+    """What was said outside of the content: a refusal, a sound with its transcript."""
+    refusal = at.text(value, "refusal")
+    if refusal:
+        yield Text(refusal, pack_extra(SHAPE, {_BESIDE: "refusal"}))
+    audio = value.get("audio")
+    if audio:
+        audio = (at / ".audio").mapping(audio, "a mapping with an id")
+        yield Opaque(to_json({"audio": audio}), SHAPE, "audio", at.text(audio, "transcript"))
 
 
 def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
@@ -102,7 +135,7 @@ def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
     legacy = value["role"] == "function"
     call = at.text(value, "name" if legacy else "tool_call_id")
     text, rest, layout = read_answer(value.get("content"), read)
-    fields = unknown_fields(value, _FUNCTION if legacy else _TOOL) | layout
+    fields = unknown_fields(value, _FUNCTION if legacy else _TOOL, at) | layout
     if rest:
         fields[_IN_PLACE] = True
     return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
@@ -124,43 +157,52 @@ def read_part(part: object, at: FieldPath) -> Part:
     part = at.mapping(part)
     match part:
         case {"type": "text"}:
-            return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT)))
+            fields = unknown_fields(part, _TEXT, at)
+            return Text(at.text(part, "text"), pack_extra(SHAPE, fields))
+        case {"type": "refusal", "refusal": str(refusal)}:
+            return Text(refusal, pack_extra(SHAPE, {"type": "refusal"}))
         case {"type": "image_url", "image_url": {"url": str(url), **more}}:
-            fields = unknown_fields(part, _IMAGE)
+            fields = unknown_fields(part, _IMAGE, at)
             if more:
                 fields["image_url"] = more
             return replace(image_from_address(url), extra=pack_extra(SHAPE, fields))
-        case _:
+        case {"type": "image_url", "image_url": str(url)}:  # as Mistral has it
+            fields = {"image_url": "text", **unknown_fields(part, _IMAGE, at)}
+            return replace(image_from_address(url), extra=pack_extra(SHAPE, fields))
+        case {"type": str(kind)} if kind:
             return opaque(part, SHAPE)
+        case _:
+            raise at.untyped(part)
 
 
 def _read_calls(value: Mapping[str, Any], at: FieldPath) -> Iterable[ToolCall]:
     calls = value.get("tool_calls")
     if calls is not None:
-        at = at / ".tool_calls"
-        for index, call in enumerate(at.sequence(calls, "a list of calls")):
-            yield _read_call(call, at / f"[{index}]")
-    elif value.get("function_call") is not None:
+        in_list = at / ".tool_calls"
+        for index, call in enumerate(in_list.sequence(calls, "a list of calls")):
+            yield read_call(call, in_list / f"[{index}]")
+    if not calls and value.get("function_call") is not None:
         function = (at / ".function_call").mapping(value["function_call"], "a mapping with a name")
         name = str(function.get("name", ""))
         # it has no id: a result names the function
         yield ToolCall(id=name, name=name, arguments=arguments_of(function.get("arguments")))
 
 
-def _read_call(call: object, at: FieldPath) -> ToolCall:
+def read_call(call: object, at: FieldPath) -> ToolCall:
+    """One of a message's calls."""
     call = at.mapping(call, "a mapping with a function")
     kind = "custom" if call.get("type") == "custom" else "function"
     named = (at / f".{kind}").mapping(call.get(kind), "a mapping with a name")
-    fields = unknown_fields(call, _CALL)
+    fields = unknown_fields(call, frozenset(("id", "type", kind)), at)
     if kind == "custom":
         fields["type"] = kind
-    more = unknown_fields(named, _NAMED)
+    more = unknown_fields(named, frozenset(("name", _INPUT[kind])), at / f".{kind}")
     if more:
         fields[kind] = more
     return ToolCall(
         id=at.text(call, "id"),
         name=str(named.get("name", "")),
-        arguments=arguments_of(named.get("input" if kind == "custom" else "arguments")),
+        arguments=arguments_of(named.get(_INPUT[kind])),
         extra=pack_extra(SHAPE, fields),
     )
 
@@ -193,36 +235,63 @@ def _message_without_results(message: Message) -> Fields | None:
     """The message without the results in it; nothing if nothing is left."""
     parts = parts_for_shape(message, SHAPE)
     fields = unpack_extra(message.extra, SHAPE)
-    said = [part for part in parts if isinstance(part, Text | Image | Opaque)]
+    is_listed = bool(fields.pop(LISTED, False))
+    said = list[Part]()
+    beside = Fields()
+    for part in parts:
+        if isinstance(part, Text | Image | Opaque | Thinking):
+            field = _beside_content(part)
+            beside |= field
+            if not field:
+                said.append(part)
     calls = [part for part in parts if isinstance(part, ToolCall)]
-    if not said and not calls and not any(fields.values()):
+    if not said and not calls and not any(fields.values()) and not beside:
         return None
     role = "user" if message.role == "tool" else message.role
-    shaped: Fields = {"role": role, "content": _content(said)}
+    shaped: Fields = {"role": role, "content": _content(said, is_listed=is_listed)}
     if calls:
         shaped["tool_calls"] = [_call(call) for call in calls]
-    return {**shaped, **fields}
+    return {**shaped, **beside, **fields}
 
 
-def _content(parts: Sequence[Part]) -> str | list[Fields] | None:
+def _beside_content(part: Text | Image | Opaque | Thinking) -> Fields:
+    """The field of the message that a part came in; nothing for what is content."""
+    match part:
+        case Text(text, extra):
+            name = unpack_extra(extra, SHAPE).get(_BESIDE)
+            return {name: text} if name else {}
+        case Opaque(data, name="audio"):
+            fields = as_object(data)
+            return fields if "audio" in fields else {}
+        case Thinking(text, extra=extra):
+            return {str(unpack_extra(extra, SHAPE).get("field", _THOUGHTS[0])): text}
+        case _:
+            return {}
+
+
+def _content(parts: Sequence[Part], *, is_listed: bool) -> str | list[Fields] | None:
     if not parts:
         return None
-    if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, SHAPE):
-        return parts[0].text
+    only = parts[0] if len(parts) == 1 and not is_listed else None
+    if isinstance(only, Text) and not unpack_extra(only.extra, SHAPE):
+        return only.text
     return [_part(part) for part in parts]
 
 
 def _part(part: Part) -> Fields:
     match part:
         case Text(text, extra):
-            return {"type": "text", "text": text, **unpack_extra(extra, SHAPE)}
+            fields = unpack_extra(extra, SHAPE)
+            if fields.get("type") == "refusal":
+                return {"type": "refusal", "refusal": text}
+            return {"type": "text", "text": text, **fields}
         case Image():
             fields = unpack_extra(part.extra, SHAPE)
-            return {
-                "type": "image_url",
-                "image_url": {"url": address_of(part), **fields.pop("image_url", {})},
-                **fields,
-            }
+            more = fields.pop("image_url", {})
+            address = address_of(part)
+            is_text = more == "text"
+            image_url = address if is_text else {"url": address, **more}
+            return {"type": "image_url", "image_url": image_url, **fields}
         case Opaque(data):
             return as_object(data)
         case _:

@@ -4,8 +4,8 @@ assistant's.
 What the assistant thought, said and called in one go is one message; each holds at most one
 `message` item, whose fields (`id`, `status`, `phase`) it carries. A command for the local shell is
 a call like others; items nobody here reads are opaque parts. Normal form, which is what
-`to_responses` writes: content is text where it is one text; words stand before calls, and outputs
-right behind the calls of their message.
+`to_responses` writes: content is text where it is one text that did not come as a list; words stand
+before calls, and outputs right behind the calls of their message.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from foreword.formats.fields import (
     LAYOUT,
+    LISTED,
     SHORT_ID,
     FieldPath,
     Fields,
@@ -27,6 +28,7 @@ from foreword.formats.fields import (
     id_for,
     image_from_address,
     kind_of,
+    listed_mark,
     opaque,
     pack_extra,
     parts_for_shape,
@@ -63,8 +65,18 @@ _IMAGE = frozenset(("type", "image_url"))
 _CALL = frozenset(("type", "call_id", "name", "arguments"))
 _CUSTOM_CALL = frozenset(("type", "call_id", "name", "input"))
 _OUTPUT = frozenset(("type", "call_id", "output"))
-_REASONING = frozenset(("type", "encrypted_content"))
-_CONTENT = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
+_THOUGHTS = ("summary", "content")  # of a reasoning item; they go back as they stood
+_REASONING = frozenset(("type", "encrypted_content", *_THOUGHTS))
+_CONTENT = frozenset(
+    ("input_text", "output_text", "input_image", "input_file", "input_audio", "refusal")
+)
+_ITEMS = frozenset(
+    (
+        "message reasoning compaction compaction_trigger item_reference mcp_list_tools"
+        " mcp_approval_request mcp_approval_response additional_tools configuration_update program"
+    ).split()
+)
+_ITEM_ENDINGS = ("_call", "_output")
 _CUSTOM = "custom_tool_call"
 _SHELL_CALL = frozenset(("type", "call_id", "action"))
 _SHELL = "local_shell_call"
@@ -78,7 +90,7 @@ def is_item(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     if "role" not in value:
-        return isinstance(value.get("type"), str)
+        return _is_item_type(value.get("type"))
     if value.get("type") == "message" and "model" not in value:
         return True
     content = value.get("content")
@@ -86,6 +98,11 @@ def is_item(value: object) -> bool:
         if isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"}:
             return True
     return False
+
+
+def _is_item_type(kind: object) -> bool:
+    """Whether an item has this type: one that is known, or one that is named like a call."""
+    return isinstance(kind, str) and (kind in _ITEMS or kind.endswith(_ITEM_ENDINGS))
 
 
 def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
@@ -111,6 +128,8 @@ def _all_items(value: Mapping[str, Any], where: str) -> list[Any]:
     instructions = value.get("instructions")
     if isinstance(instructions, str):
         items.append({"role": "system", "content": instructions})
+    else:
+        items += FieldPath(where, "instructions").sequence(instructions or [])
     said = value.get("input")
     if isinstance(said, str):
         items.append({"role": "user", "content": said})
@@ -144,20 +163,20 @@ def read_item(item: object, at: FieldPath) -> Message:
         case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
             return Message("tool", (_read_output(item, at),))
         case "reasoning":
-            return Message("assistant", (_read_reasoning(item),))
+            return Message("assistant", (_read_reasoning(item, at),))
         case "message" | None:
             return _read_message(item, at)
-        case other:
+        case other if _is_item_type(other):
             role: Role = "tool" if str(other).endswith("_output") else "assistant"
             return Message(role, (opaque(item, SHAPE),))
+        case other:
+            raise (at / ".type").wrong(f"{other!r} is no type of an item")
 
 
 def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
-    role = _ROLES.get(str(item.get("role")))
-    if role is None:
-        raise (at / ".role").none_of(item.get("role"), _ROLES)
+    role = at.role(item, _ROLES)
     content = item.get("content")
-    fields = unknown_fields(item, _MESSAGE)
+    fields = unknown_fields(item, _MESSAGE, at)
     if item["role"] == "developer":
         fields["role"] = "developer"
     if isinstance(content, str):
@@ -167,6 +186,7 @@ def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
         parts = tuple(
             _read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)
         )
+    fields |= listed_mark(content, parts)
     return Message(role, parts, kind_of(item, at), pack_extra(SHAPE, fields))
 
 
@@ -174,19 +194,24 @@ def _read_part(part: object, at: FieldPath) -> Part:
     part = at.mapping(part)
     match part:
         case {"type": "input_text" | "output_text"}:
-            return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT)))
+            fields = unknown_fields(part, _TEXT, at)
+            return Text(at.text(part, "text"), pack_extra(SHAPE, fields))
+        case {"type": "refusal", "refusal": str(refusal), **more} if not more:
+            return Text(refusal, pack_extra(SHAPE, {"type": "refusal"}))
         case {"type": "input_image", "image_url": str(url)} if url:
-            extra = pack_extra(SHAPE, unknown_fields(part, _IMAGE))
+            extra = pack_extra(SHAPE, unknown_fields(part, _IMAGE, at))
             return replace(image_from_address(url), extra=extra)
         case {"type": "input_image"}:
-            return Image(extra=pack_extra(SHAPE, unknown_fields(part, frozenset(("type",)))))
-        case _:
+            return Image(extra=pack_extra(SHAPE, unknown_fields(part, frozenset(("type",)), at)))
+        case {"type": str(kind)} if kind:
             return opaque(part, SHAPE)
+        case _:
+            raise at.untyped(part)
 
 
 def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
     custom = item["type"] == _CUSTOM
-    fields = unknown_fields(item, _CUSTOM_CALL if custom else _CALL)
+    fields = unknown_fields(item, _CUSTOM_CALL if custom else _CALL, at)
     if custom:
         fields["type"] = _CUSTOM
     return ToolCall(
@@ -198,7 +223,7 @@ def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
 
 
 def _read_command(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
-    fields = {"type": _SHELL, **unknown_fields(item, _SHELL_CALL)}
+    fields = {"type": _SHELL, **unknown_fields(item, _SHELL_CALL, at)}
     return ToolCall(
         id=at.text(item, "call_id") or at.text(item, "id"),
         name=_SHELL.removesuffix("_call"),
@@ -212,16 +237,19 @@ def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
         return _read_part(part, at / f".output[{index}]")
 
     text, rest, layout = read_answer(item.get("output"), read)
-    fields = unknown_fields(item, _OUTPUT) | layout
+    fields = unknown_fields(item, _OUTPUT, at) | layout
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
     call = at.text(item, "call_id") or at.text(item, "id")
     return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
 
 
-def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
+def _read_reasoning(item: Mapping[str, Any], at: FieldPath) -> Thinking:
     texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
-    fields = unknown_fields(item, _REASONING)
+    fields = unknown_fields(item, _REASONING, at)
+    for name in _THOUGHTS:
+        if name in item:
+            fields[name] = item[name]
     encrypted = item.get("encrypted_content")
     if not isinstance(encrypted, str) and "encrypted_content" in item:
         fields["encrypted_content"] = encrypted
@@ -287,8 +315,9 @@ def _is_content(part: Part) -> bool:
 def _message(message: Message, parts: Sequence[Part], fields: Fields) -> Fields:
     role = "user" if message.role == "tool" else message.role
     content: Any = [_content(part, role) for part in parts]
+    is_listed = fields.pop(LISTED, False)
     if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, SHAPE):
-        content = parts[0].text
+        content = content if is_listed else parts[0].text
     return {"role": role, "content": content, **fields}
 
 
@@ -299,6 +328,8 @@ def _content(part: Part, role: str = "user") -> Fields:
     if isinstance(part, Image):
         address = {"image_url": address_of(part)} if address_of(part) else {}
         return {"type": "input_image", **address, **fields}
+    if isinstance(part, Text) and fields.get("type") == "refusal":
+        return {"type": "refusal", "refusal": part.text}
     kind = "output_text" if role == "assistant" else "input_text"
     return {
         "type": kind,

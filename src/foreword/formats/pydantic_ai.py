@@ -13,7 +13,7 @@ import json
 from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,8 @@ _USUAL: Fields = {
     "scope": "conversation",
     "force_download": False,
 }
-_ENVELOPE = frozenset(("parts", "kind"))
+_ENVELOPE = frozenset(("parts", "kind", "instructions"))
+_OF_REQUEST = "instructions_of_request"  # a system message that requests carry as a field
 _PROMPT = frozenset(("part_kind", "content"))
 _RETURN = frozenset(("part_kind", "content", "tool_call_id"))
 _CALL = frozenset(("part_kind", "tool_name", "args", "tool_call_id"))
@@ -87,33 +88,55 @@ def from_pydantic_ai(messages: Sequence[ModelMessage]) -> tuple[Message, ...]:
 
 def from_pydantic_ai_json(value: object, where: str = "messages") -> tuple[Message, ...]:
     """Messages from the JSON of theirs."""
-    names = dict[str, str]()  # call id -> the tool's name
+    before = EarlierMessages()
     found = list[Message]()
     for index, one in enumerate(FieldPath(where, "messages").sequence(value, "a list of messages")):
-        found += read_message(one, FieldPath(where, f"messages[{index}]"), names)
+        found += read_message(one, FieldPath(where, f"messages[{index}]"), before)
     return tuple(found)
 
 
-def read_message(value: object, at: FieldPath, names: dict[str, str]) -> Iterable[Message]:
-    """The messages in one request or response; `names` of tools are remembered from one to the
-    next."""
+@dataclass(slots=True)
+class EarlierMessages:
+    """What is remembered from one message to the next."""
+
+    names: dict[str, str] = field(default_factory=dict)  # of tools, by the id of a call
+    instructions: str = ""  # of the last request that had some: each repeats them
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether this is one of their requests or responses."""
+    return "parts" in value and value.get("kind") in ("request", "response")
+
+
+def read_message(value: object, at: FieldPath, before: EarlierMessages) -> Sequence[Message]:
+    """The messages in one request or response."""
     value = at.mapping(value, "a mapping with kind and parts")
     parts = list[tuple[Mapping[str, Any], FieldPath]]()
     for index, part in enumerate((at / ".parts").sequence(value.get("parts"))):
         place = at / f".parts[{index}]"
         parts.append((place.mapping(part), place))
-    fields = _own_fields(value, _ENVELOPE)
+    fields = _own_fields(value, _ENVELOPE, at)
+    instructions = at.text(value, "instructions")
     if value.get("kind") == "response":
         message = Message(
             "assistant",
             tuple(_read_response_part(part, place) for part, place in parts),
             extra=pack_extra(SHAPE, fields),
         )
-        names |= _tool_names(message)
+        before.names |= _tool_names(message)
         return [message]
     if value.get("kind") != "request":
         raise (at / ".kind").wrong(f"{value.get('kind')!r} is not one of request, response")
-    return [_read_request_part(part, place, fields, names) for part, place in parts]
+    messages = list[Message]()
+    if instructions:
+        fields["instructions"] = instructions
+        if instructions != before.instructions:
+            extra = pack_extra(SHAPE, {_OF_REQUEST: True})
+            messages.append(Message("system", (Text(instructions),), extra=extra))
+            before.instructions = instructions
+    for part, place in parts:
+        messages.append(_read_request_part(part, place, fields, before.names))
+    return messages
 
 
 def _tool_names(message: Message) -> dict[str, str]:
@@ -121,11 +144,11 @@ def _tool_names(message: Message) -> dict[str, str]:
     return {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
 
 
-def _own_fields(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
-    """The fields besides those known that say something: not null, and not what theirs are
+def _own_fields(value: Mapping[str, Any], known: frozenset[str], at: FieldPath) -> Fields:
+    """The fields besides those known that tell something: not null, and not what theirs are
     unless somebody sets them."""
-    fields = unknown_fields(value, known)
-    return {name: field for name, field in fields.items() if _says_something(name, field)}
+    fields = unknown_fields(value, known, at)
+    return {name: fields[name] for name in fields if _says_something(name, fields[name])}
 
 
 def _says_something(name: str, value: object) -> bool:
@@ -147,7 +170,7 @@ def _read_request_part(
         return Message(
             "user", (opaque(part, SHAPE, "part_kind"),), extra=pack_extra(SHAPE, envelope)
         )
-    fields = _own_fields(part, _PROMPT)
+    fields = _own_fields(part, _PROMPT, at)
     if fields:
         envelope["part"] = fields
     return Message(
@@ -173,20 +196,22 @@ def _read_content_part(part: object, at: FieldPath) -> Part:
             data and kind.startswith("image/")
         ):
             data = data.translate(_STANDARD)
-            fields = _file_fields(part, _BINARY, data)
+            fields = _file_fields(part, _BINARY, data, at)
             return Image(kind, data, extra=pack_extra(SHAPE, fields))
         case {"kind": "image-url", "url": str(url)} if url:
             kind = str(part.get("media_type") or "")
-            fields = _file_fields(part, _ADDRESS, url)
+            fields = _file_fields(part, _ADDRESS, url, at)
             return Image(kind, url=url, extra=pack_extra(SHAPE, fields))
         case _:
             return opaque(part, SHAPE, "kind")
 
 
-def _file_fields(part: Mapping[str, Any], known: frozenset[str], source: str) -> Fields:
+def _file_fields(
+    part: Mapping[str, Any], known: frozenset[str], source: str, at: FieldPath
+) -> Fields:
     """The fields of a file that do not follow from the file itself, as its name usually does;
     `source` is its base64 or its address."""
-    fields = _own_fields(part, known)
+    fields = _own_fields(part, known, at)
     if "identifier" in fields:
         with suppress(ValueError):  # what is no base64 has no usual name
             is_binary = part["kind"] == "binary"
@@ -211,7 +236,7 @@ def _read_return(part: Mapping[str, Any], at: FieldPath, names: dict[str, str]) 
 
     call = at.text(part, "tool_call_id")
     content = part.get("content")
-    fields = _own_fields(part, _RETURN)
+    fields = _own_fields(part, _RETURN, at)
     if fields.get("tool_name") == names.get(call):
         fields.pop("tool_name", None)
     if part["part_kind"] != "tool-return":
@@ -244,11 +269,11 @@ def _read_response_part(part: Mapping[str, Any], at: FieldPath) -> Part:
         case "text":
             return Text(
                 at.text(part, "content"),
-                pack_extra(SHAPE, _own_fields(part, _PROMPT)),
+                pack_extra(SHAPE, _own_fields(part, _PROMPT, at)),
             )
         case "thinking":
             whose = _WHOSE.get(str(part.get("provider_name")), SHAPE)
-            fields = _own_fields(part, _THINKING)
+            fields = _own_fields(part, _THINKING, at)
             if fields.get("provider_name") == _NAMES.get(whose):
                 fields.pop("provider_name", None)
             text = at.text(part, "content")
@@ -260,7 +285,7 @@ def _read_response_part(part: Mapping[str, Any], at: FieldPath) -> Part:
                 extra=pack_extra(SHAPE, fields),
             )
         case "tool-call":
-            fields = _own_fields(part, _CALL)
+            fields = _own_fields(part, _CALL, at)
             if not isinstance(part.get("args"), str):
                 fields["args"] = "none" if part.get("args") is None else "object"
             return ToolCall(
@@ -281,7 +306,7 @@ def _read_file(part: Mapping[str, Any], at: FieldPath) -> Part:
     if not isinstance(image, Image):
         return opaque(part, SHAPE, "part_kind")
     image_fields = unpack_extra(image.extra, SHAPE)
-    fields = _own_fields(part, _PROMPT)
+    fields = _own_fields(part, _PROMPT, at)
     if fields:
         image_fields["file"] = fields
     return replace(image, extra=pack_extra(SHAPE, image_fields))
@@ -300,9 +325,13 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
     out = list[Fields]()
     names = dict[str, str]()  # call id -> the tool's name
     last_request: Fields = {}  # the fields of the last request, without its parts
-    for message in mend(messages)[0]:
+    mended = mend(messages)[0]
+    of_requests = _instructions_of_requests(mended)
+    for message in mended:
         names |= _tool_names(message)
         fields = unpack_extra(message.extra, SHAPE)
+        if fields.get(_OF_REQUEST) and message.text in of_requests:
+            continue
         if message.role == "assistant":
             parts = [_response_part(part) for part in _response_parts(message)]
             if parts or fields:
@@ -316,6 +345,16 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
             out.append({"kind": "request", **request, "parts": parts})
             last_request = request
     return out
+
+
+def _instructions_of_requests(messages: Iterable[Message]) -> set[str]:
+    """The instructions that go along with requests."""
+    found = set[str]()
+    for message in messages:
+        request = unpack_extra(message.extra, SHAPE).get("request")
+        if isinstance(request, dict):
+            found.add(str(request.get("instructions", "")))
+    return found
 
 
 def _response_parts(message: Message) -> Iterable[Part]:

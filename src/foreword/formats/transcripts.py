@@ -1,9 +1,10 @@
 """Read a recorded conversation from a file, whichever of the known kinds it is.
 
 A JSON document is read whole or not at all. A `.jsonl` file is read line by line, so its size does
-not matter; its lines are messages, items, or those of the coding agents Claude Code and Codex CLI.
-Those of Claude Code are a tree (`claude_branches`). What is left out is counted. Who may import a
-file again asks for marks: a piece is known by its line's `uuid`, or by all that was said up to it.
+not matter; its lines are messages, items, or those of the coding agents Claude Code, Codex CLI and
+Gemini CLI. Those of Claude Code are a tree (`claude_branches`), those of Gemini CLI a log that is
+replayed (`gemini_cli`). What is left out is counted. Who may import a file again asks for marks: a
+piece is known by its line's id, or by all that was said up to it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, tee
 from typing import Any, BinaryIO
 
 from foreword.errors import BadSource
-from foreword.formats import anthropic, detection, openai_responses, pydantic_ai
+from foreword.formats import anthropic, detection, gemini, gemini_cli, openai_responses, pydantic_ai
 from foreword.formats.claude_branches import Line, reply_id, uuid_of, with_rewound
+from foreword.formats.content_fields import field_says_something
 from foreword.formats.fields import FieldPath, add_to_extra, unpack_extra
 from foreword.formats.record import to_record
 from foreword.message import Message, Part
@@ -34,8 +36,11 @@ _HINT = (
     " line"
 )
 _LINES = (".jsonl", ".ndjson")
+_RECORDED = frozenset(("method", "path", "url", "headers", "body", "query", "timestamp"))
+_PROMPTS = ("system", "instructions", "developer")  # beside the messages of a request
+# Where there are messages, each of these would be a second conversation.
+_NOT_BESIDE = ("input", "output", "contents", "prompt", "choices", "completion")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
-_ITEMS = frozenset(("message", "reasoning", "compaction", "item_reference"))
 _ITEM = "item"
 
 
@@ -76,7 +81,10 @@ def read_transcript(
         messages = _document_messages(document, where)
         return _transcript(map(TranscriptLine, messages), Counter(), known)
     skipped = Counter[str]()
-    lines = with_rewound(_lines(chain(opening, file), where, skipped))
+    read_lines = _lines(chain(opening, file), where, skipped)
+    if _is_gemini_session(_non_blank(opening)):
+        return _transcript(_gemini_pieces(read_lines, where, skipped), skipped, known)
+    lines = with_rewound(read_lines)
     return _transcript(_read_pieces(lines, where, skipped, known or ()), skipped, known)
 
 
@@ -90,8 +98,19 @@ def _transcript(
     pieces: Iterable[TranscriptLine], skipped: Counter[str], known: Collection[str] | None
 ) -> Transcript:
     if known is None:
-        return Transcript(map(_join_pieces, _group_pieces(pieces)), skipped)
-    return Transcript(_new_messages(_group_pieces(_with_marks(pieces)), known, skipped), skipped)
+        messages = map(_join_pieces, _group_pieces(_mark_instructions(pieces)))
+        return Transcript(messages, skipped)
+    marked = _mark_instructions(_with_marks(pieces))
+    return Transcript(_new_messages(_group_pieces(marked), known, skipped), skipped)
+
+
+def _mark_instructions(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
+    """The pieces with what the system says in the middle as such. Not before they have marks:
+    those of a file that was imported long ago are still the same."""
+    at_messages, at_pieces = tee(pieces)
+    messages = detection.mark_instructions(piece.message for piece in at_messages)
+    for piece, message in zip(at_pieces, messages, strict=True):
+        yield piece if message is piece.message else replace(piece, message=message)
 
 
 def _read_opening(file: BinaryIO) -> list[bytes]:
@@ -120,6 +139,14 @@ def _is_document(opening: list[bytes]) -> bool:
     return len(opening) == 1 and not first.keys() & {"role", "type", "kind"}
 
 
+def _is_gemini_session(opening: list[bytes]) -> bool:
+    try:
+        first = _parse_json(opening[0], "") if opening else None
+    except BadSource:
+        return False
+    return isinstance(first, Mapping) and gemini_cli.is_session(first)
+
+
 def _parse_json(raw: bytes, where: str, line: int = 0) -> Any:
     try:
         return json.loads(raw.decode("utf-8-sig"))
@@ -140,31 +167,83 @@ def _parse_json(raw: bytes, where: str, line: int = 0) -> Any:
 def _document_messages(value: Any, where: str) -> tuple[Message, ...]:
     if isinstance(value, list):
         return _list_messages(value, where)
-    if isinstance(value, Mapping) and "messages" in value:
-        system = anthropic.from_anthropic({"system": value.get("system"), "messages": []}, where)
-        return system + _list_messages(value["messages"], where)
-    if isinstance(value, Mapping) and value.keys() & {"input", "output"}:
-        return openai_responses.from_responses(value, where)
-    if isinstance(value, Mapping) and "role" in value:
-        return (detection.read_message(value, where),)
+    if not isinstance(value, Mapping):
+        raise BadSource(where, "no messages in it", hint=_HINT)
+    if "body" in value and value.keys() <= _RECORDED:
+        return _document_messages(value["body"], where)
+    for read in (_read_prompt, _read_session, _read_messages, _read_response):
+        messages = read(value, where)
+        if messages is not None:
+            return tuple(messages)
+    if "role" in value or any(each.is_message(value) for each in detection.FORMATS):
+        return tuple(detection.read_any(value, FieldPath(where, "message")))
     raise BadSource(where, "no messages in it", hint=_HINT)
 
 
-def _list_messages(values: Any, where: str) -> tuple[Message, ...]:
+def _read_prompt(value: Mapping[str, Any], where: str) -> Sequence[Message] | None:
+    """The messages of a request or a response in Gemini's shape or that of the Responses API."""
+    if value.keys() & {"contents", "candidates"}:
+        return gemini.from_gemini(value, where)
+    if value.keys() & {"input", "output"} and "messages" not in value:
+        return openai_responses.from_responses(value, where)
+    return None
+
+
+def _read_session(value: Mapping[str, Any], where: str) -> Sequence[Message] | None:
+    """The messages of a session that Gemini CLI keeps in one document."""
+    if not gemini_cli.is_session(value):
+        return None
+    pieces = _gemini_pieces([(1, value)], where, Counter())
+    return [_join_pieces(group) for group in _group_pieces(pieces)]
+
+
+def _read_messages(value: Mapping[str, Any], where: str) -> Sequence[Message] | None:
+    """The messages of a request; what the system says may stand beside them."""
+    if "messages" not in value:
+        return None
+    for name in _NOT_BESIDE:
+        if value.get(name):
+            raise FieldPath(where, name).not_understood()
+    prompts = list[Message]()
+    for name in _PROMPTS:
+        if value.get(name):
+            parts = anthropic.read_content(value[name], FieldPath(where, name))
+            prompts.append(Message("system", parts))
+    usual = anthropic.SHAPE if "system" in value else ""
+    return [*prompts, *_list_messages(value["messages"], where, usual)]
+
+
+def _read_response(value: Mapping[str, Any], where: str) -> Sequence[Message] | None:
+    """The message of a response in the shape of the chat API, or of one that speaks like it."""
+    message = value.get("message")
+    path = "message"
+    choices = value.get("choices")
+    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], Mapping):
+        message = choices[0].get("message")
+        path = "choices[0].message"
+    if not isinstance(message, Mapping) or "role" in value:
+        return None
+    return detection.read_any(message, FieldPath(where, path))
+
+
+def _list_messages(values: Any, where: str, usual: str = "") -> tuple[Message, ...]:
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
-    if values and _is_pydantic_ai(values[0]):
+    if values and isinstance(values[0], Mapping) and pydantic_ai.is_message(values[0]):
         return pydantic_ai.from_pydantic_ai_json(values, where)
     if any(map(openai_responses.is_item, values)):
         return openai_responses.from_responses(values, where)
-    return detection.read_messages(values, where)
+    return detection.read_messages(values, where, usual)
 
 
-def _is_pydantic_ai(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and "parts" in value
-        and value.get("kind") in ("request", "response")
-    )
+def _gemini_pieces(
+    lines: Iterable[Line], where: str, skipped: Counter[str]
+) -> Iterator[TranscriptLine]:
+    """What was said in a session of Gemini CLI."""
+    records = gemini_cli.replay(lines, skipped)
+    for one in gemini_cli.read_records(records, where, skipped):
+        reply = one.id if one.message.role == "assistant" else ""
+        mark = f"{one.id} {one.piece}".strip()
+        yield TranscriptLine(one.message, reply=reply, mark=mark)
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -192,7 +271,7 @@ def _read_pieces(
     lines: Iterable[tuple[Line, bool]], where: str, skipped: Counter[str], known: Collection[str]
 ) -> Iterator[TranscriptLine]:
     seen = set[str]()  # the names of lines
-    names = dict[str, str]()  # of tools, by the id of a call
+    before = pydantic_ai.EarlierMessages()
     for (number, value), rewound in lines:
         note = _skip_reason(value, seen)
         if rewound and not note:
@@ -201,7 +280,7 @@ def _read_pieces(
             skipped[note] += 1
             continue
         try:
-            pieces = list(_read_line(value, FieldPath(where, "message"), names))
+            pieces = list(_read_line(value, FieldPath(where, "message"), before))
         except BadSource as error:
             raise BadSource(where, error.problem, line=number, hint=error.hint) from None
         yield from pieces
@@ -216,10 +295,14 @@ def _skip_reason(value: Mapping[str, Any], seen: set[str]) -> str:
         return str(value.get("record_type", ""))
     if "payload" in value:
         return "" if kind == "response_item" else kind
-    if "role" in value or kind in _ITEMS or kind.endswith(("_call", "_call_output")):
+    if "role" in value:
         return ""
     if value.keys() & _CLAUDE_NOTES:
         return _claude_skip_reason(value, kind, seen)
+    if any(each.is_message(value) for each in detection.FORMATS):
+        return ""
+    if any(field_says_something(name, value[name]) for name in value if name != "type"):
+        return ""  # no note, and nothing that is known here: it is refused by name
     return kind
 
 
@@ -241,22 +324,22 @@ def _claude_skip_reason(value: Mapping[str, Any], kind: str, seen: set[str]) -> 
 
 
 def _read_line(
-    value: Mapping[str, Any], at: FieldPath, names: dict[str, str]
+    value: Mapping[str, Any], at: FieldPath, before: pydantic_ai.EarlierMessages
 ) -> Iterable[TranscriptLine]:
     if "payload" in value:
         return [TranscriptLine(openai_responses.read_item(value["payload"], at), _ITEM)]
     if "message" in value and "role" not in value:
         inner = at.mapping(value["message"], "a mapping with role and content")
-        message = detection.read_message(inner, at.where, at.path)
+        message = detection.read_message(inner, at.where, at.path, usual=anthropic.SHAPE)
         if value.get("isCompactSummary"):
             message = replace(message, kind="summary")
         reply = reply_id(value) if message.role == "assistant" else ""
         return [TranscriptLine(message, reply=reply, mark=uuid_of(value))]
-    if _is_pydantic_ai(value):
-        return map(TranscriptLine, pydantic_ai.read_message(value, at, names))
+    if pydantic_ai.is_message(value):
+        return map(TranscriptLine, pydantic_ai.read_message(value, at, before))
     if openai_responses.is_item(value):
         return [TranscriptLine(openai_responses.read_item(value, at), _ITEM)]
-    return [TranscriptLine(detection.read_message(value, at.where, at.path))]
+    return map(TranscriptLine, detection.read_any(value, at))
 
 
 # --- pieces ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from foreword.errors import BadSource
-from foreword.formats import from_record, read_message, to_record
+from foreword.formats import from_record, read_message, read_messages, to_record
 from foreword.message import KINDS, Kind, Message
 from foreword.session.call_memory import Calls
 from foreword.session.compaction import Compaction
@@ -165,6 +165,19 @@ class Appender:
         except BaseException:
             self._calls.forget()
             raise
+
+
+def messages_to_store(said: Iterable[object]) -> list[Message]:
+    """The messages of one list as they will be kept: what the system says behind others is an
+    instruction, and an agent's turn is the messages it was made of."""
+    given = list(said)
+    try:
+        read = read_messages(given, "messages")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadSource(
+            "messages", f"can't be kept: {error}", hint="give values that JSON can hold"
+        ) from None
+    return [message_to_store(message) for message in read]
 
 
 def message_to_store(message: object, kind: Kind | None = None) -> Message:

@@ -49,7 +49,7 @@ def _part(part: Part, secrets: KnownValues) -> Part:
         case Thinking(signature="", redacted=False):
             new = replace(part, text=secrets.known(part.text), extra=_fields(part.extra, secrets))
         case Opaque():
-            new = replace(part, data=_fields(part.data, secrets))
+            new = _attachment(part, secrets)
         case Thinking() | Image():
             new = part
     return part if new == part else new
@@ -57,9 +57,11 @@ def _part(part: Part, secrets: KnownValues) -> Part:
 
 def _result_part(part: Image | Opaque, secrets: KnownValues) -> Image | Opaque:
     """What a result holds besides its text."""
-    if isinstance(part, Opaque):
-        return replace(part, data=_fields(part.data, secrets))
-    return part
+    return _attachment(part, secrets) if isinstance(part, Opaque) else part
+
+
+def _attachment(part: Opaque, secrets: KnownValues) -> Opaque:
+    return replace(part, data=_fields(part.data, secrets), text=secrets.known(part.text))
 
 
 def _arguments(text: str, secrets: KnownValues) -> str:

@@ -19,7 +19,7 @@ from foreword.message import Kind, Message
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.session import cache_reuse
-from foreword.session.append import Appended, Appender, message_to_store
+from foreword.session.append import Appended, Appender, message_to_store, messages_to_store
 from foreword.session.call_memory import Calls
 from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
@@ -179,7 +179,7 @@ class Session(WorkflowState):
     def append_all(self, said: Iterable[object], *, key: str | None = None) -> Appended:
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
         `key` as of `append`."""
-        new = [message_to_store(message) for message in said]
+        new = messages_to_store(said)
         if key is None:
             return self._appender.append_all(new)
         return self._appender.append_all_once(new, key=key)

@@ -168,10 +168,22 @@ def append(
             )
             lines.append(line)
         _insert(db, conversation, lines)
-        for line in lines:
-            if line.kind == "system_prompt":
-                set_system_prompt(db, conversation, line.message.text)
+        prompt = _newest_prompt(lines)
+        if prompt is not None:
+            set_system_prompt(db, conversation, prompt)
     return lines
+
+
+def _newest_prompt(lines: Sequence[StoredMessage]) -> str | None:
+    """The newest system prompt among messages that came together: the last one with those right in
+    front of it, since a request may have both `system` and `developer`."""
+    texts = list[str]()
+    for line in reversed(lines):
+        if line.kind == "system_prompt":
+            texts.append(line.message.text)
+        elif texts:
+            break
+    return "\n\n".join(reversed(texts)) if texts else None
 
 
 def _insert(db: Database, conversation: int, lines: Sequence[StoredMessage]) -> None:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 LONGEST_WORDS = 60  # characters of what was taken for a file, in an error and its hint
 ROLES = ("user", "assistant", "system")
 SHAPE = (
-    'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or'
-    " OpenAI"
+    'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic,'
+    " OpenAI, Gemini, LangChain or LlamaIndex"
 )
 
 
@@ -57,9 +57,10 @@ def append(
 ) -> None:
     """Add one message to a session.
 
-    FILE has it as JSON, in the shape of Anthropic or OpenAI; without a file and --text, it is read
-    from standard input. Prints the number of the message. Where the context has grown too large,
-    its history is compressed.
+    FILE has it as JSON, in the shape of a provider (Anthropic, OpenAI, Gemini, Bedrock, Ollama) or
+    a framework (LangChain, LlamaIndex, pydantic-ai, Vercel's AI SDK); without a file and --text, it
+    is read from standard input. It is read whole or refused. Prints the number of the message.
+    Where the context has grown too large, its history is compressed.
 
     \b
     Examples:
@@ -111,14 +112,8 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
 
 
 def _says_something(message: Message) -> bool:
-    """Whether there is more in it than blank text: a refusal or a sound is beside the content."""
-    from foreword.formats import openai_chat
-    from foreword.formats.fields import unpack_extra
-
-    for part in message.parts:
-        if not isinstance(part, Text) or part.text.strip():
-            return True
-    return any(unpack_extra(message.extra, openai_chat.SHAPE).values())
+    """Whether there is more in it than blank text."""
+    return any(not isinstance(part, Text) or part.text.strip() for part in message.parts)
 
 
 @click.command("import")
@@ -129,9 +124,11 @@ def import_transcript(file: str, workflow: str, db: str | None, root: str) -> No
     """Add a recorded conversation to a session.
 
     A list of messages or a request as JSON, or one JSON object on each line (.jsonl), in the shape
-    of Anthropic, OpenAI or pydantic-ai; or a transcript of Claude Code or Codex CLI. All of it is
-    imported or nothing. What was imported before is not imported again, so a file that has grown
-    adds only what is new. Nothing is compressed on the way.
+    of a provider (Anthropic, OpenAI, Gemini, Bedrock, Ollama) or a framework (LangChain,
+    LlamaIndex, pydantic-ai, Vercel's AI SDK); or a session of Claude Code, Codex CLI, Gemini CLI or
+    opencode. All of it is imported or nothing: what is not understood is named by its path. What
+    was imported before is not imported again, so a file that has grown adds only what is new.
+    Nothing is compressed on the way.
 
     \b
     Examples:

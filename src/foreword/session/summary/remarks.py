@@ -49,12 +49,12 @@ class Remark:
 
 
 def remarks(messages: Sequence[Message]) -> list[Remark]:
-    """Everything said in the conversation, oldest first; standing instructions, images and
-    thinking are not remarks."""
+    """Everything said in the conversation, oldest first; the system prompt, images and thinking
+    are not remarks."""
     found: list[Remark] = []
     subjects: dict[str, str] = {}
     for at, message in enumerate(messages):
-        if message.role == "system" or message.kind == _SUMMARY or message.kind in NOT_HISTORY:
+        if message.kind == _SUMMARY or message.kind in NOT_HISTORY:
             continue
         role = "tool" if message.kind in _PROGRAM_KINDS else message.role
         for part in message.parts:

@@ -1,0 +1,133 @@
+"""Messages of Amazon Bedrock's Converse: blocks named by their key, as `{"toolUse": {...}}`.
+
+For reading. A block of a kind that nobody here reads goes along with its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from foreword.formats.content_fields import words_in
+from foreword.formats.fields import (
+    FieldPath,
+    Fields,
+    arguments_of,
+    kind_of,
+    pack_extra,
+    read_answer,
+    to_json,
+    unknown_fields,
+)
+from foreword.message import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+SHAPE = "bedrock"
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+_MESSAGE = frozenset(("role", "content", "kind"))
+_KINDS = frozenset(
+    (
+        "toolUse toolResult image document video audio reasoningContent cachePoint guardContent"
+        " citationsContent searchResult"
+    ).split()
+)
+_CALL = frozenset(("toolUseId", "name", "input"))
+_RESULT = frozenset(("toolUseId", "content", "status"))
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether this is one of Converse's messages: a block is named by its key."""
+    content = value.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and "type" not in block and block.keys() & _KINDS:
+            return True
+    return False
+
+
+def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
+    """One message; `at` is its place in the input."""
+    role = at.role(value, _ROLES)
+    fields = unknown_fields(value, _MESSAGE, at)
+    parts = list[Part]()
+    for index, block in enumerate((at / ".content").sequence(value.get("content"))):
+        parts.append(_read_block(block, at / f".content[{index}]"))
+    return Message(role, tuple(parts), kind_of(value, at), pack_extra(SHAPE, fields))
+
+
+def _read_block(value: object, at: FieldPath) -> Part:
+    if isinstance(value, str):
+        return Text(value)
+    block = at.mapping(value, "a mapping with one key")
+    if len(block) != 1:
+        raise at.wrong(f"has {len(block)} keys, and a block has one")
+    ((kind, data),) = block.items()
+    place = at / f".{kind}"
+    match kind:
+        case "text":
+            return Text(at.text(block, "text"))
+        case "toolUse":
+            return _read_call(place.mapping(data), place)
+        case "toolResult":
+            return _read_result(place.mapping(data), place)
+        case "reasoningContent":
+            return _read_reasoning(place.mapping(data), place)
+        case "image":
+            return _read_image(block, place.mapping(data), place)
+        case _ if kind in _KINDS:
+            return Opaque(to_json(block), SHAPE, str(kind), words_in(data))
+        case _:
+            raise place.not_understood()
+
+
+def _read_call(data: Mapping[str, Any], at: FieldPath) -> ToolCall:
+    return ToolCall(
+        id=at.text(data, "toolUseId"),
+        name=at.text(data, "name"),
+        arguments=arguments_of(data.get("input", {})),
+        extra=pack_extra(SHAPE, unknown_fields(data, _CALL, at)),
+    )
+
+
+def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
+    def read(block: object, index: int) -> Part:
+        place = at / f".content[{index}]"
+        if isinstance(block, Mapping) and block.keys() == {"json"}:
+            return Text(to_json(block["json"]))
+        part = _read_block(block, place)
+        if not isinstance(part, Text | Image | Opaque):
+            raise place.not_understood()
+        return part
+
+    text, rest, layout = read_answer(data.get("content"), read)
+    fields: Fields = unknown_fields(data, _RESULT, at) | layout
+    return ToolResult(
+        id=at.text(data, "toolUseId"),
+        text=text,
+        failed=data.get("status") == "error",
+        rest=rest,
+        extra=pack_extra(SHAPE, fields),
+    )
+
+
+def _read_reasoning(data: Mapping[str, Any], at: FieldPath) -> Thinking:
+    if "redactedContent" in data:
+        signature = arguments_of(data["redactedContent"])
+        return Thinking("", signature=signature, redacted=True, shape=SHAPE)
+    text = (at / ".reasoningText").mapping(data.get("reasoningText"), "a mapping with text")
+    return Thinking(at.text(text, "text"), signature=at.text(text, "signature"), shape=SHAPE)
+
+
+def _read_image(block: Mapping[str, Any], data: Mapping[str, Any], at: FieldPath) -> Part:
+    source = (at / ".source").mapping(data.get("source"), "a mapping with bytes")
+    if isinstance(source.get("bytes"), str):
+        return Image(f"image/{data.get('format', 'png')}", source["bytes"])
+    return Opaque(to_json(block), SHAPE, "image", words_in(data))

@@ -1,0 +1,209 @@
+"""Messages that LangChain has dumped: `message_to_dict`, `dumpd`, `model_dump`.
+
+For reading. What a provider's package put into `additional_kwargs` or into the content once more
+(a call that is in `tool_calls`, too) is read once; whatever else says something is refused. The
+artifact of a result is not for the model and only goes along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from foreword.formats import anthropic, openai_chat
+from foreword.formats.fields import (
+    FieldPath,
+    Fields,
+    arguments_of,
+    image_from_address,
+    opaque,
+    pack_extra,
+    read_answer,
+    unknown_fields,
+)
+from foreword.message import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+SHAPE = "langchain"
+_ROLES: dict[str, Role] = {
+    "human": "user",
+    "user": "user",
+    "ai": "assistant",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_MESSAGE = frozenset(
+    (
+        *("type", "role", "content", "additional_kwargs", "tool_calls", "invalid_tool_calls"),
+        *("tool_call_chunks", "tool_call_id", "status"),
+    )
+)
+_KWARGS = frozenset(("tool_calls", "function_call", "reasoning_content", "refusal"))
+_TOOL_CALL = frozenset(("name", "args", "id", "type"))
+_INVALID_CALL = _TOOL_CALL | {"error"}
+_FILE = frozenset(("type", "source_type", "base64", "data", "url", "mime_type"))
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether this is a message that LangChain has dumped."""
+    if "lc" in value and "kwargs" in value:
+        return True
+    if "role" in value or not isinstance(value.get("type"), str):
+        return False
+    return _plain_type(value["type"]) in (*_ROLES, "chat") and bool(
+        value.keys() & {"data", "content"}
+    )
+
+
+def _plain_type(kind: str) -> str:
+    """`human` for `HumanMessage` and `HumanMessageChunk`, too."""
+    return kind.removesuffix("Chunk").removesuffix("Message").lower()
+
+
+def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
+    """One message; `at` is its place in the input."""
+    kind, value, at = _unpacked(value, at)
+    if kind == "chat":
+        kind = at.text(value, "role")
+    role = _ROLES.get(kind)
+    if role is None:
+        raise (at / ".type").none_of(kind, _ROLES)
+    kwargs = value.get("additional_kwargs") or {}
+    at_kwargs = at / ".additional_kwargs"
+    kwargs = at_kwargs.mapping(kwargs, "a mapping")
+    fields = unknown_fields(value, _MESSAGE, at)
+    more = unknown_fields(kwargs, _KWARGS, at_kwargs)
+    extra = pack_extra(SHAPE, fields | ({"additional_kwargs": more} if more else {}))
+    if role == "tool":
+        return Message(role, (_read_result(value, at, extra),))
+    calls = list(_read_calls(value, kwargs, at))
+    parts = list[Part]()
+    for name in ("reasoning_content", "refusal"):
+        text = at_kwargs.text(kwargs, name)
+        if text:
+            parts.append(Text(text) if name == "refusal" else Thinking(text, shape=SHAPE))
+    parts += _read_content(value.get("content"), at / ".content", {call.id for call in calls})
+    return Message(role, (*parts, *calls), extra=extra)
+
+
+def _unpacked(value: Mapping[str, Any], at: FieldPath) -> tuple[str, Mapping[str, Any], FieldPath]:
+    """The type of a message, its fields, and where they stand: beside the type, or inside."""
+    if "lc" in value:
+        path = (at / ".id").sequence(value.get("id"), "the path of a class")
+        kind = str(path[-1]) if path else ""
+        at = at / ".kwargs"
+        return _plain_type(kind), at.mapping(value.get("kwargs"), "a mapping"), at
+    kind = _plain_type(value["type"])
+    if "data" not in value:
+        return kind, value, at
+    unread = unknown_fields(value, frozenset(("type", "data")), at)
+    inner = (at / ".data").mapping(value["data"], "a mapping with content")
+    return kind, {**unread, **inner}, at / ".data"
+
+
+def _read_content(content: object, at: FieldPath, calls: set[str]) -> Iterator[Part]:
+    """The parts of a message, without the calls that it also lists on their own."""
+    if isinstance(content, str):
+        if content:
+            yield Text(content)
+        return
+    for index, block in enumerate(at.sequence(content or [], "text or a list of parts")):
+        part = _read_block(block, at / f"[{index}]")
+        if not (isinstance(part, ToolCall) and part.id in calls):
+            yield part
+
+
+def _read_block(block: object, at: FieldPath) -> Part:
+    if isinstance(block, str):
+        return Text(block)
+    block = at.mapping(block)
+    match block.get("type"):
+        case "image_url":
+            return openai_chat.read_part(block, at)
+        case "image" if "source" not in block:
+            return _read_image(block, at)
+        case "tool_call":
+            return _read_call(block, at, _TOOL_CALL)
+        case "reasoning":
+            text = at.text(block, "reasoning") or at.text(block, "text")
+            return Thinking(text, shape=SHAPE)
+        case "text" | "image" | "thinking" | "redacted_thinking" | "tool_use" | "document":
+            return anthropic.read_block(block, at)
+        case str(kind) if kind:
+            return opaque(block, SHAPE)
+        case _:
+            raise at.untyped(block)
+
+
+def _read_image(block: Mapping[str, Any], at: FieldPath) -> Image:
+    extra = pack_extra(SHAPE, unknown_fields(block, _FILE, at))
+    data = at.text(block, "base64") or at.text(block, "data")
+    if data:
+        return Image(at.text(block, "mime_type") or "image/png", data, extra=extra)
+    image = image_from_address(at.text(block, "url"))
+    return Image(image.media_type, image.data, image.url, extra)
+
+
+def _read_calls(
+    value: Mapping[str, Any], kwargs: Mapping[str, Any], at: FieldPath
+) -> Iterator[ToolCall]:
+    """The calls of a message, each once, wherever it is listed."""
+    seen = set[str]()
+    for name, known in (("tool_calls", _TOOL_CALL), ("invalid_tool_calls", _INVALID_CALL)):
+        listed = (at / f".{name}").sequence(value.get(name) or [])
+        for index, each in enumerate(listed):
+            place = at / f".{name}[{index}]"
+            call = _read_call(place.mapping(each, "a mapping with a name"), place, known)
+            seen.add(call.id)
+            yield call
+    at = at / ".additional_kwargs"
+    for index, each in enumerate((at / ".tool_calls").sequence(kwargs.get("tool_calls") or [])):
+        call = openai_chat.read_call(each, at / f".tool_calls[{index}]")
+        if call.id not in seen:
+            yield call
+    legacy = kwargs.get("function_call")
+    if legacy and not seen:
+        function = (at / ".function_call").mapping(legacy, "a mapping with a name")
+        name = at.text(function, "name")
+        yield ToolCall(name, name, arguments_of(function.get("arguments")))
+
+
+def _read_call(call: Mapping[str, Any], at: FieldPath, known: frozenset[str]) -> ToolCall:
+    fields: Fields = unknown_fields(call, known, at)
+    name = at.text(call, "name")
+    return ToolCall(
+        id=at.text(call, "id") or name,
+        name=name,
+        arguments=arguments_of(call.get("args")),
+        extra=pack_extra(SHAPE, fields),
+    )
+
+
+def _read_result(value: Mapping[str, Any], at: FieldPath, extra: str) -> ToolResult:
+    def read(block: object, index: int) -> Part:
+        place = at / f".content[{index}]"
+        part = _read_block(block, place)
+        if not isinstance(part, Text | Image | Opaque):
+            raise place.not_understood()
+        return part
+
+    text, rest, _ = read_answer(value.get("content"), read)
+    return ToolResult(
+        id=at.text(value, "tool_call_id") or at.text(value, "name"),
+        text=text,
+        failed=value.get("status") == "error",
+        rest=rest,
+        extra=extra,
+    )

@@ -1,0 +1,88 @@
+"""Ollama's chat: like OpenAI's, but calls have no ids, and pictures stand beside the content.
+
+For reading. A result names its tool; it answers the first call of that tool that is still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from foreword.formats.fields import (
+    FieldPath,
+    arguments_of,
+    kind_of,
+    pack_extra,
+    unknown_fields,
+)
+from foreword.message import Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+
+SHAPE = "ollama"
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+_MESSAGE = frozenset(
+    ("role", "content", "kind", "thinking", "images", "tool_calls", "tool_name", "tool_call_id")
+)
+_OWN_FIELDS = frozenset(("thinking", "images", "tool_name"))
+_CALL = frozenset(("id", "type", "function"))
+_FUNCTION = frozenset(("name", "arguments", "index"))
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether this is one of Ollama's: a field of its own, or a call whose arguments are an
+    object."""
+    if "role" not in value or isinstance(value.get("content"), list):
+        return False
+    if value.keys() & _OWN_FIELDS:
+        return True
+    calls = value.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping) and isinstance(function.get("arguments"), Mapping):
+            return True
+    return False
+
+
+def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
+    """One message; `at` is its place in the input."""
+    role = at.role(value, _ROLES)
+    extra = pack_extra(SHAPE, unknown_fields(value, _MESSAGE, at))
+    content = at.text(value, "content")
+    images = tuple(_read_images(value, at))
+    if role == "tool":
+        call = at.text(value, "tool_call_id") or at.text(value, "tool_name")
+        return Message(role, (ToolResult(call, content, rest=images, extra=extra),))
+    parts = list[Part]()
+    if value.get("thinking"):
+        parts.append(Thinking(at.text(value, "thinking"), shape=SHAPE))
+    if content:
+        parts.append(Text(content))
+    parts += images
+    for index, call in enumerate((at / ".tool_calls").sequence(value.get("tool_calls") or [])):
+        parts.append(_read_call(call, at / f".tool_calls[{index}]"))
+    return Message(role, tuple(parts), kind_of(value, at), extra)
+
+
+def _read_images(value: Mapping[str, Any], at: FieldPath) -> Iterator[Image]:
+    for index, image in enumerate((at / ".images").sequence(value.get("images") or [])):
+        if not isinstance(image, str):
+            raise (at / f".images[{index}]").wrong("must be base64")
+        yield Image("image/png", image)
+
+
+def _read_call(call: object, at: FieldPath) -> ToolCall:
+    call = at.mapping(call, "a mapping with a function")
+    function = (at / ".function").mapping(call.get("function"), "a mapping with a name")
+    fields = unknown_fields(call, _CALL, at)
+    fields |= unknown_fields(function, _FUNCTION, at / ".function")
+    name = at.text(function, "name")
+    return ToolCall(
+        id=at.text(call, "id") or name,
+        name=name,
+        arguments=arguments_of(function.get("arguments", {})),
+        extra=pack_extra(SHAPE, fields),
+    )

@@ -1,0 +1,81 @@
+"""What coding agents really send, read and written again: the same JSON.
+
+`requests.jsonl` has what Claude Code, Codex, Gemini CLI and opencode sent to their providers, with
+long texts cut short. Through the readers of their own shape nothing changes. Through detection and
+the store one thing may: a text is what a list of one block of text is, for each of these APIs.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foreword.formats import (
+    from_anthropic,
+    from_gemini,
+    from_openai,
+    from_record,
+    from_responses,
+    read_transcript,
+    to_anthropic_request,
+    to_gemini_request,
+    to_openai,
+    to_record,
+    to_responses,
+)
+from foreword.message import Message
+
+LINES = (Path(__file__).parents[1] / "data" / "requests.jsonl").read_text("utf-8").splitlines()
+REQUESTS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
+NAMES = [str(request["name"]) for request in REQUESTS]
+
+
+def read(request: dict[str, Any]) -> tuple[Message, ...]:
+    body = request["body"]
+    if "contents" in body:
+        return from_gemini(body)
+    if "input" in body:
+        return from_responses(body)
+    if request["path"].endswith("/chat/completions"):
+        return from_openai(body)
+    return from_anthropic(body)
+
+
+def write(request: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]:
+    body = request["body"]
+    if "contents" in body:
+        return to_gemini_request(messages)
+    if "input" in body:
+        return {"input": to_responses(messages)}
+    if request["path"].endswith("/chat/completions"):
+        return {"messages": to_openai(messages)}
+    return to_anthropic_request(messages)
+
+
+def text_as_block(value: Any) -> Any:
+    """The request with a block in place of every content that is a text."""
+    if isinstance(value, list):
+        return [text_as_block(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {name: text_as_block(member) for name, member in value.items()}
+    if "role" in value and isinstance(value.get("content"), str):
+        changed["content"] = [{"type": "text", "text": value["content"]}]
+    return changed
+
+
+@pytest.mark.parametrize("request_line", REQUESTS, ids=NAMES)
+def test_a_real_request_is_the_same_json_once_it_is_written_again(
+    request_line: dict[str, Any],
+) -> None:
+    assert write(request_line, read(request_line)) == request_line["body"]
+
+
+@pytest.mark.parametrize("request_line", REQUESTS, ids=NAMES)
+def test_a_real_request_is_recognised_and_survives_the_store(request_line: dict[str, Any]) -> None:
+    data = json.dumps(request_line["body"]).encode()
+    kept = tuple(from_record(to_record(message)) for message in read_transcript(data, "a.json"))
+    assert text_as_block(write(request_line, kept)) == text_as_block(request_line["body"])
