@@ -208,6 +208,16 @@ def test_an_error_names_every_essential_and_the_least_budget_that_will_do(
     assert error.needed == budget + 1 or error_of(sections, error.needed - 1) is not None
 
 
+def test_the_least_budget_of_an_error_is_above_the_one_that_was_too_small_with_what_is_spared() -> (
+    None
+):
+    must = Section(tag="must", text=text_of(83), title="must", rule=ESSENTIAL)
+    assert size_of(must) == 100
+    with pytest.raises(EssentialsTooLarge) as caught:
+        fitted(must, section("other", 500), budget=120, spare=50)
+    assert caught.value.needed == 121
+
+
 def error_of(sections: list[Section], budget: int) -> EssentialsTooLarge | None:
     try:
         fitted(*sections, budget=budget)
@@ -288,6 +298,8 @@ def test_a_cap_is_the_most_that_a_section_takes_however_much_is_left(
     choices = fitted(must, capped, budget=2_000)
     assert most - 150 < choices["capped"].units <= most
     assert (choices["capped"].body.form == "full") == (cap is None)
+    wide = section("capped", 100, rank=1, forms=CUT, cap=cap)
+    assert {one.reason for one in fitted(must, wide, budget=2_000).values()} == {""}
     # the same with others behind it
     choices = fitted(must, capped, section("low", 3_000, forms=CUT), budget=2_000)
     assert choices["capped"].units <= most
