@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from foreword.director.director import Director as Director
     from foreword.engine.package import Package as Package
     from foreword.engine.report import Report as Report
+    from foreword.errors import AmbiguousName as AmbiguousName
     from foreword.errors import BadBudget as BadBudget
     from foreword.errors import BadCheckpoint as BadCheckpoint
     from foreword.errors import BadNode as BadNode
     from foreword.errors import BadPlan as BadPlan
+    from foreword.errors import BadRequest as BadRequest
     from foreword.errors import BadSource as BadSource
     from foreword.errors import BrowserFailed as BrowserFailed
     from foreword.errors import CheckpointDamaged as CheckpointDamaged
@@ -51,10 +53,12 @@ if TYPE_CHECKING:
     from foreword.work.task import Task as Task
 
 _HOMES = {
+    "AmbiguousName": "foreword.errors",
     "BadBudget": "foreword.errors",
     "BadCheckpoint": "foreword.errors",
     "BadNode": "foreword.errors",
     "BadPlan": "foreword.errors",
+    "BadRequest": "foreword.errors",
     "BadSource": "foreword.errors",
     "BrowserFailed": "foreword.errors",
     "CheckpointDamaged": "foreword.errors",

@@ -4,6 +4,7 @@
       UsageError            what was asked for makes no sense as asked (exit 2)
         BadRequest            what a caller sent has not the right shape, with every problem
         UnknownName           no recipe, agent, skill, purpose, phase or tag of that name
+        AmbiguousName         several files share that name, each by its path
         InputMissing          the recipe needs an input that was neither given nor found
         BadBudget             a budget or window that is not a positive whole number
         OutsideRoot           a path that leads out of the project root
@@ -87,6 +88,17 @@ class UnknownName(UsageError):
         if self.known:
             hint = f"known: {name_list(self.known)}"
         super().__init__(message, hint=hint)
+
+
+class AmbiguousName(UsageError):
+    """Several files are called so, and nothing says which of them is meant."""
+
+    code = "ambiguous_name"
+
+    def __init__(self, kind: str, name: str, paths: Iterable[str]) -> None:
+        self.kind, self.name, self.paths = kind, name, tuple(paths)
+        message = f"{len(self.paths):,} files of kind {kind} are called {name!r}"
+        super().__init__(message, hint=f"say which by its path: {name_list(self.paths)}")
 
 
 class InputMissing(UsageError):

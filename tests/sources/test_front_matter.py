@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.sources.front_matter import LARGEST_CHARS, front_matter
+from foreword.sources.front_matter import LARGEST_CHARS, front_matter, without_front_matter
 
 
 def test_fields_and_body_are_parted() -> None:
@@ -76,3 +76,10 @@ def test_no_block_raises_and_nothing_is_lost(block: str) -> None:
     text = f"---\n{block}\n---\nbody"
     _, body, problem = front_matter(text)
     assert body == text if problem else text.endswith(body)
+
+
+def test_front_matter_that_is_not_valid_yaml_is_still_no_part_of_the_body() -> None:
+    text = "---\nname: auditor\ndescription: Use when: the code is new\n---\n\n# Auditor\n"
+    assert without_front_matter(text) == "\n# Auditor\n"
+    rule = "---\n\nA text between two rules stays.\n\n---\n\nMore.\n"
+    assert without_front_matter(rule) == rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.errors import BadSource, UnknownName
+from foreword.errors import AmbiguousName, BadSource, UnknownName
 from foreword.sources.library import library_of
 from foreword.work.factory_project import active_profile
 from tests.conformance.workshop import workshop
@@ -92,8 +93,9 @@ def test_a_context_lists_every_folder_of_documents_once_and_reads_every_file_onc
     listed, opened = Counter[str](), Counter[int]()
     scandir, os_open = os.scandir, os.open
 
-    def count_listing(path: Path) -> Any:
-        listed[os.path.relpath(path, factory)] += 1
+    def count_listing(path: Path | int) -> Any:
+        if not isinstance(path, int):  # by its number: a folder of ours that is removed
+            listed[os.path.relpath(path, factory)] += 1
         return scandir(path)
 
     def count_opening(path: Any, *args: Any, **options: Any) -> int:
@@ -114,3 +116,54 @@ def test_a_context_lists_every_folder_of_documents_once_and_reads_every_file_onc
             times_read[path.name] = opened[path.stat().st_ino]
     assert times_read["project.yaml"] == 1
     assert set(times_read.values()) == {1}
+
+
+def test_a_name_that_several_files_share_is_refused_with_their_paths(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        write(tmp_path, f"personas/{folder}/auditor.md", "# Persona: Auditor\n\n## Role\n\nx\n")
+    write(tmp_path, "personas/b/reader.md", "# Persona: Reader\n\n## Role\n\nx\n")
+    library = library_of(tmp_path)
+    with pytest.raises(AmbiguousName, match="2 files of kind persona are called 'auditor'") as said:
+        library.choose("auditor", "persona")
+    assert "personas/a/auditor.md, personas/b/auditor.md" in said.value.hint
+    beside = library.choose("auditor", "persona", near="personas/b/reader.md")
+    assert beside is not None
+    assert beside.path == "personas/b/auditor.md"
+    by_path = library.choose("a/auditor.md", "persona")
+    assert by_path is not None
+    assert by_path.path == "personas/a/auditor.md"
+
+
+def test_the_name_in_front_matter_tells_namesakes_apart(tmp_path: Path) -> None:
+    for folder in ("web", "data"):
+        text = f"---\nname: {folder}-auditor\n---\n\n# Auditor\n\n## Role\n\nx\n"
+        write(tmp_path, f"personas/{folder}/auditor.md", text)
+    library = library_of(tmp_path)
+    found = library.choose("Data Auditor", "persona")
+    assert found is not None
+    assert found.path == "personas/data/auditor.md"
+    assert library.choose("nobody", "persona") is None
+
+
+def test_the_newest_plan_is_the_one_that_git_has_last(tmp_path: Path) -> None:
+    for name in ("new", "old"):
+        write(tmp_path, f".plans/{name}.md", f"# {name}\n")
+    git(tmp_path, "init", "-q")
+    for minute, name in enumerate(("old", "new")):
+        git(tmp_path, "add", f".plans/{name}.md")
+        git(tmp_path, "commit", "-q", "-m", name, minute=minute)
+    os.utime(tmp_path / ".plans/old.md")  # a clone sets every time anew
+    plan = library_of(tmp_path).newest("plan")
+    assert plan is not None
+    assert plan.path == ".plans/new.md"
+    write(tmp_path, ".plans/draft.md", "# Draft\n")
+    draft = library_of(tmp_path).newest("plan")
+    assert draft is not None
+    assert draft.path == ".plans/draft.md"
+
+
+def git(root: Path, *words: str, minute: int = 0) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    when = f"2024-03-05T10:{minute:02}:00+00:00"
+    dates = {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+    subprocess.run(["git", *who, *words], cwd=root, check=True, env=os.environ | dates)

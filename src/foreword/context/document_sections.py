@@ -56,7 +56,7 @@ def document_sections(
             f"workflow {requested['workflow']!r} is not loaded without a phase: give --phase"
         )
     for name in _document_names(spec, values, library):
-        document = library.find(name, spec.document or "")
+        document = library.choose(name, spec.document or "")
         if document is None:
             document = _substitute(name, spec=spec, library=library, requested=requested, out=out)
         if document is None:

@@ -8,7 +8,7 @@ What a text says about documents is read by `references`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path, PurePosixPath
@@ -65,30 +65,49 @@ def name_of(path: str) -> str:
 def find_document(
     documents: Iterable[Document], wanted: str, kind: str = "", near: str = ""
 ) -> Document | None:
-    """The document that a name or a path means: by path, from the root or from `near`, else by
+    """The document that a name or a path means, the first where it means several."""
+    found = find_namesakes(documents, wanted, kind, near)
+    return found[0] if found else None
+
+
+def find_namesakes(
+    documents: Iterable[Document], wanted: str, kind: str = "", near: str = ""
+) -> list[Document]:
+    """The documents that a name or a path may mean: by path, from the root or from `near`, else by
     the end of its path, else by its name, in full or as its beginning (`feature` is
-    feature-implementation)."""
+    feature-implementation). Those beside `near` are meant before others."""
     candidates = [document for document in documents if not kind or document.kind == kind]
     path = wanted.strip().removeprefix("./")
     places = _places(path, near)
-    exact = _first(candidates, lambda document: document.path in places)
-    if exact is not None:
-        return exact
+    exact = [document for document in candidates if document.path in places]
+    if exact:
+        return exact[:1]
     if "/" in path:
         end = "/" + _without_suffix(path)
-        return _first(candidates, lambda document: _without_suffix(document.path).endswith(end))
+        found = [one for one in candidates if _without_suffix(one.path).endswith(end)]
+        return _nearest(found, near)
     key = _key(name_of(path))
-    named = _first(candidates, lambda document: _key(document.name) == key)
-    if named is not None or not key:
-        return named
-    return _first(candidates, lambda document: f"{_key(document.name)}-".startswith(f"{key}-"))
+    named = [document for document in candidates if _key(document.name) == key]
+    if named or not key:
+        return _nearest(named, near)
+    begun = [one for one in candidates if f"{_key(one.name)}-".startswith(f"{key}-")]
+    return _nearest(begun, near)
 
 
-def _first(documents: Iterable[Document], fits: Callable[[Document], bool]) -> Document | None:
-    for document in documents:
-        if fits(document):
-            return document
-    return None
+def is_called(document: Document, wanted: str) -> bool:
+    """Whether a document is called so in full, by its path or by its name."""
+    return "/" in wanted or same_name(document.name, name_of(wanted.strip()))
+
+
+def same_name(name: str, other: str) -> bool:
+    """Whether two names are one, whatever the case and what stands between their words."""
+    return bool(_key(name)) and _key(name) == _key(other)
+
+
+def _nearest(documents: list[Document], near: str) -> list[Document]:
+    folder = PurePosixPath(near).parent
+    beside = [one for one in documents if near and PurePosixPath(one.path).parent == folder]
+    return beside or documents
 
 
 def _places(path: str, near: str) -> list[str]:

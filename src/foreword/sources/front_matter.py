@@ -20,6 +20,7 @@ LARGEST_YAML_CHARS = 200_000
 
 _OPENING = lazy_pattern(r"---[ \t]*(?:\r\n?|\n)")
 _CLOSING = lazy_pattern(r"^(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE)
+_FIELD = lazy_pattern(r"\s*(?:#[^\n]*\n\s*)*[\w-]+[ \t]*:")
 # Levels of lists and mappings within each other: people write three or four; a thousand of them
 # would use up the stack.
 _DEEPEST = 20
@@ -41,8 +42,13 @@ def front_matter(text: str) -> tuple[dict[str, object], str, str]:
 
 
 def without_front_matter(text: str) -> str:
-    """The body alone."""
-    _, body, _ = front_matter(text)
+    """The body alone: front matter that is not valid YAML, as with a colon in a description, is
+    still none of it."""
+    _, body, problem = front_matter(text)
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if problem and opening else None
+    if opening and closing and _FIELD.match(text, opening.end()):
+        return text[closing.end() :]
     return body
 
 

@@ -7,7 +7,7 @@ repository, or can't be asked, stands nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ _STATUS = (
     "--no-renames",
     "--",
 )
+_MOST_COMMITS = 2_000  # that are looked through for the files of a folder; older ones count as old
+_NOT_COMMITTED = 2**62  # seconds: newer than any commit
 _COMMIT = lazy_pattern(r"[0-9a-f]{40,64}")
 _ABSENT = ("(initial)", "(detached)")
 
@@ -53,6 +55,26 @@ def git_status(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
         head=_header(lines, "oid"),
         dirty=any(not line.startswith("# ") for line in lines),
     )
+
+
+def last_changes(root: Path, paths: Sequence[str]) -> dict[str, int]:
+    """When each file was last committed, in seconds; one with changes that are not committed is
+    newer than any. Nothing where git can't tell."""
+    words = ["log", "--format=%x00%ct", "--name-only", "--relative", "-z", "--no-renames"]
+    output = _run(root, [*words, f"--max-count={_MOST_COMMITS}", "--", *paths])
+    changed = _run(root, ["ls-files", "-z", "--modified", "--others", "--", *paths])
+    if output is None or changed is None:
+        return {}
+    wanted = set(paths)
+    ages: dict[str, int] = {}
+    when = 0
+    for part in output.split("\0"):
+        name = part.strip("\n")
+        if name.isdecimal():
+            when = int(name)
+        elif name in wanted:
+            ages.setdefault(name, when)
+    return ages | dict.fromkeys(wanted.intersection(changed.split("\0")), _NOT_COMMITTED)
 
 
 def commits_apart(root: Path, commit: str | None) -> tuple[int, int] | None:

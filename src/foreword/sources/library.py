@@ -13,12 +13,12 @@ from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
-from foreword.errors import BadSource
+from foreword.errors import AmbiguousName, BadSource
 from foreword.recipe.load import load
 from foreword.recipe.schema import Read, RecipeSpec
-from foreword.sources import documents, files, references
+from foreword.sources import documents, files, git_status, references
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import mapping
+from foreword.sources.front_matter import front_matter, mapping
 from foreword.sources.json_state import value_at
 from foreword.sources.project_root import project_root
 
@@ -98,6 +98,28 @@ class Library:
         """The document that a name or a path means."""
         return documents.find_document(self.documents, wanted, kind, near)
 
+    def choose(self, wanted: str, kind: str, near: str = "") -> Document | None:
+        """The one document of a kind that a name means: by its path, by the `name:` in its front
+        matter, or by its file's name. A name that several share is an error."""
+        candidates = self.of_kind(kind)
+        found = documents.find_namesakes(candidates, wanted, kind, near)
+        if len(found) == 1 and documents.is_called(found[0], wanted):
+            return found[0]
+        # only now is it worth reading them all
+        own = [one for one in candidates if documents.same_name(self._own_name(one), wanted)]
+        meant = own or found
+        if len(meant) > 1:
+            raise AmbiguousName(kind, wanted, [document.path for document in meant])
+        return meant[0] if meant else None
+
+    def _own_name(self, document: Document) -> str:
+        """The name that a document gives itself."""
+        file = self.read(document) if document.path.endswith(".md") else None
+        if not isinstance(file, files.File):
+            return ""
+        name = front_matter(file.text)[0].get("name", "")
+        return name if isinstance(name, str) else ""
+
     def read(self, document: Document) -> files.File | files.Skip:
         """Its text."""
         return self.file(document.path)
@@ -138,11 +160,19 @@ class Library:
         return "", notes
 
     def newest(self, kind: str) -> Document | None:
-        """The one of a kind that was changed last; of equals the last by name."""
+        """The one of a kind that was changed last: what is changed and not committed, else by its
+        last commit, and without a repository by the file's own time; of equals the last by name."""
+        candidates = self.of_kind(kind)
+        if len(candidates) < 2:
+            return candidates[0] if candidates else None
+        paths = [document.path for document in candidates]
+        ages = git_status.last_changes(self.root, paths)
         return max(
-            self.of_kind(kind),
-            key=lambda document: (self._changed_ns(document), document.path),
-            default=None,
+            candidates,
+            key=lambda document: (
+                ages.get(document.path, -1) if ages else self._changed_ns(document),
+                document.path,
+            ),
         )
 
     def _changed_ns(self, document: Document) -> int:

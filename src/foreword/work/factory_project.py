@@ -54,7 +54,7 @@ def active_task(root: str | Path, recipe: str = RECIPE) -> str:
     """What the project's active plan is for, in a line; nothing where there is no plan."""
     library = library_of(root, recipe)
     name = library.values()[0].get("plan", NEWEST)
-    plan = library.newest("plan") if name == NEWEST else library.find(name, "plan")
+    plan = library.newest("plan") if name == NEWEST else library.choose(name, "plan")
     file = library.read(plan) if plan is not None else None
     return task_reference(file.path, file.text) if isinstance(file, files.File) else ""
 
@@ -132,7 +132,7 @@ def read_panel(root: str | Path, name: str, recipe: str = RECIPE) -> Panel:
     file = files.read(library.root, document.path, must=True)
 
     def find_persona(persona: str) -> tuple[str, str] | None:
-        found = library.find(persona, "persona", near=document.path)
+        found = library.choose(persona, "persona", near=document.path)
         text = library.read(found) if found is not None else None
         return (text.path, text.text) if isinstance(text, files.File) else None
 
@@ -168,7 +168,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
     rule = library.recipe.read.get(PROFILE)
     default = rule.default if rule else ""
     name = library.values()[0].get(PROFILE, "")
-    document = library.find(name, "policy") if name else None
+    document = library.choose(name, "policy") if name else None
     if document is None and name in ("", default):
         return Profile(name=name or "default")
     document = document or _find_document(library, kind="policy", name=name)
@@ -180,7 +180,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
 
 
 def _find_document(library: Library, *, kind: str, name: str) -> Document:
-    document = library.find(name, kind)
+    document = library.choose(name, kind)
     if document is None:
         raise UnknownName(kind, name, [known.name for known in library.of_kind(kind)])
     return document
