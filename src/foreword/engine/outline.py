@@ -50,7 +50,9 @@ def outline_of(sections: Sequence[Section]) -> Outline:
             stand_ins[rule.stands_in_for] = index
         else:
             waiting.append(index)
+    tier_of = [section.rule.tier for section in sections]
     _sort_by_rank(waiting, sections)
+    waiting.sort(key=tier_of.__getitem__)
     lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
     return Outline(
         tags=frozenset(times),
@@ -59,25 +61,20 @@ def outline_of(sections: Sequence[Section]) -> Outline:
         lasting=tuple(lasting),
         stand_ins=stand_ins,
         order=tuple(waiting),
-        tiers=_by_tier(sections, waiting),
+        tiers=[(tier, list(same)) for tier, same in groupby(waiting, tier_of.__getitem__)],
         silent=frozenset(silent),
         capped=any(section.rule.cap for section in sections),
     )
 
 
 def _sort_by_rank(waiting: list[int], sections: Sequence[Section]) -> None:
-    """Sort into the order of keeping: tier by tier, the highest rank first."""
-    # One number at a time: plain numbers are compared many times faster than pairs of them.
-    waiting.sort(key=[-section.rank.order for section in sections].__getitem__)
+    """Sort into the order of keeping within a tier: the highest rank first."""
+    # One number at a time: plain numbers are compared many times faster than pairs of them, and
+    # mostly only the groups differ.
+    orders = [-section.rank.order for section in sections]
+    if any(orders):
+        waiting.sort(key=orders.__getitem__)
     waiting.sort(key=[-section.rank.group for section in sections].__getitem__)
-    waiting.sort(key=[section.rule.tier for section in sections].__getitem__)
-
-
-def _by_tier(sections: Sequence[Section], waiting: Sequence[int]) -> list[tuple[int, list[int]]]:
-    tiers: dict[int, list[int]] = {}
-    for index in waiting:
-        tiers.setdefault(sections[index].rule.tier, []).append(index)
-    return list(tiers.items())
 
 
 def rank_groups(sections: Sequence[Section], waiting: Iterable[int]) -> Iterator[list[int]]:
