@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from foreword.secrets.known_values import KnownValues
 from tests.attacks import EXAMPLES
+from tests.sessions import Open
 
 pytestmark = pytest.mark.attack
 
@@ -93,6 +94,48 @@ def test_a_secret_is_hidden_however_a_tool_writes_it(secret: str) -> None:
         hidden = made.known(f"<<{written}>>")
         assert "[hidden]" in hidden, way
         assert secret[2:-2] not in hidden, way
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_is_hidden_to_the_letter_and_nothing_beside_it(secret: str) -> None:
+    made = KnownValues()
+    made.learn_texts([secret])
+    in_json = json.dumps(secret)[1:-1]
+    plainly = json.dumps(secret, ensure_ascii=False)[1:-1]
+    ways = [
+        secret,
+        quote(secret, safe=""),
+        quote_plus(secret),
+        in_json,
+        plainly,
+        json.dumps(in_json)[1:-1],
+        json.dumps(plainly, ensure_ascii=False)[1:-1],
+        html.escape(secret),
+        html.escape(secret, quote=False),
+    ]
+    for written in ways:
+        assert made.known(f"<<{written}>>") == "<<[hidden]>>", written
+    for before in range(3):
+        around = base64.b64encode(b"x" * before + secret.encode() + b"zz").decode()
+        shown = made.known(around).rstrip("=").replace("[hidden]", "")
+        assert len(shown) <= 7, "its neighbours, and what shares bits with them"
+
+
+def test_a_short_secret_is_a_word_of_its_own_and_no_pattern() -> None:
+    made = KnownValues()
+    made.learn_texts(["a.b7"])
+    assert made.known("a.b7 xa.b7 axb7 (a.b7)") == "[hidden] xa.b7 axb7 ([hidden])"
+
+
+def test_half_a_character_in_a_secret_does_no_harm(open_session: Open) -> None:
+    secret = "harbour\ud800-77"
+    made = KnownValues()
+    made.learn_texts([secret])
+    assert made.known(f"<{secret}>") == "<[hidden]>"
+    session = open_session()
+    session.set_variable("password", secret, "typed")
+    session.append({"role": "user", "content": f"it is {secret}"})
+    assert "it is [hidden]" in session.context().text
 
 
 @given(st.text(min_size=8, max_size=24), st.text(max_size=12), st.text(max_size=12))

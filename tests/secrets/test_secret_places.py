@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.secrets.known_values import KnownValues
-from foreword.secrets.masking import hide, mask
+from foreword.secrets.masking import hide, is_secret_name, mask
 from foreword.secrets.patterns import _alternatives
 from foreword.secrets.token_formats import formats
 
@@ -60,6 +60,50 @@ def test_a_word_under_pass_is_a_password_where_it_stands_alone_or_looks_like_one
     text: str, shown: str | None
 ) -> None:
     assert mask(text) == (shown or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the password is ab1c", "the password is [hidden]"),
+        ("the password is ab1", None),
+        ("the password is abc-de", "the password is [hidden]"),
+        ("the password is kettle.", "the password is [hidden]."),
+        ("the password is kettle,", None),
+        ("the password is wrong.", None),
+        ("the password is 'a b'", "the password is '[hidden]'"),
+        ("the password is ${PASSWORD}", None),
+        ("the password is getpass()", None),
+        ("the token is abcd1234", "the token is [hidden]"),
+        ("the token is abc1234", None),
+        ("the token is 12345678", None),
+    ],
+)
+def test_a_word_behind_the_password_is_hidden_where_it_could_be_one(
+    text: str, shown: str | None
+) -> None:
+    assert mask(text) == (shown or text)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_secret"),
+    [
+        ("access_token_id", False),
+        ("access_token_ids", False),
+        ("token_idx", True),
+        ("access_tokens", True),
+        ("user_tokens", False),
+        ("my_next_token", False),
+        ("bos.token", False),
+        ("mother_maiden_name", True),
+        ("password_name", False),
+        ("", False),
+    ],
+)
+def test_the_last_words_of_a_name_say_whether_it_is_a_secret_or_about_one(
+    name: str, is_secret: bool
+) -> None:
+    assert is_secret_name(name) == is_secret
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,9 @@ def _spellings(text: str) -> Iterator[str]:
     """How a text may be written: as it is, in an address, in JSON once and twice, in HTML, in
     base64."""
     yield text
-    in_address = [quote(text, safe=safe) for safe in _LEFT_IN_ADDRESSES]
-    for encoded in (quote_plus(text), *in_address):
+    # a lone surrogate can be kept, so it can be part of a secret
+    in_address = [quote(text, safe, errors="surrogatepass") for safe in _LEFT_IN_ADDRESSES]
+    for encoded in (quote_plus(text, errors="surrogatepass"), *in_address):
         yield encoded
         yield _LOWER.sub(lambda found: found[0].lower(), encoded)
     for plain in (True, False):
