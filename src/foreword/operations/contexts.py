@@ -7,8 +7,6 @@ Commands are never a caller's to allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,7 +36,6 @@ from foreword.sources.library import RECIPE
 from foreword.store.database import LARGEST_NUMBER, Database
 
 LONGEST_PATH = 4_096  # characters: no file system takes more
-STANDARD_INPUT = "standard input"
 MATERIAL = {
     "recipe": "package",
     "purpose": "handoff",
@@ -111,25 +108,23 @@ class Explanation:
 def assemble_context(project: Project, given: ContextRequest) -> ContextAnswer:
     """Assemble a context from the project by a recipe (director, package, phases, factory or its
     own), within a budget of tokens. source: a path in the project, or the data."""
-    with _source_in_errors(given):
-        package = assemble.assemble(
-            recipe_inside(project.root, given.recipe),
-            root=project.root,
-            **_confined(project.root, given),
-            save=False,
-        )
+    package = assemble.assemble(
+        recipe_inside(project.root, given.recipe),
+        root=project.root,
+        **_confined(project.root, given),
+        save=False,
+    )
     return save_and_answer(project.store, package)
 
 
 def why(project: Project, given: ContextQuestion) -> Explanation:
     """Say whether something (a tag, a path, a handle) is in a context, in which form, and why."""
-    with _source_in_errors(given):
-        answer = explain.why(
-            recipe_inside(project.root, given.recipe),
-            given.about,
-            root=project.root,
-            **_confined(project.root, given),
-        )
+    answer = explain.why(
+        recipe_inside(project.root, given.recipe),
+        given.about,
+        root=project.root,
+        **_confined(project.root, given),
+    )
     return Explanation(text=answer.text, met=answer.met)
 
 
@@ -173,19 +168,6 @@ def _confined(root: Path, given: ContextRequest) -> dict[str, Any]:
             raise BadSource(str(source), "a pipe, not a file or a folder")
         asked["source"] = source
     return asked
-
-
-@contextmanager
-def _source_in_errors(given: ContextRequest) -> Iterator[None]:
-    """Material that came with the request is called `source` in errors, not standard input."""
-    try:
-        yield
-    except BadSource as bad:
-        if bad.path != STANDARD_INPUT or isinstance(given.source, str):
-            raise
-        raise BadSource(
-            "source", bad.problem, line=bad.line, column=bad.column, hint=bad.hint
-        ) from None
 
 
 def recipe_inside(root: Path, recipe: str) -> str:
