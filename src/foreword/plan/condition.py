@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sized
 from typing import Any
 
 from foreword.errors import UsageError
-from foreword.plan.shape_check import value_in_words
 from foreword.plan.templates import value_as_text
+from foreword.plan.value_words import value_in_words
 
 ORDERS = ("greater", "less", "at_least", "at_most")
 UNARY = ("empty", "not_empty")

@@ -7,147 +7,38 @@ type does is the business of `director.node_turn`; where nodes stand, that of `n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.errors import BadNode, did_you_mean
-from foreword.pattern import lazy_pattern
-from foreword.plan import condition, shape_check, templates, value_schema
-from foreword.plan.shape_check import Rule, value_in_words
+from foreword.errors import BadNode
+from foreword.plan import condition, templates
+from foreword.plan.value_words import depth_problems, not_one_of, value_in_words
 from foreword.secrets.placeholders import HIDDEN
 
-# Of one node: longer than any page takes to load, and no run is stuck for ever.
-LONGEST_WAIT_SECONDS = 600
 # Of a loop that does not say how many it may have: a list that is longer than meant is noticed
 # before it has clicked its way through a mailbox.
 MOST_TURNS = 1_000
 BRANCHES = ("then", "else")
-_NAME = lazy_pattern(r"[^\W\d]\w{0,99}")  # of a loop's variable
-# Behind the node's own name, `node7.`, it has to fit the 200 characters of a variable's name.
-_VARIABLE = lazy_pattern(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
-
-
-def _or_template(rule: Rule) -> Rule:
-    def either(value: object, path: str) -> Iterator[str]:
-        if not templates.is_template(value):
-            yield from rule(value, path)
-
-    return either
-
-
-def _seconds(value: object, path: str) -> Iterator[str]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{path}: must be a number of seconds, not {value_in_words(value)}"
-    elif not 0 < value <= LONGEST_WAIT_SECONDS:
-        limit = f"more than 0 and at most {LONGEST_WAIT_SECONDS}"
-        yield f"{path}: must be {limit}, not {value_in_words(value)}"
-
-
-def _count(value: object, path: str) -> Iterator[str]:
-    yield from shape_check.number(value, path)
-    if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-        yield f"{path}: must be at least 1, not {value}"
-
-
-def _name(value: object, path: str) -> Iterator[str]:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
-        yield f"{path}: must be one word of letters, digits and _, not {value_in_words(value)}"
-
-
-def _variable(value: object, path: str) -> Iterator[str]:
-    if not isinstance(value, str) or not value.strip() or not _VARIABLE.fullmatch(value):
-        shape = "a name of up to 180 characters without brackets or quotes"
-        yield f"{path}: must be {shape}, not {value_in_words(value)}"
-
-
-def _list(value: object, path: str) -> Iterator[str]:
-    if not isinstance(value, list | tuple):
-        yield f"{path}: must be a list or a template that is one, not {value_in_words(value)}"
-
-
-def _fields(value: object, path: str) -> Iterator[str]:
-    yield from shape_check.mapping(value, path)
-    if not isinstance(value, Mapping):
-        return
-    if not value:
-        yield f"{path}: must name at least one field"
-    for name, extracted in value.items():
-        place = f"{path}.{name}"
-        if isinstance(extracted, str):
-            yield from shape_check.filled_text(extracted, place)
-        elif isinstance(extracted, Mapping):
-            yield from shape_check.fields({}, _FIELD)(extracted, place)
-            yield from _unknown_fields(extracted, tuple(_FIELD), place)
-            if not any(extracted.get(key) for key in _FIELD):
-                yield f"{place}: must have a selector, an attribute, or both"
-        else:
-            shape = "a selector, or a mapping with selector and attribute"
-            yield f"{place}: must be {shape}, not {value_in_words(extracted)}"
-
-
-_FIELD: dict[str, Rule] = {
-    "selector": shape_check.filled_text,
-    "attribute": shape_check.filled_text,
-}
-_TAB: dict[str, Rule] = {"tab": shape_check.filled_text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Type:
-    """What a type of node is configured with."""
+    """What is known of a type of node, beside the shape of its configuration (`node_shape`)."""
 
-    needed: Mapping[str, Rule]
-    optional: Mapping[str, Rule] = field(default_factory=dict)
     one_of: tuple[str, ...] = ()  # fields of which exactly one is given
     in_browser: bool = True
     holds: bool = False  # other nodes
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of all its fields."""
-        return (*self.needed, *self.optional)
-
 
 TYPES: dict[str, Type] = {
-    "navigate": Type(needed={"url": shape_check.filled_text}, optional=_TAB),
-    "click": Type(needed={"selector": shape_check.filled_text}, optional=_TAB),
-    "type": Type(
-        needed={"selector": shape_check.filled_text, "text": shape_check.text}, optional=_TAB
-    ),
-    "wait": Type(
-        needed={},
-        optional={
-            "selector": shape_check.filled_text,
-            "url": shape_check.filled_text,
-            "seconds": _or_template(_seconds),
-            **_TAB,
-        },
-        one_of=("selector", "url", "seconds"),
-    ),
-    "extract": Type(
-        needed={"selector": shape_check.filled_text, "variable": _variable},
-        optional={
-            "many": shape_check.yes_or_no,
-            "fields": _fields,
-            "schema": value_schema.problems,
-            **_TAB,
-        },
-    ),
-    "condition": Type(
-        needed={"left": shape_check.anything, "operator": shape_check.one_of(condition.OPERATORS)},
-        optional={"right": shape_check.anything},
-        in_browser=False,
-        holds=True,
-    ),
-    "loop": Type(
-        needed={"over": _or_template(_list), "as": _name},
-        optional={"most": _count},
-        in_browser=False,
-        holds=True,
-    ),
-    "set_variable": Type(
-        needed={"variable": _variable, "value": shape_check.anything}, in_browser=False
-    ),
+    "navigate": Type(),
+    "click": Type(),
+    "type": Type(),
+    "wait": Type(one_of=("selector", "url", "seconds")),
+    "extract": Type(),
+    "condition": Type(in_browser=False, holds=True),
+    "loop": Type(in_browser=False, holds=True),
+    "set_variable": Type(in_browser=False),
 }
 # a number that a template gives is written out in these
 _TEXT_FIELDS = ("url", "selector", "text", "tab")
@@ -171,19 +62,19 @@ def _is_given(name: object, value: object) -> bool:
 
 def problems(kind: object, config: object, description: object = "") -> Iterator[str]:
     """Why a node of this type can't be run, each with the path to it; nothing if it can."""
-    yield from shape_check.one_of(tuple(TYPES))(kind, "type")
-    yield from shape_check.text(description, "description")
+    if kind not in TYPES:
+        yield f"type: {not_one_of(kind, tuple(TYPES))}"
+    if not isinstance(description, str):
+        yield f"description: must be text, not {value_in_words(description)}"
     if not isinstance(config, Mapping):
         yield f"config: must be a mapping, not {value_in_words(config)}"
         return
-    too_deep = list(shape_check.depth(config))
+    too_deep = depth_problems(config)
     yield from too_deep
     if too_deep or kind not in TYPES:
         return
-    known = TYPES[str(kind)]
-    yield from shape_check.fields(known.needed, known.optional)(config, "config")
-    yield from _unknown_fields(config, known.fields, "config")
-    yield from _choice_problems(known, config)
+    yield from _shape_problems(str(kind), config)
+    yield from _choice_problems(TYPES[str(kind)], config)
     if kind == "condition":
         yield from _operator_problems(config)
     # a pattern or an example in a schema may look like a template
@@ -207,22 +98,16 @@ def validate_filled(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
             filled[name] = templates.value_as_text(value)
         else:
             filled[name] = value
-    known = TYPES[kind]
-    found = list(shape_check.fields(known.needed, known.optional)(filled, "config"))
+    found = _shape_problems(kind, filled)
     if found:
         raise BadNode(found)
     return filled
 
 
-def _unknown_fields(
-    config: Mapping[object, object], known: tuple[str, ...], path: str
-) -> Iterator[str]:
-    for name in config:
-        if name not in known:
-            guess = did_you_mean(str(name), known)
-            instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}"
-            quoted = value_in_words(str(name))
-            yield f"{path}.{quoted[1:-1]}: no such field, {instead}"
+def _shape_problems(kind: str, config: Mapping[str, Any]) -> list[str]:
+    from foreword.plan import node_shape, validation  # pydantic, for those who check alone
+
+    return validation.problems(node_shape.CONFIGS[kind], config, ("config",))
 
 
 def _choice_problems(known: Type, config: Mapping[object, object]) -> Iterator[str]:

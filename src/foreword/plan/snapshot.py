@@ -7,13 +7,12 @@ Which nodes can be run is in `node`, where they stand in `node_tree`.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foreword.errors import BadNode
-from foreword.plan import shape_check
+from foreword.plan.indented_json import indented_json
 from foreword.secrets.masking import hide
 
 _RESULTS = frozenset(
@@ -38,26 +37,10 @@ _NODE_FIRST = (
 )
 
 
-def _relationships(value: object, path: str) -> Iterator[str]:
-    if not isinstance(value, Mapping | list | tuple):
-        yield f"{path}: must be a list or a mapping, not {shape_check.value_in_words(value)}"
-
-
-_NODE = shape_check.fields(
-    {"id": shape_check.identity, "position": shape_check.number, "type": shape_check.filled_text},
-    {
-        "config": shape_check.mapping,
-        "description": shape_check.text,
-        "relationships": _relationships,
-        "status": shape_check.text,
-    },
-)
-
-
 def read_node(value: object, where: str = "node") -> dict[str, Any]:
     """A node as a snapshot has it, its id as text and no execution results, or `BadNode` with
     every problem."""
-    problems = list(_problems(value, ""))
+    problems = _problems(value)
     if problems or not isinstance(value, Mapping):
         raise BadNode(problems, where)
     return _node(value)
@@ -67,7 +50,7 @@ def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
     """The workflow and its nodes by position, then id, with their secrets hidden."""
     problems: list[str] = []
     for index, node in enumerate(nodes):
-        problems += _problems(node, f"nodes[{index}]")
+        problems += _problems(node, "nodes", index)
     if problems:
         raise BadNode(problems, "workflow")
     ordered = sorted(map(_node, nodes), key=lambda node: (node["position"], node["id"]))
@@ -82,28 +65,20 @@ def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
 def as_json(workflow: Mapping[str, Any], nodes: Sequence[str]) -> str:
     """A snapshot for the model, as JSON with an indent of one: what is about the workflow, and its
     nodes as `node_json` writes them."""
-    about = _indented(workflow, levels=1)
+    about = indented_json(workflow, level=1)
     listed = "[\n" + ",\n".join(nodes) + "\n ]" if nodes else "[]"
     return f'{{\n "workflow": {about},\n "nodes": {listed}\n}}'
 
 
 def node_json(node: Mapping[str, Any]) -> str:
     """One node as it stands in the JSON of a snapshot."""
-    return f"  {_indented(node, levels=2)}"
+    return f"  {indented_json(node, level=2)}"
 
 
-def _indented(value: Mapping[str, Any], *, levels: int) -> str:
-    # In JSON a line ends only between two values, so what is inside texts stays as it is.
-    written = json.dumps(value, indent=1, ensure_ascii=False)
-    return written.replace("\n", "\n" + " " * levels)
+def _problems(value: object, *place: int | str) -> list[str]:
+    from foreword.plan import node_shape, validation  # pydantic, for those who check alone
 
-
-def _problems(value: object, path: str) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        yield from _NODE(value, path)
-    else:
-        problem = f"must be a mapping, not {shape_check.value_in_words(value)}"
-        yield f"{path}: {problem}" if path else problem
+    return validation.problems(node_shape.NodeShape, value, place)
 
 
 def _node(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,21 +7,24 @@ business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+)
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from foreword.errors import did_you_mean
-from foreword.plan.value_words import value_in_words
+from foreword.plan.value_words import LONGEST_NAME, not_one_of, value_in_words
 
-LONGEST_NAME = 60  # characters of a name that somebody made up, in a problem: enough to know it
-# How alike a mistyped word must be: 'doing' is not near 'pending'; 'complete' and 'in-progress' are
-# near what they mean.
-_NEAR = 0.75
 LARGEST = 2**63 - 1  # of a whole number, as databases store them
 # Beyond what JSON's readers hold exactly, the limit itself says nothing to a person.
 _EXACT = 2**53
@@ -39,9 +42,8 @@ _WRONG_TYPE = {
     "wrong_kind": "",  # ours, whose message is the words
 }
 # How pydantic ends the place of an error where one of several kinds was tried.
-_KINDS = frozenset(
-    "int float str bool constrained-int constrained-str dict[str,any] list[any]".split()
-)
+_KINDS = frozenset("int float str bool constrained-int constrained-str".split())
+_KIND_BEGINNINGS = ("function-", "list[", "dict[")
 
 
 class Shape(BaseModel):
@@ -71,27 +73,48 @@ def wrong_kind(words: str) -> PydanticCustomError:
     return PydanticCustomError("wrong_kind", "{words}", {"words": words})
 
 
-def problems(shape: type[BaseModel], value: object) -> list[str]:
-    """What is wrong with a value, a line for each place; nothing where it has the shape."""
+def one_of(options: Sequence[str]) -> BeforeValidator:
+    """Of a field that is one of a few words."""
+
+    def check(value: object) -> object:
+        if value not in options:
+            raise wrong_word(value, options)
+        return value
+
+    return BeforeValidator(check)
+
+
+def wrong_word(value: object, options: Sequence[str]) -> PydanticCustomError:
+    """The error of a validator of ours for a value that is none of a few words."""
+    return PydanticCustomError("wrong_word", "{words}", {"words": not_one_of(value, options)})
+
+
+def problems(shape: type[BaseModel], value: object, place: tuple[int | str, ...] = ()) -> list[str]:
+    """What is wrong with a value that stands in a place, a line for each place in it; nothing where
+    it has the shape."""
     try:
         shape.model_validate(value)
     except ValidationError as error:
-        return list(problem_lines(error, shape))
+        return list(problem_lines(error, shape, place))
     return []
 
 
 def problem_lines(
-    error: ValidationError, shape: type[BaseModel], *, whole: str = ""
+    error: ValidationError,
+    shape: type[BaseModel],
+    around: tuple[int | str, ...] = (),
+    *,
+    whole: str = "",
 ) -> Iterator[str]:
     """What is wrong in each place; where one of several kinds was wanted, they are named together.
 
-    `whole` is what the value itself is called.
+    `around` is where the value stands, `whole` what it is called where it stands nowhere.
     """
     complaints = dict[tuple[int | str, ...], list[ErrorDetails]]()
     for wrong in error.errors(include_url=False):
         complaints.setdefault(_place(wrong), []).append(wrong)
     for place, together in complaints.items():
-        path = dotted_path(place) or whole
+        path = dotted_path((*around, *place)) or whole
         words = _words(together, shape)
         yield f"{path}: {words}" if path else words
 
@@ -112,7 +135,7 @@ def _place(wrong: ErrorDetails) -> tuple[int | str, ...]:
 
 
 def _is_kind(step: int | str) -> bool:
-    return isinstance(step, str) and (step in _KINDS or step.startswith("function-"))
+    return isinstance(step, str) and (step in _KINDS or step.startswith(_KIND_BEGINNINGS))
 
 
 def _words(together: list[ErrorDetails], shape: type[BaseModel]) -> str:
@@ -142,7 +165,9 @@ def _complaint(wrong: ErrorDetails, shape: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
         return f"unknown name, {_nearest_name(str(wrong['loc'][-1]), wrong['loc'], shape)}"
     if kind == "literal_error":
-        return _not_one_of(given, facts["expected"])
+        # pydantic's words: 'a', 'b' or 'c'
+        options = facts["expected"].replace(" or ", ", ").split(", ")
+        return not_one_of(given, [option.strip("'") for option in options])
     if kind in ("greater_than_equal", "less_than_equal", "greater_than"):
         return _outside(given, kind, facts)
     if kind in ("string_too_long", "too_long"):
@@ -150,7 +175,9 @@ def _complaint(wrong: ErrorDetails, shape: type[BaseModel]) -> str:
         return f"must have at most {facts['max_length']:,} {what}, not {len(given):,}"
     if kind in ("string_too_short", "too_short"):
         return "must not be empty"
-    return wrong["msg"].removeprefix("Value error, ")
+    if kind == "string_pattern_mismatch":
+        return f"must match {facts['pattern']}"
+    return wrong["msg"].removeprefix("Input should ").removeprefix("Value error, ")
 
 
 def _outside(given: object, kind: str, facts: Mapping[str, Any]) -> str:
@@ -159,18 +186,8 @@ def _outside(given: object, kind: str, facts: Mapping[str, Any]) -> str:
     if abs(limit) > _EXACT:
         return "must be a smaller number"
     rule = {"greater_than_equal": "at least", "greater_than": "more than"}.get(kind, "at most")
-    return f"must be {rule} {limit:,}, not {value_in_words(given)}"
-
-
-def _not_one_of(given: object, expected: str) -> str:
-    """`expected` is pydantic's: 'a', 'b' or 'c'."""
-    options = [option.strip().strip("'") for option in expected.replace(" or ", ", ").split(",")]
-    problem = f"{value_in_words(given)} is not one of {', '.join(options)}"
-    if isinstance(given, str):
-        near = get_close_matches(given[:LONGEST_NAME].lower(), options, n=1, cutoff=_NEAR)
-        if near:
-            problem += f", did you mean {near[0]!r}?"
-    return problem
+    shown = int(limit) if limit == int(limit) else limit
+    return f"must be {rule} {shown:,}, not {value_in_words(given)}"
 
 
 def _mistyped_name(name: str, given: object, shape: type[BaseModel]) -> str:
@@ -184,7 +201,7 @@ def _mistyped_name(name: str, given: object, shape: type[BaseModel]) -> str:
 
 
 def _nearest_name(name: str, place: tuple[int | str, ...], shape: type[BaseModel]) -> str:
-    known = list(shape.model_fields) if len(place) == 1 else sorted(_all_names(shape))
+    known = _names(shape) if len(place) == 1 else sorted(_all_names(shape))
     guess = did_you_mean(name[:LONGEST_NAME], known)
     return f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
 
@@ -192,11 +209,16 @@ def _nearest_name(name: str, place: tuple[int | str, ...], shape: type[BaseModel
 @cache
 def _all_names(shape: type[BaseModel]) -> frozenset[str]:
     """The names of all fields of a shape and of those inside it."""
-    names = set(shape.model_fields)
+    names = set(_names(shape))
     for field in shape.model_fields.values():
         for inner in _inner_shapes(field.annotation):
-            names |= _all_names(inner)
+            if inner is not shape:
+                names |= _all_names(inner)
     return frozenset(names)
+
+
+def _names(shape: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in shape.model_fields.items()]
 
 
 def _inner_shapes(annotation: object) -> Iterator[type[BaseModel]]:

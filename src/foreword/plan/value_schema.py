@@ -2,8 +2,7 @@
 lists and mappings.
 
 A page has nothing but texts, so a text that reads as the number or the yes or no that a schema
-wants becomes one. A keyword that is not known is a problem of the schema: it would be believed to
-hold.
+wants becomes one. What a schema itself may say is in `node_shape`.
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from foreword.errors import did_you_mean
-from foreword.plan import shape_check
-from foreword.plan.shape_check import value_in_words
+from foreword.plan.value_words import value_in_words
 
 TYPES: dict[str, Any] = {
     "string": str,
@@ -25,7 +22,6 @@ TYPES: dict[str, Any] = {
     "object": dict,
     "null": type(None),
 }
-_REMARKS = frozenset(["title", "description", "default", "examples", "$schema", "$id", "$comment"])
 _LIMITS: dict[str, tuple[Any, str]] = {  # keyword: what it limits, and how it is said
     "minItems": (list, "must have at least {} elements"),
     "maxItems": (list, "must have at most {} elements"),
@@ -34,29 +30,6 @@ _LIMITS: dict[str, tuple[Any, str]] = {  # keyword: what it limits, and how it i
     "minimum": ((int, float), "must be at least {}"),
     "maximum": ((int, float), "must be at most {}"),
 }
-_KEYWORDS = (
-    "type",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "enum",
-    "const",
-    *_LIMITS,
-)
-
-
-def problems(schema: object, path: str) -> Iterator[str]:
-    """What is wrong with a schema."""
-    if not isinstance(schema, Mapping):
-        yield f"{path}: must be a mapping, not {value_in_words(schema)}"
-        return
-    for name in schema:
-        if name not in _KEYWORDS and name not in _REMARKS:
-            guess = did_you_mean(str(name), _KEYWORDS)
-            instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(_KEYWORDS)}"
-            yield f"{path}.{name}: no such keyword here, {instead}"
-    yield from shape_check.fields({}, _RULES)(schema, path)
 
 
 def fit_value(value: object, schema: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
@@ -165,32 +138,3 @@ def _type_in_words(name: str) -> str:
         "boolean": "true or false",
     }
     return words[name]
-
-
-def _type(value: object, path: str) -> Iterator[str]:
-    type_name = shape_check.one_of(tuple(TYPES))
-    rule = shape_check.list_of(type_name) if isinstance(value, list | tuple) else type_name
-    yield from rule(value, path)
-
-
-def _properties(value: object, path: str) -> Iterator[str]:
-    yield from shape_check.mapping(value, path)
-    if isinstance(value, Mapping):
-        for name, member in value.items():
-            yield from problems(member, f"{path}.{name}")
-
-
-def _limit(value: object, path: str) -> Iterator[str]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{path}: must be a number, not {value_in_words(value)}"
-
-
-_RULES: dict[str, shape_check.Rule] = {
-    "type": _type,
-    "properties": _properties,
-    "required": shape_check.list_of(shape_check.text),
-    "additionalProperties": shape_check.yes_or_no,
-    "items": problems,
-    "enum": shape_check.list_of(shape_check.anything),
-    **dict.fromkeys(_LIMITS, _limit),
-}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 
 from foreword.secrets.masking import mask
 
+LONGEST_NAME = 60  # characters of a name that somebody made up, in a problem: enough to know it
+# How alike a mistyped word must be: 'doing' is not near 'pending'; 'complete' and 'in-progress' are
+# near what they mean.
+_NEAR = 0.75
 _MOST_QUOTED = 60  # characters of a value in a message: enough to recognize it, and one line
 # Characters of a value that are searched for secrets before it is quoted: whatever is quoted lies
 # well inside, and a text of megabytes costs no more.
@@ -31,6 +36,16 @@ def value_in_words(value: object) -> str:
     if isinstance(value, float) or (isinstance(value, int) and value.bit_length() < _MOST_BITS):
         return str(value)
     return f"a value of type {type(value).__name__}"
+
+
+def not_one_of(value: object, options: Sequence[str]) -> str:
+    """That a value is none of a few words, with the one that was probably meant."""
+    problem = f"{value_in_words(value)} is not one of {', '.join(options)}"
+    if isinstance(value, str):
+        near = get_close_matches(value[:LONGEST_NAME].lower(), options, n=1, cutoff=_NEAR)
+        if near:
+            problem += f", did you mean {near[0]!r}?"
+    return problem
 
 
 def depth_problems(value: object) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
-from foreword.plan.shape_check import value_in_words
+from foreword.plan.value_words import value_in_words
 
 Action = Literal["block", "human_review", "approve", "note"]
 

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from foreword.errors import BadCheckpoint
-from foreword.plan import shape_check
+from foreword.plan import validation
+from foreword.plan.value_words import depth_problems, value_in_words
 from foreword.work.checkpoint import FORMAT, KNOWN, Checkpoint, as_data, from_data, without_secrets
 
 LARGEST = 2**53  # of a number, so that any reader of JSON can hold it
@@ -132,7 +133,7 @@ def prepare_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     data = {**as_data(checkpoint), "sequence": 1}  # time and number are still to come
     doubled = [name for name in checkpoint.extra if name in KNOWN]
     problems = [f"extra.{name}: the checkpoint has a field of that name" for name in doubled]
-    problems += shape_check.depth(data)
+    problems += depth_problems(data)
     if not problems:
         data = _as_plain_json(data)
         problems = [*_problems(data), *_content_problems(data.get("artifacts"))]
@@ -152,29 +153,16 @@ def _as_plain_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _problems(data: object) -> list[str]:
     if not isinstance(data, dict):
-        return [f"it must be a mapping, not {shape_check.value_in_words(data)}"]
+        return [f"it must be a mapping, not {value_in_words(data)}"]
     format_number = data.get("format")
     if isinstance(format_number, int) and format_number > FORMAT:
         return [
             f"it was written by a newer Foreword (format {format_number}, this one knows {FORMAT})"
         ]
-    too_deep = list(shape_check.depth(data))
+    too_deep = depth_problems(data)
     if too_deep:
         return too_deep
-    try:
-        CheckpointSpec.model_validate(data)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False)
-        return [_problem_line(detail["loc"], detail["msg"]) for detail in details]
-    return []
-
-
-def _problem_line(place: tuple[str | int, ...], message: str) -> str:
-    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in place]
-    path = "".join(steps).lstrip(".")
-    if message == "Field required":
-        return f"{path}: missing"
-    return f"{path}: {message.replace('Input should', 'must').replace('String should', 'must')}"
+    return validation.problems(CheckpointSpec, data)
 
 
 def _content_problems(artifacts: object) -> list[str]:
