@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import foreword
 from foreword import lint
 from foreword.errors import UnknownName, UsageError
 from foreword.lint import Problem
@@ -263,7 +264,6 @@ def test_tier_2_counts_a_phase_with_what_it_invokes(tmp_path: Path) -> None:
             "unknown-persona",
             "'nobody'",
         ),
-        ("project.yaml", "language: cobol\n", 1, "unknown-language", "no language at all"),
         ("project.yaml", "\nprofile: strict\n", 2, "unknown-policy", "'strict'"),
         ("project.yaml", "workflow: migrate\n", 1, "unknown-workflow", "'migrate'"),
         ("project.yaml", "name: x\nlanguage: [\n", 3, "bad-yaml", "not valid YAML"),
@@ -576,3 +576,14 @@ def test_artifacts_that_are_handed_on_twice_or_never_are_told(tmp_path: Path) ->
         (7, "unnamed-artifact", "warning"),
         (11, "unnamed-artifact", "warning"),
     ]
+
+
+def test_the_language_of_a_project_needs_no_document(tmp_path: Path) -> None:
+    write(tmp_path, "instructions.md", "# Base\n\nBe kind.\n")
+    write(tmp_path, "project.yaml", "name: x\nlanguage: python\n")
+    assert "unknown-language" not in {one.code for one in lint.check(tmp_path)}
+    package = foreword.assemble("factory", root=tmp_path, save=False)
+    assert not any("python" in warning for warning in package.report.warnings)
+    write(tmp_path, "templates/go/instructions.md", "# Go\n")
+    (problem,) = [one for one in lint.check(tmp_path) if one.code == "unknown-language"]
+    assert problem.severity == "warning"

@@ -19,7 +19,7 @@ from foreword.section import Section
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import without_front_matter
-from foreword.sources.library import INVOKED, NEWEST, NONE, Library, fields_of
+from foreword.sources.library import DESCRIBED, INVOKED, NEWEST, NONE, Library, fields_of
 from foreword.text import lines, markdown, marks, parts
 from foreword.text.parts import Part
 
@@ -117,7 +117,8 @@ def _substitute(
             hint = f"give --workflow, one of: {', '.join(known)}"
         raise InputMissing("workflow", f"there is none called {name!r}", hint=hint)
     out.absent.append((name, f"no {kind} of that name"))
-    if not spec.fields and kind != "instructions":
+    is_described = kind in DESCRIBED and not known
+    if not spec.fields and kind != "instructions" and not is_described:
         out.notes.append(f"there is no {kind} {name!r}")
         out.missing.append(f"{kind} {name!r}")
     return None

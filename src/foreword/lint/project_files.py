@@ -17,7 +17,7 @@ from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import Read, RecipeSpec
 from foreword.sources import files
 from foreword.sources.front_matter import LARGEST_YAML_CHARS, mapping
-from foreword.sources.library import NEWEST, NONE
+from foreword.sources.library import DESCRIBED, NEWEST, NONE
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
@@ -48,18 +48,21 @@ def project(index: DocumentIndex) -> Iterator[Problem]:
     for named in names(index):
         is_name = named.name not in ("", NEWEST, NONE)
         if is_name and index.find(named.name, named.kind) is None:
-            yield _unknown_name(index, named)
+            yield from _unknown_name(index, named)
 
 
-def _unknown_name(index: DocumentIndex, named: DocumentName) -> Problem:
+def _unknown_name(index: DocumentIndex, named: DocumentName) -> Iterator[Problem]:
     known = [document.name for document in index.of_kind(named.kind)]
+    if named.kind in DESCRIBED and not known:
+        return
     message = f"{named.value}: no {named.kind} is called {named.name!r}"
     guess = did_you_mean(named.name, known)
     if guess:
         message += f", did you mean {guess!r}?"
     elif not known:
         message += f": there is no {named.kind} at all"
-    return error(named.file, named.line, f"unknown-{named.kind}", message)
+    tell = warning if named.kind in DESCRIBED else error
+    yield tell(named.file, named.line, f"unknown-{named.kind}", message)
 
 
 def _without_instructions(index: DocumentIndex) -> Iterator[Problem]:

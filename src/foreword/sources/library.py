@@ -26,6 +26,9 @@ RECIPE = "factory"  # the recipe that knows documents, where none is named
 # in place of a name
 NEWEST = "newest"
 NONE = "none"
+# Kinds that a project's own description names: what it is written in is so with documents or
+# without.
+DESCRIBED = frozenset(("language",))
 INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
 MOST_NAMED = 5  # of the folders that could not be looked into; an error is a few lines
 
