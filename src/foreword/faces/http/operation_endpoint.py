@@ -107,28 +107,28 @@ def open_target(
 
 
 def operation_endpoint(
-    operation: AnyOperation,
-    *,
     method: str,
     path: str,
-    tag: str,
-    name: str,
+    operation: AnyOperation,
+    *,
+    id: str,  # noqa: A002 - the word of OpenAPI
     adapt: Adapt = OperationRequest.perform,
     status: int = 200,
     problems: tuple[int, ...] = (),
     takes: Mapping[str, str] | None = None,
     gives: Mapping[str, str] | None = None,
-    elsewhere: frozenset[str] = frozenset(),
+    elsewhere: tuple[str, ...] = (),
     is_root_in_body: bool = False,
 ) -> Endpoint:
     """An operation at an address; `adapt` does what only HTTP knows, such as its headers.
 
-    `tag` and `name` make the id by which generated clients know it. Fields that stand `elsewhere`,
-    in a header or nowhere, are not to be sent.
+    By its `id`, a group and a name in it, generated clients know it. Fields that stand
+    `elsewhere`, in a header or nowhere, are not to be sent.
     """
     taken: type[OperationInput] = operation.takes
-    in_path = frozenset(_NAME.findall(path))
-    fields = tuple(name for name in taken.model_fields if name not in in_path | elsewhere)
+    tag, _, name = id.partition(".")
+    not_sent = {*_NAME.findall(path), *elsewhere}
+    fields = tuple(field for field in taken.model_fields if field not in not_sent)
     query = ADDRESSES[operation.scope]
     body: type[RequestInput] | None = None
     if method not in WITH_BODY:

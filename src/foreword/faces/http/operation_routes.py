@@ -7,6 +7,7 @@ a key) is in a module of its own.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from foreword.faces.http import append_key, plan_versions
 from foreword.faces.http.endpoint import SESSION
@@ -23,219 +24,122 @@ from foreword.operations import (
     variables,
 )
 
-_get = partial(operation_endpoint, method="GET")
-_post = partial(operation_endpoint, method="POST")
-_put = partial(operation_endpoint, method="PUT")
-_delete = partial(operation_endpoint, method="DELETE")
+_get = partial(operation_endpoint, "GET")
+_put = partial(operation_endpoint, "PUT")
+_post = partial(operation_endpoint, "POST")
+_delete = partial(operation_endpoint, "DELETE")
+# those that assemble name the project in the body, beside what they ask for
+_assemble = partial(_post, problems=(404, 422), is_root_in_body=True)
+_plan: dict[str, Any] = {
+    "id": "plans.update_plan",
+    "adapt": plan_versions.update_plan,
+    "problems": (409, 412, 422),
+    "takes": plan_versions.UPDATES,
+    "gives": plan_versions.GIVES,
+}
+PLAN = f"{SESSION}/plan"
+NODES = f"{SESSION}/nodes"
+RUNS = f"{SESSION}/runs"
+CHANGES = f"{SESSION}/variable-changes"
+VARIABLES = f"{SESSION}/variables"
+VARIABLE = f"{VARIABLES}/{{name}}"
+TASK = "/v1/checkpoints/{task}"
+REPORT = "/v1/reports/{number}"
+RECIPE = "/v1/recipes/{name}"
 
-_assembling = partial(_post, tag="contexts", problems=(404, 422), is_root_in_body=True)
-CONTEXTS = (
-    _assembling(contexts.ASSEMBLE_CONTEXT, path="/v1/assemble", name="assemble"),
-    _assembling(contexts.WHY, path="/v1/why", name="why"),
-    _get(contexts.RECALL, path="/v1/recall/{handle}", tag="contexts", name="recall"),
-    _assembling(contexts.LOOKUP, path="/v1/lookup", name="lookup"),
-)
-
-SESSIONS = (
-    _get(sessions.LIST_SESSIONS, path="/v1/sessions", tag="sessions", name="list_sessions"),
-    _get(sessions.GET_SESSION, path=SESSION, tag="sessions", name="show_session"),
-    _put(
-        sessions.SET_SYSTEM_PROMPT,
-        path=f"{SESSION}/system-prompt",
-        tag="sessions",
-        name="set_prompt",
-    ),
-    _get(sessions.GET_SNAPSHOT, path=f"{SESSION}/snapshot", tag="sessions", name="show_snapshot"),
+ENDPOINTS = (
+    _assemble("/v1/assemble", contexts.ASSEMBLE_CONTEXT, id="contexts.assemble"),
+    _assemble("/v1/why", contexts.WHY, id="contexts.why"),
+    _get("/v1/recall/{handle}", contexts.RECALL, id="contexts.recall"),
+    _assemble("/v1/lookup", contexts.LOOKUP, id="contexts.lookup"),
+    _get("/v1/sessions", sessions.LIST_SESSIONS, id="sessions.list_sessions"),
+    _get(SESSION, sessions.GET_SESSION, id="sessions.show_session"),
+    _put(f"{SESSION}/system-prompt", sessions.SET_SYSTEM_PROMPT, id="sessions.set_prompt"),
+    _get(f"{SESSION}/snapshot", sessions.GET_SNAPSHOT, id="sessions.show_snapshot"),
+    _post(NODES, sessions.PUT_NODE, id="sessions.put_node", problems=(422,)),
+    _delete(f"{NODES}/{{node}}", sessions.DROP_NODE, id="sessions.drop_node"),
+    _get(f"{SESSION}/messages", conversations.LIST_MESSAGES, id="conversations.list_messages"),
     _post(
-        sessions.PUT_NODE,
-        path=f"{SESSION}/nodes",
-        tag="sessions",
-        name="put_node",
-        problems=(422,),
-    ),
-    _delete(sessions.DROP_NODE, path=f"{SESSION}/nodes/{{node}}", tag="sessions", name="drop_node"),
-)
-
-MESSAGES = f"{SESSION}/messages"
-CONTEXT = f"{SESSION}/context"
-CONVERSATIONS = (
-    _get(conversations.LIST_MESSAGES, path=MESSAGES, tag="conversations", name="list_messages"),
-    _post(
+        f"{SESSION}/messages",
         conversations.APPEND_MESSAGE,
-        path=MESSAGES,
-        tag="conversations",
-        name="append",
+        id="conversations.append",
         adapt=append_key.append,
         status=201,
         problems=(422,),
         takes=append_key.TAKES,
-        elsewhere=frozenset(("key",)),
+        elsewhere=("key",),
     ),
     _get(
+        f"{SESSION}/context",
         conversations.PREVIEW_CONTEXT,
-        path=CONTEXT,
-        tag="conversations",
-        name="next_call",
+        id="conversations.next_call",
         problems=(422,),
     ),
     _post(
+        f"{SESSION}/context",
         conversations.SESSION_CONTEXT,
-        path=CONTEXT,
-        tag="conversations",
-        name="make_call",
+        id="conversations.make_call",
         problems=(422,),
     ),
-    _post(
-        conversations.COMPRESS_SESSION,
-        path=f"{SESSION}/compress",
-        tag="conversations",
-        name="compress",
-    ),
-    _post(conversations.UNDO_COMPRESSION, path=f"{SESSION}/undo", tag="conversations", name="undo"),
+    _post(f"{SESSION}/compress", conversations.COMPRESS_SESSION, id="conversations.compress"),
+    _post(f"{SESSION}/undo", conversations.UNDO_COMPRESSION, id="conversations.undo"),
     _get(
+        f"{SESSION}/compressions",
         conversations.LIST_COMPRESSIONS,
-        path=f"{SESSION}/compressions",
-        tag="conversations",
-        name="compressions",
+        id="conversations.compressions",
     ),
-    _get(conversations.SESSION_USAGE, path=f"{SESSION}/usage", tag="conversations", name="usage"),
-)
-
-PLAN = f"{SESSION}/plan"
-_update_plan = partial(
-    operation_endpoint,
-    plans.UPDATE_PLAN,
-    path=PLAN,
-    tag="plans",
-    name="update_plan",
-    adapt=plan_versions.update_plan,
-    problems=(409, 412, 422),
-    takes=plan_versions.UPDATES,
-    gives=plan_versions.GIVES,
-)
-PLANS = (
+    _get(f"{SESSION}/usage", conversations.SESSION_USAGE, id="conversations.usage"),
     _get(
+        PLAN,
         plans.GET_CURRENT_PLAN,
-        path=PLAN,
-        tag="plans",
-        name="show_plan",
+        id="plans.show_plan",
         adapt=plan_versions.show_plan,
         takes=plan_versions.READS,
         gives=plan_versions.GIVES,
     ),
-    _update_plan(method="PUT"),
-    _update_plan(method="POST"),
-    _get(plans.LIST_PLAN_VERSIONS, path=f"{PLAN}/versions", tag="plans", name="list_versions"),
+    _put(PLAN, plans.UPDATE_PLAN, **_plan),
+    _post(PLAN, plans.UPDATE_PLAN, **_plan),
+    _get(f"{PLAN}/versions", plans.LIST_PLAN_VERSIONS, id="plans.list_versions"),
+    _get(f"{PLAN}/versions/{{version}}", plans.GET_PLAN_VERSION, id="plans.show_version"),
+    _get(f"{PLAN}/diff", plans.DIFF_PLAN, id="plans.diff"),
+    _get(VARIABLES, variables.LIST_VARIABLES, id="variables.list_variables"),
+    _delete(VARIABLES, variables.CLEAR_ALL_VARIABLES, id="variables.clear_all"),
     _get(
-        plans.GET_PLAN_VERSION,
-        path=f"{PLAN}/versions/{{version}}",
-        tag="plans",
-        name="show_version",
-    ),
-    _get(plans.DIFF_PLAN, path=f"{PLAN}/diff", tag="plans", name="diff"),
-)
-
-ALL_VARIABLES = f"{SESSION}/variables"
-VARIABLE = f"{ALL_VARIABLES}/{{name}}"
-VARIABLES = (
-    _get(variables.LIST_VARIABLES, path=ALL_VARIABLES, tag="variables", name="list_variables"),
-    _delete(variables.CLEAR_ALL_VARIABLES, path=ALL_VARIABLES, tag="variables", name="clear_all"),
-    _get(
+        VARIABLE,
         variables.GET_WORKFLOW_VARIABLE,
-        path=VARIABLE,
-        tag="variables",
-        name="get_variable",
-        elsewhere=frozenset(("node",)),
+        id="variables.get_variable",
+        elsewhere=("node",),
     ),
-    _put(variables.SET_VARIABLE, path=VARIABLE, tag="variables", name="set_variable"),
-    _delete(variables.CLEAR_VARIABLE, path=VARIABLE, tag="variables", name="clear_variable"),
+    _put(VARIABLE, variables.SET_VARIABLE, id="variables.set_variable"),
+    _delete(VARIABLE, variables.CLEAR_VARIABLE, id="variables.clear_variable"),
+    _get(CHANGES, variables.LIST_VARIABLE_CHANGES, id="variables.changes"),
     _get(
-        variables.LIST_VARIABLE_CHANGES,
-        path=f"{SESSION}/variable-changes",
-        tag="variables",
-        name="changes",
-    ),
-    _get(
+        f"{NODES}/{{node}}/variables",
         variables.GET_WORKFLOW_VARIABLE,
-        path=f"{SESSION}/nodes/{{node}}/variables",
-        tag="variables",
-        name="of_node",
-        elsewhere=frozenset(("name",)),
+        id="variables.of_node",
+        elsewhere=("name",),
     ),
-)
-
-NODE_RUNS = (
-    _get(nodes.LIST_NODES, path=f"{SESSION}/nodes", tag="node_runs", name="list_nodes"),
-    _get(nodes.LIST_RUNS, path=f"{SESSION}/runs", tag="node_runs", name="list_runs"),
-    _get(nodes.GET_RUN, path=f"{SESSION}/runs/{{run}}", tag="node_runs", name="show_run"),
-)
-
-TASK = "/v1/checkpoints/{task}"
-CHECKPOINTS = (
+    _get(NODES, nodes.LIST_NODES, id="node_runs.list_nodes"),
+    _get(RUNS, nodes.LIST_RUNS, id="node_runs.list_runs"),
+    _get(f"{RUNS}/{{run}}", nodes.GET_RUN, id="node_runs.show_run"),
     _get(
+        "/v1/checkpoints",
         checkpoints.LIST_CHECKPOINTS,
-        path="/v1/checkpoints",
-        tag="checkpoints",
-        name="list_checkpoints",
+        id="checkpoints.list_checkpoints",
         problems=(404,),
     ),
-    _get(
-        checkpoints.SHOW_CHECKPOINT,
-        path=TASK,
-        tag="checkpoints",
-        name="show_checkpoint",
-        problems=(409,),
-    ),
-    _get(
-        checkpoints.RESUME_CHECKPOINT,
-        path=f"{TASK}/resume",
-        tag="checkpoints",
-        name="resume",
-        problems=(409,),
-    ),
+    _get(TASK, checkpoints.SHOW_CHECKPOINT, id="checkpoints.show_checkpoint", problems=(409,)),
+    _get(f"{TASK}/resume", checkpoints.RESUME_CHECKPOINT, id="checkpoints.resume", problems=(409,)),
     _put(
+        f"{TASK}/phases/{{phase}}",
         checkpoints.WRITE_CHECKPOINT,
-        path=f"{TASK}/phases/{{phase}}",
-        tag="checkpoints",
-        name="write_checkpoint",
+        id="checkpoints.write_checkpoint",
         problems=(422,),
     ),
-)
-
-REPORT = "/v1/reports/{number}"
-REPORTS = (
-    _get(
-        reports.LIST_REPORTS,
-        path="/v1/reports",
-        tag="reports",
-        name="list_reports",
-        problems=(404,),
-    ),
-    _get(reports.GET_REPORT, path=REPORT, tag="reports", name="show_report"),
-    _get(reports.DIFF_REPORTS, path=f"{REPORT}/diff", tag="reports", name="diff"),
-)
-
-RECIPE = "/v1/recipes/{name}"
-RECIPES = (
-    _get(
-        recipes.LIST_RECIPES,
-        path="/v1/recipes",
-        tag="recipes",
-        name="list_recipes",
-        problems=(404,),
-    ),
-    _get(recipes.GET_RECIPE, path=RECIPE, tag="recipes", name="show_recipe"),
-    _get(recipes.LINT_RECIPE, path=f"{RECIPE}/lint", tag="recipes", name="lint"),
-)
-
-ENDPOINTS = (
-    *CONTEXTS,
-    *SESSIONS,
-    *CONVERSATIONS,
-    *PLANS,
-    *VARIABLES,
-    *NODE_RUNS,
-    *CHECKPOINTS,
-    *REPORTS,
-    *RECIPES,
+    _get("/v1/reports", reports.LIST_REPORTS, id="reports.list_reports", problems=(404,)),
+    _get(REPORT, reports.GET_REPORT, id="reports.show_report"),
+    _get(f"{REPORT}/diff", reports.DIFF_REPORTS, id="reports.diff"),
+    _get("/v1/recipes", recipes.LIST_RECIPES, id="recipes.list_recipes", problems=(404,)),
+    _get(RECIPE, recipes.GET_RECIPE, id="recipes.show_recipe"),
+    _get(f"{RECIPE}/lint", recipes.LINT_RECIPE, id="recipes.lint"),
 )
