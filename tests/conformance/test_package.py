@@ -930,3 +930,14 @@ def test_p_300_items_of_mixed_sizes_fill_97_percent_at_every_budget(tmp_path: Pa
                 assert fill >= 0.97 or not [
                     o for o in package.report.omissions if o.reason == "no room left"
                 ]
+
+
+def test_items_of_kinds_that_the_purpose_does_not_know_share_their_room(tmp_path: Path) -> None:
+    tides = "".join(f"The tide table of berth {number} names the pump. " for number in range(900))
+    odd = [{"kind": f"odd{number}", "text": f"Number {number}. {tides}"} for number in range(3)]
+    package = foreword.assemble(
+        "package", root=tmp_path, purpose="design", source=odd, budget=9_000, save=False
+    )
+    kept = [row.tokens for row in package.report.sections if row.tag == "other" and row.tokens]
+    assert len(kept) == 2
+    assert max(kept) < 1.1 * min(kept)
