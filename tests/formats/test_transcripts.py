@@ -468,3 +468,158 @@ def test_a_result_stays_a_result_in_every_kind_of_file() -> None:
     for data in (lines(CLAUDE), lines(ITEMS), lines(ANTHROPIC)):
         messages, _ = read_file(data)
         assert any(isinstance(part, ToolResult) for part in all_parts(messages))
+
+
+# --- sessions of Gemini CLI and opencode ----------------------------------------------------------
+
+
+def gemini_reply(**more: Any) -> dict[str, Any]:
+    return {"id": "g1", "type": "gemini", "content": "", "thoughts": [], **more}
+
+
+ANSWER = {"functionResponse": {"id": "c1", "name": "read", "response": {"output": "06:12"}}}
+GEMINI_CALL = {"id": "c1", "name": "read", "args": {"path": "tide.csv"}, "result": [ANSWER]}
+GEMINI: list[dict[str, Any]] = [
+    {"sessionId": "s", "projectHash": "h", "startTime": "2026-11-16T09:14:09Z", "kind": "main"},
+    {"$set": {"messages": [{"id": "u0", "type": "user", "content": [{"text": "Context."}]}]}},
+    {"id": "u1", "type": "user", "content": [{"text": "When is low water?"}]},
+    {"id": "i1", "type": "info", "content": "Signed in."},
+    gemini_reply(),
+    gemini_reply(toolCalls=[GEMINI_CALL]),
+    {"id": "u2", "type": "user", "content": [ANSWER]},
+    {"$set": {"lastUpdated": "2026-11-16T09:14:14Z"}},
+    {"id": "g2", "type": "gemini", "content": "At 06:12.", "thoughts": [{"subject": "Tables"}]},
+]
+
+
+def test_a_session_of_gemini_cli_is_replayed_and_a_result_is_read_once() -> None:
+    messages, skipped = read_file(lines(GEMINI), "session.jsonl")
+    assert [message.role for message in messages] == [
+        "user",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+    assert [message.text for message in messages] == [
+        "Context.",
+        "When is low water?",
+        '[calls read({"path": "tide.csv"})]',
+        "06:12",
+        "At 06:12.",
+    ]
+    assert messages[2].calls == messages[3].results
+    assert skipped == {"info": 1}
+    document = {**GEMINI[0], "messages": [GEMINI[2], *GEMINI[5:7], GEMINI[8]]}
+    assert len(read_file(json.dumps(document, indent=1).encode())[0]) == 4
+
+
+def test_a_result_that_gemini_cli_has_only_beside_its_call_is_there_too() -> None:
+    messages, _ = read_file(lines([*GEMINI[:6], GEMINI[8]]), "session.jsonl")
+    assert [message.role for message in messages][2:] == ["assistant", "tool", "assistant"]
+    assert messages[2].calls == messages[3].results
+
+
+def test_what_gemini_cli_took_back_is_left_out_and_counted() -> None:
+    messages, skipped = read_file(lines([*GEMINI, {"$rewindTo": "u2"}]), "session.jsonl")
+    assert messages[-2].calls == messages[-1].results == ("c1",)
+    assert skipped == {"info": 1, "rewound": 2}
+    replaced = {"$set": {"messages": [GEMINI[2]]}}
+    messages, skipped = read_file(lines([*GEMINI, replaced]), "session.jsonl")
+    assert [message.text for message in messages] == ["When is low water?"]
+    assert skipped == {"replaced": 5}
+
+
+def test_a_session_of_gemini_cli_that_has_grown_adds_what_is_new() -> None:
+    known = set[str]()
+    assert len(import_new(GEMINI[:5], known)[0]) == 2
+    messages, skipped = import_new(GEMINI, known)
+    assert messages[0].text == '[calls read({"path": "tide.csv"})]'
+    assert (len(messages), skipped["there"]) == (3, 2)
+
+
+def test_a_part_that_nobody_knows_is_refused_with_its_line_and_path() -> None:
+    strange = {"id": "u3", "type": "user", "content": [{"song": "la la la"}]}
+    with pytest.raises(BadSource, match=r"line 10\.content\.parts\[0\]\.song: not understood"):
+        read_file(lines([*GEMINI, strange]), "session.jsonl")
+
+
+def tool_part(call: str, **state: Any) -> dict[str, Any]:
+    return {"type": "tool", "tool": "bash", "callID": call, "id": "p", "state": state}
+
+
+def test_an_export_of_opencode_is_read_step_by_step() -> None:
+    done = tool_part("c1", status="completed", input={"command": "ls"}, output="a.py")
+    failed = tool_part("c2", status="error", input={"command": "cat b"}, error="no such file")
+    export = {
+        "info": {"id": "ses_1", "title": "tides"},
+        "messages": [
+            {"info": {"role": "user"}, "parts": [{"type": "text", "text": "Look."}]},
+            {
+                "info": {"role": "assistant"},
+                "parts": [
+                    {"type": "step-start", "snapshot": "95957"},
+                    {"type": "text", "text": "I look."},
+                    done,
+                    {"type": "step-finish", "cost": 0, "tokens": {"input": 3}},
+                    {"type": "step-start"},
+                    failed,
+                    {"type": "text", "text": "There is no b."},
+                ],
+            },
+        ],
+    }
+    messages, _ = read_file(json.dumps(export).encode(), "export.json")
+    assert [message.role for message in messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert messages[4].parts == (ToolResult("c2", "no such file", failed=True),)
+    assert mend(messages)[1] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "human", "content": "Mind the bar."},
+        {"type": "ai", "data": {"content": "Mind the bar."}},
+        {"role": "user", "parts": [{"text": "Mind the bar."}]},
+        {"role": "user", "blocks": [{"block_type": "text", "text": "Mind the bar."}]},
+    ],
+)
+def test_lines_of_frameworks_are_messages_and_no_notes(line: dict[str, Any]) -> None:
+    messages, skipped = read_file(lines([line, line]), "talk.jsonl")
+    assert [message.text for message in messages] == ["Mind the bar."] * 2
+    assert skipped == {}
+
+
+def test_a_line_that_says_something_in_a_way_nobody_knows_is_refused() -> None:
+    strange = {"type": "TextMessage", "source": "user", "content": "Mind the bar."}
+    with pytest.raises(BadSource, match=r"talk\.jsonl:2: message\.role"):
+        read_file(lines([ANTHROPIC[0], strange]), "talk.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("document", "texts"),
+    [
+        ({"method": "POST", "path": "/v1/x", "body": {"messages": ANTHROPIC}}, 3),
+        ({"contents": [{"parts": [{"text": "Hi"}]}], "systemInstruction": "Be short."}, 2),
+        ({"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]}, 1),
+        ({"choices": [{"index": 0, "message": OPENAI[2]}], "usage": {}}, 1),
+        ({"model": "m", "message": OPENAI[2], "done": True}, 1),
+        ({"instructions": "Be short.", "messages": OPENAI[1:]}, 3),
+    ],
+)
+def test_requests_and_responses_of_every_api_are_recognised(
+    document: dict[str, Any], texts: int
+) -> None:
+    assert len(read_file(json.dumps(document).encode(), "a.json")[0]) == texts
+
+
+def test_two_conversations_in_one_document_are_refused() -> None:
+    with pytest.raises(BadSource, match="input: not understood"):
+        read_file(json.dumps({"messages": ANTHROPIC, "input": "Hi"}).encode(), "a.json")

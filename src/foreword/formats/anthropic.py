@@ -55,6 +55,7 @@ _CAME_AS_TEXT = "content_is_text"
 _INSTRUCTION = ("clear_at", "output_config")
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "source"))
+_SOURCE = frozenset(("type", "media_type", "data", "url", "file_id"))
 _THINKING = frozenset(("type", "thinking", "signature"))
 _REDACTED = frozenset(("type", "data"))
 _CALL = frozenset(("type", "id", "name", "input"))
@@ -171,6 +172,8 @@ def _answer_part(block: object, at: FieldPath) -> Part:
 
 def _read_image(block: Mapping[str, Any], at: FieldPath) -> Part:
     source = block.get("source")
+    if isinstance(source, Mapping):
+        unknown_fields(source, _SOURCE, at / ".source")
     fields = unknown_fields(block, _IMAGE, at)
     match source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if (

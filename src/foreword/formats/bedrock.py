@@ -41,6 +41,7 @@ _KINDS = frozenset(
     ).split()
 )
 _CALL = frozenset(("toolUseId", "name", "input"))
+_REASONING = frozenset(("reasoningText", "redactedContent"))
 _RESULT = frozenset(("toolUseId", "content", "status"))
 
 
@@ -119,15 +120,19 @@ def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
 
 
 def _read_reasoning(data: Mapping[str, Any], at: FieldPath) -> Thinking:
+    unknown_fields(data, _REASONING, at)
     if "redactedContent" in data:
         signature = arguments_of(data["redactedContent"])
         return Thinking("", signature=signature, redacted=True, shape=SHAPE)
     text = (at / ".reasoningText").mapping(data.get("reasoningText"), "a mapping with text")
+    unknown_fields(text, frozenset(("text", "signature")), at / ".reasoningText")
     return Thinking(at.text(text, "text"), signature=at.text(text, "signature"), shape=SHAPE)
 
 
 def _read_image(block: Mapping[str, Any], data: Mapping[str, Any], at: FieldPath) -> Part:
     source = (at / ".source").mapping(data.get("source"), "a mapping with bytes")
     if isinstance(source.get("bytes"), str):
+        unknown_fields(data, frozenset(("format", "source")), at)
+        unknown_fields(source, frozenset(("bytes",)), at / ".source")
         return Image(f"image/{data.get('format', 'png')}", source["bytes"])
     return Opaque(to_json(block), SHAPE, "image", words_in(data))

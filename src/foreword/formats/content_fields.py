@@ -37,7 +37,7 @@ _ABOUT = frozenset(
 )
 _ABOUT_ENDING = lazy_pattern(
     r"(?:(?:_|^)(?:ids?|names?|at|time|timestamp|date|metadata|usage|options|digests?)"
-    r"|Ids?|Names?|At|Time|Timestamp|Date|[mM]etadata|Usage|Options)$"
+    r"|IDs?|Ids?|Names?|At|Time|Timestamp|Date|[mM]etadata|Usage|Options)$"
 )
 _SPACE = lazy_pattern(r"\s")
 LONGEST_WORD = 100  # characters: ids and digests are shorter, and without a space

@@ -50,6 +50,7 @@ _MESSAGE = frozenset(
         *("tool_call_chunks", "tool_call_id", "status"),
     )
 )
+_DUMP = frozenset(("lc", "type", "id", "kwargs", "name", "graph"))
 _KWARGS = frozenset(("tool_calls", "function_call", "reasoning_content", "refusal"))
 _TOOL_CALL = frozenset(("name", "args", "id", "type"))
 _INVALID_CALL = _TOOL_CALL | {"error"}
@@ -103,6 +104,7 @@ def _unpacked(value: Mapping[str, Any], at: FieldPath) -> tuple[str, Mapping[str
     if "lc" in value:
         path = (at / ".id").sequence(value.get("id"), "the path of a class")
         kind = str(path[-1]) if path else ""
+        unknown_fields(value, _DUMP, at)
         at = at / ".kwargs"
         return _plain_type(kind), at.mapping(value.get("kwargs"), "a mapping"), at
     kind = _plain_type(value["type"])

@@ -162,6 +162,7 @@ def read_part(part: object, at: FieldPath) -> Part:
         case {"type": "refusal", "refusal": str(refusal)}:
             return Text(refusal, pack_extra(SHAPE, {"type": "refusal"}))
         case {"type": "image_url", "image_url": {"url": str(url), **more}}:
+            unknown_fields(part["image_url"], frozenset(("url",)), at / ".image_url")
             fields = unknown_fields(part, _IMAGE, at)
             if more:
                 fields["image_url"] = more

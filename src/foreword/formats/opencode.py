@@ -15,6 +15,7 @@ from foreword.formats.fields import (
     arguments_of,
     image_from_address,
     opaque,
+    unknown_fields,
 )
 from foreword.formats.steps import Steps
 from foreword.message import Image, Message, Opaque, Role, Text, Thinking, ToolCall, ToolResult
@@ -22,6 +23,21 @@ from foreword.message import Image, Message, Opaque, Role, Text, Thinking, ToolC
 SHAPE = "opencode"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _SILENT = frozenset(("step-finish", "snapshot", "patch", "retry", "compaction", "agent"))
+_STEP = frozenset(
+    (
+        *("type", "reason", "snapshot", "tokens", "cost", "hash", "files", "attempt", "error"),
+        *("time", "auto", "name", "source", "overflow"),
+    )
+)
+_PART = frozenset(
+    (
+        *("type", "text", "synthetic", "snapshot", "tool", "state", "time", "metadata"),
+        *("mime", "filename", "url", "source", "prompt", "description", "agent", "command"),
+    )
+)
+_STATE = frozenset(
+    ("status", "input", "output", "title", "metadata", "time", "attachments", "error", "raw")
+)
 _INTERRUPTED = "(the call was interrupted)"
 
 
@@ -33,6 +49,7 @@ def is_message(value: Mapping[str, Any]) -> bool:
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
     """The messages that one of theirs was made of."""
+    unknown_fields(value, frozenset(("info", "parts")), at)
     info = (at / ".info").mapping(value["info"])
     role = (at / ".info").role(info, _ROLES)
     is_summary = role == "assistant" and info.get("summary") is True
@@ -45,7 +62,10 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
 
 def _read_part(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
     kind = part.get("type")
-    if kind in _SILENT or part.get("ignored"):  # a text that was never sent to the model
+    if part.get("ignored"):  # a text that was never sent to the model
+        return
+    unknown_fields(part, _STEP if kind in _SILENT else _PART, at)
+    if kind in _SILENT:
         return
     match kind:
         case "step-start":
@@ -77,6 +97,7 @@ def _read_file(part: Mapping[str, Any], at: FieldPath) -> Image | Opaque:
 
 def _read_tool(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
     state = (at / ".state").mapping(part.get("state"), "a mapping with a status")
+    unknown_fields(state, _STATE, at / ".state")
     call = ToolCall(
         id=at.text(part, "callID"),
         name=at.text(part, "tool"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -55,6 +55,16 @@ def to_record(message: Message) -> str:
     return f'{{"role":"{message.role}","parts":{_parts_json(message.parts)}{kind}{extra}{tokens}}}'
 
 
+def checked_message(message: Message) -> Message:
+    """The message, its parts as a tuple; TypeError or ValueError where its record would not give it
+    back."""
+    _check_head(message.role, message.kind, message.tokens, message.extra)
+    parts = tuple(message.parts)
+    for part in parts:
+        _check_part(part)
+    return message if parts is message.parts else replace(message, parts=parts)
+
+
 def from_record(text: str) -> Message:
     """The message in a record; ValueError for a record that is damaged."""
     try:
@@ -89,11 +99,8 @@ def _message(record: dict[str, Any]) -> Message:
     role = record["role"]
     kind = record.get("kind", "conversation")
     tokens = record.get("tokens")
-    if role not in ROLES or kind not in KINDS or not isinstance(tokens, int | None):
-        raise ValueError(f"role {role!r}, kind {kind!r}, tokens {tokens!r}")
     extra = record.get("extra", "")
-    if not isinstance(extra, str):
-        raise TypeError("extra is not text")
+    _check_head(role, kind, tokens, extra)
     parts = tuple(_part(part) for part in record["parts"])
     return Message(role, parts, kind=kind, extra=_restore_text(extra), tokens=tokens)
 
@@ -107,10 +114,36 @@ def _part(record: dict[str, Any]) -> Part:
         value = record[name] if default is MISSING else record.get(name, default)
         if name == "rest":
             value = tuple(_part(part) for part in value)
-        elif type(value) is not (str if default is MISSING else type(default)):
-            raise TypeError(f"{name} is {value!r}")
+        else:
+            _check_field(name, default, value)
         values.append(_restore_text(value) if isinstance(value, str) else value)
     return kind(*values)
+
+
+def _check_head(role: object, kind: object, tokens: object, extra: object) -> None:
+    if role not in ROLES or kind not in KINDS or not isinstance(tokens, int | None):
+        raise ValueError(f"role {role!r}, kind {kind!r}, tokens {tokens!r}")
+    if not isinstance(extra, str):
+        raise TypeError("extra is not text")
+
+
+def _check_part(part: Part) -> None:
+    if type(part) not in _FIELDS:
+        raise TypeError(f"a part is a {type(part).__name__}")
+    for name, default in _FIELDS[type(part)]:
+        value = getattr(part, name)
+        if name != "rest":
+            _check_field(name, default, value)
+            continue
+        if not isinstance(value, tuple):
+            raise TypeError(f"{name} is {value!r}")
+        for inner in value:
+            _check_part(inner)
+
+
+def _check_field(name: str, default: object, value: object) -> None:
+    if not isinstance(value, str if default is MISSING else type(default)):
+        raise TypeError(f"{name} is {value!r}")
 
 
 # --- characters that a database refuses -----------------------------------------------------------

@@ -46,6 +46,7 @@ _MODEL_PARTS = frozenset(("tool-call", "tool-result", "tool-approval-request"))
 _TEXT = frozenset(("type", "text", "state"))
 _REASONING = frozenset(("type", "text", "reasoning", "state", "details"))
 _FILE = frozenset(("type", "image", "data", "url", "mediaType", "mimeType"))
+_OUTPUT = frozenset(("type", "value"))
 _TOOL = frozenset(
     (
         *("type", "toolName", "toolCallId", "state", "step", "title", "preliminary"),
@@ -105,8 +106,10 @@ def _check_repetition(value: Mapping[str, Any], messages: Sequence[Message], at:
 def _read_part(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
     kind = at.text(part, "type")
     if kind == "step-start":
+        unknown_fields(part, frozenset(("type",)), at)
         steps.next_step()
     elif kind == "tool-invocation":
+        unknown_fields(part, frozenset(("type", "toolInvocation")), at)
         call = (at / ".toolInvocation").mapping(part.get("toolInvocation"), "a mapping")
         _read_tool(call, at.text(call, "toolName"), at / ".toolInvocation", steps)
     elif kind == "tool-call":
@@ -171,6 +174,7 @@ def _read_call(part: Mapping[str, Any], name: str, at: FieldPath) -> ToolCall:
 
 
 def _read_result(part: Mapping[str, Any], at: FieldPath) -> ToolResult:
+    unknown_fields(part, _TOOL, at)
     error = at.text(part, "errorText")
     output = part.get("output", part.get("result"))
     text, rest, failed = _read_output(output, at / ".output")
@@ -186,8 +190,10 @@ def _read_output(output: object, at: FieldPath) -> tuple[str, tuple[Image | Opaq
     """The words of a tool's output, the rest of it, and whether it failed."""
     match output:
         case {"type": "text" | "json" | "error-text" | "error-json" as kind, "value": value}:
+            unknown_fields(at.mapping(output), _OUTPUT, at)
             return arguments_of(value), (), kind.startswith("error")
         case {"type": "content", "value": list(values)}:
+            unknown_fields(at.mapping(output), _OUTPUT, at)
             texts = list[str]()
             rest = list[Image | Opaque]()
             for index, value in enumerate(values):
@@ -207,7 +213,9 @@ def _read_shown(part: Mapping[str, Any], at: FieldPath) -> Text | Image | Opaque
     kind = at.text(part, "type")
     is_image = at.text(part, "mediaType").startswith("image/")
     if kind == "text":
+        unknown_fields(part, _TEXT, at)
         return Text(at.text(part, "text"))
     if kind in ("media", "file-data", "image-data") and (is_image or kind == "image-data"):
+        unknown_fields(part, _FILE, at)
         return Image(at.text(part, "mediaType") or "image/png", at.text(part, "data"))
     return opaque(part, SHAPE)

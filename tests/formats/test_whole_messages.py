@@ -1,0 +1,582 @@
+"""Messages of every provider and framework: read whole, with calls and results paired, or refused
+by the path of what was not understood."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+from foreword.errors import BadSource
+from foreword.formats import (
+    from_anthropic,
+    read_message,
+    read_messages,
+    read_transcript,
+    to_anthropic,
+    to_openai,
+)
+from foreword.message import Message, Text, Thinking, ToolResult
+from tests.session.validity import anthropic_problems, openai_problems
+
+PNG = "iVBORw0KGgo="
+ARGUMENTS = {"path": "tide.csv"}
+Talk = list[dict[str, Any]]
+
+
+def lc(name: str, **kwargs: Any) -> dict[str, Any]:
+    """A message as LangChain's `dumpd` writes it."""
+    return {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "schema", "messages", name],
+        "kwargs": kwargs,
+    }
+
+
+def plain_langchain(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": kind, "additional_kwargs": {}, "response_metadata": {}, "id": None, **fields}
+
+
+LC_CALL = {"name": "read", "args": ARGUMENTS, "id": "c1", "type": "tool_call"}
+TALKS: dict[str, Talk] = {
+    "anthropic": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "When is low water?", "cache_control": {"type": "x"}},
+                {
+                    "type": "image",
+                    "source": {"type": "base64", "media_type": "image/png", "data": PNG},
+                },
+                {
+                    "type": "document",
+                    "title": "Pilot book",
+                    "source": {"type": "text", "media_type": "text/plain", "data": "Mind the bar."},
+                },
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "A table.", "signature": "c2ln"},
+                {"type": "tool_use", "id": "c1", "name": "read", "input": ARGUMENTS},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "06:12 0.4 m"}],
+        },
+        {"role": "system", "content": "Answer in metres."},
+        {"role": "assistant", "content": "At 06:12."},
+    ],
+    "openai": [
+        {"role": "developer", "content": "Answer in metres."},
+        {
+            "role": "user",
+            "name": "ada",
+            "content": [
+                {"type": "text", "text": "When is low water?"},
+                {
+                    "type": "image_url",
+                    "image_url": {"url": f"data:image/png;base64,{PNG}", "detail": "low"},
+                },
+                {"type": "image_url", "image_url": "https://example.org/a.png"},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "reasoning_content": "A table.",
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "read", "arguments": json.dumps(ARGUMENTS)},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "06:12 0.4 m"},
+        {"role": "assistant", "content": "Sorry.", "refusal": "At 06:12, and no more."},
+    ],
+    "responses": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Low?"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        {
+            "type": "mcp_call",
+            "id": "m1",
+            "name": "look",
+            "arguments": "{}",
+            "output": "a lamp in the fog",
+        },
+        {
+            "type": "function_call",
+            "call_id": "c1",
+            "name": "read",
+            "arguments": json.dumps(ARGUMENTS),
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": "06:12 0.4 m"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "At 06:12.", "annotations": []}],
+        },
+    ],
+    "gemini": [
+        {
+            "role": "user",
+            "parts": [
+                {"text": "When is low water?"},
+                {"inlineData": {"mimeType": "image/png", "data": PNG}},
+                {"inlineData": {"mimeType": "text/plain", "data": "TWluZCB0aGUgYmFyLg=="}},
+            ],
+        },
+        {
+            "role": "model",
+            "parts": [
+                {"text": "A table.", "thought": True, "thoughtSignature": "c2ln"},
+                {"executableCode": {"language": "PYTHON", "code": "print('ebb')"}},
+                {"functionCall": {"name": "read", "args": ARGUMENTS}, "thoughtSignature": "c2ln"},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "read", "response": {"output": "06:12"}}}],
+        },
+        {"role": "model", "parts": [{"text": "At 06:12."}]},
+    ],
+    "gemini in python": [
+        {"role": "user", "parts": ["When is low water?"]},
+        {
+            "role": "model",
+            "parts": [
+                {
+                    "text": None,
+                    "function_call": {"id": None, "name": "read", "args": ARGUMENTS},
+                    "inline_data": None,
+                }
+            ],
+        },
+        {
+            "role": "function",
+            "parts": [{"function_response": {"name": "read", "response": {"error": "no file"}}}],
+        },
+    ],
+    "langchain": [
+        {"type": "system", "data": {"content": "Answer in metres.", "type": "system"}},
+        {
+            "type": "human",
+            "data": plain_langchain(
+                "human",
+                content=[
+                    {"type": "text", "text": "When is low water?"},
+                    {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+                    {"type": "image", "base64": PNG, "mime_type": "image/png"},
+                ],
+            ),
+        },
+        {
+            "type": "ai",
+            "data": plain_langchain(
+                "ai",
+                content=[
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "id": "c1", "name": "read", "input": ARGUMENTS},
+                ],
+                tool_calls=[LC_CALL],
+                invalid_tool_calls=[],
+                usage_metadata={"input_tokens": 3},
+            ),
+        },
+        {
+            "type": "tool",
+            "data": plain_langchain(
+                "tool", content="06:12 0.4 m", tool_call_id="c1", artifact=None, status="success"
+            ),
+        },
+    ],
+    "langchain dumps": [
+        lc("SystemMessage", content="Answer in metres.", type="system"),
+        lc("HumanMessage", content="When is low water?", type="human"),
+        lc("AIMessage", content="", type="ai", tool_calls=[LC_CALL], invalid_tool_calls=[]),
+        lc("ToolMessage", content="no file", type="tool", tool_call_id="c1", status="error"),
+        lc("AIMessageChunk", content="At 06:12.", type="AIMessageChunk", tool_call_chunks=[]),
+    ],
+    "langchain models": [
+        plain_langchain("human", content="When is low water?", example=False),
+        plain_langchain("ai", content="", tool_calls=[LC_CALL], invalid_tool_calls=[]),
+        plain_langchain("tool", content="06:12 0.4 m", tool_call_id="c1"),
+    ],
+    "llama_index": [
+        {
+            "role": "user",
+            "additional_kwargs": {},
+            "blocks": [
+                {"block_type": "text", "text": "When is low water?"},
+                {"block_type": "image", "image": PNG, "image_mimetype": "image/png", "url": None},
+            ],
+        },
+        {
+            "role": "assistant",
+            "additional_kwargs": {},
+            "blocks": [
+                {
+                    "block_type": "tool_call",
+                    "tool_call_id": "c1",
+                    "tool_name": "read",
+                    "tool_kwargs": ARGUMENTS,
+                }
+            ],
+        },
+        {
+            "role": "tool",
+            "additional_kwargs": {"tool_call_id": "c1", "name": "read"},
+            "blocks": [{"block_type": "text", "text": "06:12 0.4 m"}],
+        },
+        {"role": "assistant", "additional_kwargs": {}, "content": "At 06:12."},
+    ],
+    "pydantic_ai": [
+        {
+            "kind": "request",
+            "instructions": "Answer in metres.",
+            "parts": [{"part_kind": "user-prompt", "content": "When is low water?"}],
+        },
+        {
+            "kind": "response",
+            "parts": [
+                {
+                    "part_kind": "tool-call",
+                    "tool_name": "read",
+                    "args": ARGUMENTS,
+                    "tool_call_id": "c1",
+                }
+            ],
+        },
+        {
+            "kind": "request",
+            "parts": [
+                {
+                    "part_kind": "tool-return",
+                    "tool_name": "read",
+                    "content": "06:12 0.4 m",
+                    "tool_call_id": "c1",
+                }
+            ],
+        },
+    ],
+    "vercel interface": [
+        {
+            "id": "m1",
+            "role": "user",
+            "parts": [
+                {"type": "text", "text": "When is low water?"},
+                {"type": "file", "mediaType": "image/png", "url": f"data:image/png;base64,{PNG}"},
+            ],
+        },
+        {
+            "id": "m2",
+            "role": "assistant",
+            "parts": [
+                {"type": "step-start"},
+                {"type": "reasoning", "text": "A table.", "state": "done"},
+                {
+                    "type": "tool-read",
+                    "toolCallId": "c1",
+                    "state": "output-available",
+                    "input": ARGUMENTS,
+                    "output": {"low": "06:12"},
+                },
+                {"type": "step-start"},
+                {"type": "text", "text": "At 06:12."},
+                {"type": "source-url", "sourceId": "s1", "url": "https://example.org/tides"},
+            ],
+        },
+    ],
+    "vercel model": [
+        {"role": "user", "content": [{"type": "text", "text": "When is low water?"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "I look."},
+                {
+                    "type": "tool-call",
+                    "toolCallId": "c1",
+                    "toolName": "read",
+                    "input": ARGUMENTS,
+                },
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {
+                    "type": "tool-result",
+                    "toolCallId": "c1",
+                    "toolName": "read",
+                    "output": {"type": "error-text", "value": "no file"},
+                }
+            ],
+        },
+    ],
+    "bedrock": [
+        {
+            "role": "user",
+            "content": [
+                {"text": "When is low water?"},
+                {"image": {"format": "png", "source": {"bytes": PNG}}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "A table.", "signature": "s"}}},
+                {"toolUse": {"toolUseId": "c1", "name": "read", "input": ARGUMENTS}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "toolResult": {
+                        "toolUseId": "c1",
+                        "content": [{"json": {"low": "06:12"}}],
+                        "status": "error",
+                    }
+                }
+            ],
+        },
+    ],
+    "ollama": [
+        {"role": "user", "content": "When is low water?", "images": [PNG]},
+        {
+            "role": "assistant",
+            "content": "",
+            "thinking": "A table.",
+            "tool_calls": [{"function": {"name": "read", "arguments": ARGUMENTS}}],
+        },
+        {"role": "tool", "tool_name": "read", "content": "06:12 0.4 m"},
+    ],
+    "opencode": [
+        {
+            "info": {"role": "user", "id": "m1"},
+            "parts": [{"type": "text", "text": "When is low water?", "id": "p1"}],
+        },
+        {
+            "info": {"role": "assistant", "id": "m2"},
+            "parts": [
+                {"type": "step-start", "snapshot": "95957"},
+                {
+                    "type": "tool",
+                    "tool": "read",
+                    "callID": "c1",
+                    "state": {"status": "completed", "input": ARGUMENTS, "output": "06:12 0.4 m"},
+                },
+                {"type": "step-finish", "cost": 0},
+            ],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_a_call_and_its_result_are_paired_for_every_provider(name: str) -> None:
+    messages = read_messages(TALKS[name], "talk.json")
+    (called,) = [message.calls for message in messages if message.calls]
+    (answered,) = [message.results for message in messages if message.results]
+    assert called == answered
+    asked = next(message for message in messages if message.calls)
+    assert asked.role == "assistant"
+    assert '"tide.csv"' in asked.text
+    written = to_anthropic([message for message in messages if message.kind != "system_prompt"])
+    for message in written:
+        if isinstance(message["content"], str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
+    assert list(anthropic_problems({"system": [], "messages": written})) == []
+    assert list(openai_problems(to_openai(messages))) == []
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_every_word_of_a_message_reaches_the_text_or_is_a_thought(name: str) -> None:
+    messages = read_messages(TALKS[name], "talk.json")
+    text = "\n".join(message.text for message in messages)
+    thoughts = "\n".join(map(thoughts_of, messages))
+    for words in sentences(TALKS[name]):
+        assert words in text + thoughts, words
+    images = sum(message.images for message in messages)
+    assert images == json.dumps(TALKS[name]).count(PNG) + json.dumps(TALKS[name]).count("a.png")
+
+
+def thoughts_of(message: Message) -> str:
+    thoughts = [part for part in message.parts if isinstance(part, Thinking)]
+    return "\n".join(thought.text + thought.extra for thought in thoughts)
+
+
+def sentences(value: object) -> Iterator[str]:
+    """The texts in a dump that have a space in them."""
+    if isinstance(value, str) and " " in value and not value.startswith("{"):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else ():
+        yield from sentences(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from sentences(inner)
+
+
+SURPRISE = {
+    "caption": "kestrel",
+    "remark": "the kestrel said no",
+    "parts": [{"text": "kestrel"}],
+}
+
+
+@pytest.mark.parametrize("key", SURPRISE)
+@pytest.mark.parametrize("name", TALKS)
+def test_a_field_that_nobody_knows_is_read_or_refused_by_its_path(name: str, key: str) -> None:
+    for at, message in enumerate(TALKS[name]):
+        for place in range(count_mappings(message)):
+            talk = copy.deepcopy(TALKS[name])
+            changed = list(mappings(talk[at]))[place]
+            if key in changed:
+                continue
+            changed[key] = SURPRISE[key]
+            outcome = said_or_refused(talk)
+            assert "kestrel" in outcome or f"messages[{at}]" in outcome, (talk[at], changed)
+
+
+def said_or_refused(talk: Talk) -> str:
+    """All that was said and thought in a conversation, or why it can't be read."""
+    try:
+        read = read_messages(talk, "talk.json")
+    except BadSource as error:
+        return error.problem
+    return "\n".join(message.text + thoughts_of(message) for message in read)
+
+
+def count_mappings(value: object) -> int:
+    return len(list(mappings(value)))
+
+
+def mappings(value: object) -> Iterator[dict[str, Any]]:
+    """All objects in a message, but for those that are only about it."""
+    if isinstance(value, dict):
+        yield value
+        for name, inner in value.items():
+            if name not in ABOUT:
+                yield from mappings(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from mappings(inner)
+
+
+ABOUT = ("cache_control", "usage_metadata", "response_metadata", "info", "annotations")
+
+
+@pytest.mark.parametrize(
+    ("message", "path"),
+    [
+        ({"role": "user", "parts": [{"text": "a"}, {"song": "b"}]}, "message.parts[1].song"),
+        ({"role": "user", "content": "a", "parts": [{"text": "b"}]}, "message.content"),
+        ({"role": "user", "content": "a", "tool_plan": "b"}, "message.tool_plan"),
+        ({"role": "user", "content": [{"words": "a"}]}, "message.content[0].type"),
+        ({"role": "user", "content": [{"toolUse": {}, "text": "a"}]}, "message.content[0]"),
+        ({"type": "TextMessage", "source": "user", "content": "a"}, "message.role"),
+        ({"from": "human", "value": "a"}, "message.role"),
+        ({"role": "user", "blocks": [{"text": "a"}]}, "message.blocks[0].block_type"),
+        ({"type": "remove", "id": "1", "content": ""}, "message.role"),
+    ],
+)
+def test_what_is_no_message_of_anybody_is_refused(message: dict[str, Any], path: str) -> None:
+    with pytest.raises(BadSource) as caught:
+        read_message(message)
+    assert caught.value.problem.startswith(f"{path}:")
+
+
+def test_fields_that_are_about_a_message_are_carried_along() -> None:
+    about = {
+        "id": "msg_1",
+        "x_trace": "a1-b2",
+        "created_at": "16 November 2026",
+        "usage": {"input_tokens": 3, "note": "two words"},
+        "weight": 0.5,
+        "flags": ["draft"],
+    }
+    message = {"role": "assistant", "content": "At 06:12.", "refusal": None, **about}
+    assert to_openai([read_message(message)]) == [message]
+
+
+def test_a_turn_with_a_call_and_its_result_is_one_of_a_list() -> None:
+    with pytest.raises(BadSource, match="holds 3 messages") as caught:
+        read_message(TALKS["vercel interface"][1])
+    assert "append_all" in caught.value.hint
+    _, asked, answered, said = read_messages(TALKS["vercel interface"], "talk.json")
+    assert [message.role for message in (asked, answered, said)] == [
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert isinstance(said.parts[0], Text)
+
+
+def test_a_failed_call_is_known_as_such_wherever_it_comes_from() -> None:
+    for name in ("gemini in python", "langchain dumps", "vercel model", "bedrock"):
+        results = list[bool]()
+        for message in read_messages(TALKS[name], "talk.json"):
+            results += [part.failed for part in message.parts if isinstance(part, ToolResult)]
+        assert results == [True], name
+
+
+# --- what the system says -------------------------------------------------------------------------
+
+
+def kinds(messages: tuple[Message, ...]) -> list[str]:
+    return [message.kind for message in messages if message.role == "system"]
+
+
+def test_what_the_system_says_in_the_middle_keeps_its_authority_and_place(tmp_path: Path) -> None:
+    request = {
+        "system": [{"type": "text", "text": "You are a pilot."}],
+        "messages": TALKS["anthropic"],
+    }
+    data = json.dumps(request).encode()
+    messages = tuple(read_transcript(data, "request.json"))
+    assert kinds(messages) == ["system_prompt", "instruction"]
+    with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
+        session.extend(messages)
+        package = session.context()
+        sent = package.to_anthropic()
+        assert session.system_prompt == "You are a pilot."
+    roles = [message["role"] for message in sent["messages"]]
+    assert roles == ["user", "assistant", "user", "system", "assistant"]
+    assert sent["messages"][3]["content"][0]["text"] == "Answer in metres."
+    assert list(anthropic_problems(sent)) == []
+
+
+def test_a_request_with_system_and_developer_keeps_both(tmp_path: Path) -> None:
+    talk = [
+        {"role": "system", "content": "You are a pilot."},
+        {"role": "developer", "content": "Answer in metres."},
+        {"role": "user", "content": "When is low water?"},
+        {"role": "developer", "content": "Feet are fine from here on."},
+    ]
+    with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
+        session.append_all(talk)
+        text = session.context().text
+    for message in talk:
+        assert message["content"] in text
+    beside = {"system": "You are a pilot.", "developer": "Answer in metres.", "messages": talk[2:]}
+    read = tuple(read_transcript(json.dumps(beside).encode(), "request.json"))
+    assert kinds(read) == ["system_prompt", "system_prompt", "instruction"]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [["system", "user"], ["user", "assistant", "system"], ["user", "system", "user"]],
+)
+def test_an_instruction_where_the_api_takes_none_is_said_by_the_user(roles: list[str]) -> None:
+    talk = [{"role": role, "content": f"words {at}"} for at, role in enumerate(roles)]
+    written = to_anthropic(from_anthropic(talk))
+    assert "system" not in [message["role"] for message in written]
+    assert json.dumps(written).count("words") == len(roles)
