@@ -391,6 +391,28 @@ def a_message_that_is_none_is_refused_and_not_kept(client: Client, name: str) ->
     )
 
 
+FRAMEWORK_MESSAGES: tuple[dict[str, Any], ...] = (
+    {"role": "model", "parts": [{"text": "Gemini fires the kiln."}]},
+    {"type": "human", "data": {"content": "LangChain fires the kiln."}},
+    {"role": "user", "blocks": [{"block_type": "text", "text": "LlamaIndex fires the kiln."}]},
+)
+
+
+@case
+def a_message_of_any_framework_is_read_whole_or_refused_by_its_path(
+    client: Client, name: str
+) -> None:
+    for message in FRAMEWORK_MESSAGES:
+        client.call("append_message", workflow=name, message=message)
+    text = client.call("session_context", workflow=name)["text"]
+    for origin in ("Gemini", "LangChain", "LlamaIndex"):
+        assert f"{origin} fires the kiln." in text
+    strange = {"role": "user", "parts": [{"text": "Hear this."}, {"song": "la la"}]}
+    refused = refusal(client, "append_message", workflow=name, message=strange)
+    assert refused.code == "bad_source"
+    assert "parts[1].song" in str(refused)
+
+
 def _number(text: str) -> int:
     return int(text.replace(",", ""))
 

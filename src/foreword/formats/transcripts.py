@@ -32,8 +32,8 @@ REWOUND_SINCE = "rewound since"  # after they were imported
 THERE = "there"  # messages that were imported before
 SHAPE = "transcript"  # under which a message carries the marks of its pieces
 _HINT = (
-    "known are: a list of messages, a request with messages or input, or one JSON object on each"
-    " line"
+    "known are: a list of messages, a request with messages, input or contents, a session of a"
+    " coding agent, or one JSON object on each line"
 )
 _LINES = (".jsonl", ".ndjson")
 _RECORDED = frozenset(("method", "path", "url", "headers", "body", "query", "timestamp"))

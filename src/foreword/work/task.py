@@ -188,7 +188,7 @@ class Task:
         added = [self._find_invoked(name) for name in names]
         self._invoked = [*before, *added]
         package = self.context()
-        too_large = _last_tier_tokens(package) > self.usage[-1].limit
+        too_large = _last_tier_tokens(package) > self.usage()[-1].limit
         if too_large:
             self._invoked = before
             self._make_room()
@@ -224,7 +224,7 @@ class Task:
     # --- turns ------------------------------------------------------------------------------------
 
     def append(self, message: object) -> None:
-        """Add to the conversation: Anthropic's or OpenAI's shape, or a `foreword.Message`."""
+        """Add to the conversation: a provider's or a framework's shape, or a `foreword.Message`."""
         self.conversation.append(read_message(message))
 
     def context(self) -> Package:
@@ -255,16 +255,14 @@ class Task:
         self._last_package = package
         return package
 
-    @property
     def usage(self) -> list[TierUse]:
-        """How full each tier was in the last call."""
+        """How full each tier was in the last call; without one, in a call of now."""
         package = self._last_package or self.context()
         return tiers.usage(package.report, self.library.recipe.tiers)
 
-    @property
     def warnings(self) -> list[str]:
         """A line for each tier at 80% or more."""
-        return tiers.warnings(self.usage)
+        return tiers.warnings(self.usage())
 
     # --- what lasts -------------------------------------------------------------------------------
 
