@@ -275,3 +275,20 @@ def test_phases_are_told_with_their_titles_under_each_other(
         "  3a  Build         answered     1.5 s",
         "  anna              nonsense     1.5 s  no findings",
     ]
+
+
+def test_a_panel_takes_a_recipe_and_facts(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna"])
+    rules = "auto_merge: {enabled: true, conditions: [ci_checks_passed == true]}\n"
+    (root / "policy/default.yaml").write_text(rules)
+    (root / "mine.yaml").write_text("name: mine\nextends: factory\n")
+    (root / "c.diff").write_text(DIFF.replace("t0p-s3cret-value", "").replace("TODO", "Now"))
+    words = ("panel", "run", "review", "--diff", root / "c.diff", "--model", "test")
+    place = ("--root", root, "--recipe", root / "mine.yaml")
+    unknown = run_in_process(*words, *place)
+    assert unknown.out.startswith("human review: ")
+    assert "ci_checks_passed" in unknown.out
+    known = run_in_process(*words, *place, "--fact", "ci_checks_passed=true")
+    assert known.out.startswith("approve: ")
+    assert run_in_process(*words, "--root", root, "--fact", "ci").code == 2
+    assert run_in_process(*words, "--root", root, "--recipe", "nothing").code == 2

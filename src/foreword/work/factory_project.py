@@ -107,6 +107,7 @@ def phase_context(
     *,
     task: str,
     artifacts: Mapping[str, str] | None = None,
+    recipe: str = RECIPE,
 ) -> Package:
     """What the agent of a phase reads: tiers 0 to 2, and earlier artifacts as references; for the
     caller to keep.
@@ -118,7 +119,7 @@ def phase_context(
         references = [*artifacts.values(), "The whole of one: lookup with its name."]
         values["artifacts"] = "\n".join(references)
     return assemble(
-        RECIPE, root=root, phase=phase.name, workflow=flow.source, values=values, save=False
+        recipe, root=root, phase=phase.name, workflow=flow.source, values=values, save=False
     )
 
 
@@ -144,7 +145,9 @@ def panel_names(root: str | Path, recipe: str = RECIPE) -> list[str]:
     return [document.name for document in library_of(root, recipe).of_kind("panel")]
 
 
-def member_context(root: str | Path, member: Member, diff: str, *, task: str = "") -> Package:
+def member_context(
+    root: str | Path, member: Member, diff: str, *, task: str = "", recipe: str = RECIPE
+) -> Package:
     """What one member of a panel reads: tier 0, which says the task, its own persona and the diff,
     nothing else."""
     values = {
@@ -155,7 +158,7 @@ def member_context(root: str | Path, member: Member, diff: str, *, task: str = "
     }
     if task:
         values["task_reference"] = task
-    return assemble(RECIPE, root=root, purpose="review", values=values, budget=REVIEW_TOKENS)
+    return assemble(recipe, root=root, purpose="review", values=values, budget=REVIEW_TOKENS)
 
 
 def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:

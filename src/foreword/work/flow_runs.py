@@ -7,7 +7,7 @@ attempt, in which nothing that is kept is asked again. What is done in a run is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -19,6 +19,7 @@ from foreword.errors import StoreError, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.plan.flow import Flow, Phase, waves
 from foreword.secrets.masking import mask
+from foreword.sources.library import RECIPE
 from foreword.sources.project_root import project_root
 from foreword.store import checkpoint_files
 from foreword.store.database import Database
@@ -62,6 +63,9 @@ def run(
     stop_at_gates: bool = False,
     timeout_seconds: float = TIMEOUT_SECONDS,
     attempts: int = ATTEMPTS,
+    recipe: str = RECIPE,
+    default_rules: bool = False,
+    facts: Mapping[str, object] | None = None,
     watch: Watch | None = None,
     begun: Notify | None = None,
     warn: Notify | None = None,
@@ -75,7 +79,12 @@ def run(
     folder = project_root(root)
     objective = task.strip()
     flow = _check_flow(
-        folder, flow, objective=objective, model=model, timeout_seconds=timeout_seconds
+        folder,
+        flow,
+        objective=objective,
+        model=model,
+        timeout_seconds=timeout_seconds,
+        recipe=recipe,
     )
     with closing(open_database(db, folder)) as store:
         name = _task_name(
@@ -97,6 +106,9 @@ def run(
             stop_at_gates=stop_at_gates,
             timeout_seconds=timeout_seconds,
             attempts=attempts,
+            recipe=recipe,
+            default_rules=default_rules,
+            facts=dict(facts or {}),
         )
         _refuse_unwritable(folder)
         for warning in find_warnings(folder, order):
@@ -277,7 +289,13 @@ def _phase_line(phase: Phase, agents: Sequence[RunStatus], already_done: bool) -
 
 
 def _check_flow(
-    root: Path, flow: Flow | str, *, objective: str, model: str, timeout_seconds: float
+    root: Path,
+    flow: Flow | str,
+    *,
+    objective: str,
+    model: str,
+    timeout_seconds: float,
+    recipe: str,
 ) -> Flow:
     """The flow, if it can be run like that; nothing has been kept yet."""
     from foreword.models.model_names import find_model
@@ -291,7 +309,7 @@ def _check_flow(
     if isinstance(flow, str):
         from foreword.work.factory_project import read_flow
 
-        flow = read_flow(root, flow)
+        flow = read_flow(root, flow, recipe)
     waves(flow)
     find_model(model)
     return flow

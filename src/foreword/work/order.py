@@ -6,11 +6,12 @@ Running it is the business of `graph` and `phase`; how far it is, that of `flow_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from foreword.plan.flow import Flow
+from foreword.sources.library import RECIPE
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -37,6 +38,9 @@ class Order:
     stop_at_gates: bool = False
     timeout_seconds: float = TIMEOUT_SECONDS
     attempts: int = ATTEMPTS
+    recipe: str = RECIPE
+    default_rules: bool = False  # whether the built-in rules of a panel may approve
+    facts: Mapping[str, Any] = field(default_factory=dict)  # for the conditions of the profile
 
 
 def to_json(order: Order) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from foreword.review.profile import Profile
 from foreword.review.verdict import PanelResult, decide
 from foreword.secrets.masking import mask
 from foreword.sources.diff_source import Diff
+from foreword.sources.library import RECIPE
 from foreword.store import originals
 from foreword.store.project_stores import open_store
 from foreword.text.diffs import excerpt
@@ -91,6 +92,7 @@ class PanelRequest:
     attempts: int = ATTEMPTS
     moderator: str = ""  # a model that is asked which findings are the same; else a rule decides
     task: str = ""  # what the change is for, where the user says so; else the active plan
+    recipe: str = RECIPE
     default_rules: bool = False  # whether the built-in rules may approve
     facts: Mapping[str, object] = field(default_factory=dict)  # for the conditions of the profile
 
@@ -129,11 +131,14 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
     if not 0 < request.timeout_seconds <= LONGEST_SECONDS:
         limit = f"more than 0 and at most {LONGEST_SECONDS:,} seconds"
         raise UsageError(f"the time limit must be {limit}, not {request.timeout_seconds:g}")
-    panel = factory_project.read_panel(root, name)
-    profile = replace(factory_project.active_profile(root), default_rules=request.default_rules)
+    panel = factory_project.read_panel(root, name, request.recipe)
+    profile = factory_project.active_profile(root, request.recipe)
+    profile = replace(profile, default_rules=request.default_rules)
     change, cut_notes = _change_that_fits(root, diff, panel)
     packages = [
-        factory_project.member_context(root, member, change, task=request.task)
+        factory_project.member_context(
+            root, member, change, task=request.task, recipe=request.recipe
+        )
         for member in panel.members
     ]
     questions = []

@@ -191,7 +191,9 @@ def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, st
     from foreword.work.factory_project import phase_context
 
     line = task_reference(order.task, order.objective)
-    return phase_context(root, order.flow, phase, task=line, artifacts=references)
+    return phase_context(
+        root, order.flow, phase, task=line, artifacts=references, recipe=order.recipe
+    )
 
 
 def _request(order: Order, phase: Phase) -> str:
@@ -222,7 +224,10 @@ def _prepare_panel(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
         order.model,
         timeout_seconds=order.timeout_seconds,
         attempts=order.attempts,
-        task=order.task,
+        task=order.objective or order.task,
+        recipe=order.recipe,
+        default_rules=order.default_rules,
+        facts=order.facts,
     )
     return panel_runs.prepare(root, phase.panel, diff, request)
 
@@ -272,7 +277,9 @@ def _checkpoint(order: Order, phase: Phase) -> str:
             artifacts=checkpoints.artifact_fields(_artifacts_of_flow(order.flow, kept)),
             done=[name for name in names if name in finished],
             pending=[name for name in names if name not in finished],
-            tiers=lasting_tiers(root, task=order.task, objective=order.objective),
+            tiers=lasting_tiers(
+                root, task=order.task, objective=order.objective, recipe=order.recipe
+            ),
         )
         checkpoints.write(root, store, checkpoint)
     return phase.name

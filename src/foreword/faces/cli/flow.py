@@ -15,7 +15,12 @@ from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import (
+    DOCUMENT_RECIPE,
+    judging_options,
+    read_facts,
+    store_options,
+)
 
 if TYPE_CHECKING:
     from foreword.work.flow_status import FlowStatus, PhaseStatus
@@ -81,6 +86,8 @@ def flow() -> None:
     is_flag=True,
     help="Begin nothing behind a phase with a gate; `flow resume` goes on.",
 )
+@judging_options
+@DOCUMENT_RECIPE
 @click.option(
     "--timeout-seconds",
     metavar="N",
@@ -98,6 +105,9 @@ def run(
     model: str,
     diff: str,
     stop_at_gates: bool,
+    facts: tuple[str, ...],
+    default_rules: bool,
+    recipe: str,
     timeout_seconds: float,
     form: str,
     db: str | None,
@@ -139,11 +149,11 @@ def run(
     if task:
         text = command_input.read_text_or_file(task)
     else:
-        task_id, text = _planned_task(folder, task_id)
+        task_id, text = _planned_task(folder, task_id, recipe)
 
     def say_begun(started: str) -> None:
         screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)")
-        for line in handover_lines(read_flow(folder, name)):
+        for line in handover_lines(read_flow(folder, name, recipe)):
             screen.say(f"  {line}")
 
     done = flow_runs.run(
@@ -157,6 +167,9 @@ def run(
         diff_source=diff,
         stop_at_gates=stop_at_gates,
         timeout_seconds=timeout_seconds,
+        recipe=recipe,
+        default_rules=default_rules,
+        facts=read_facts(facts),
         watch=RunBoard(),
         warn=screen.warn,
         begun=say_begun,
@@ -228,8 +241,9 @@ def resume(
 @flow.command()
 @click.argument("name")
 @FORMATS
+@DOCUMENT_RECIPE
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
-def show(name: str, form: str, root: str) -> None:
+def show(name: str, form: str, recipe: str, root: str) -> None:
     """Show the phases of a workflow: what each takes, hands on and waits for.
 
     \b
@@ -242,7 +256,7 @@ def show(name: str, form: str, root: str) -> None:
     from foreword.sources.project_root import project_root
     from foreword.work.factory_project import read_flow
 
-    found = read_flow(project_root(root), name)
+    found = read_flow(project_root(root), name, recipe)
     if form == "json":
         screen.show_json(asdict(found))
         return
@@ -276,11 +290,11 @@ def status(task: str, form: str, db: str | None, root: str) -> None:
         _show_flow(one, how_to_read=len(found) == 1)
 
 
-def _planned_task(root: Path, task_id: str) -> tuple[str, str]:
+def _planned_task(root: Path, task_id: str, recipe: str) -> tuple[str, str]:
     """The active plan: what it is called, unless the user says, and what it is for."""
     from foreword.work.factory_project import active_task
 
-    found = active_task(root)
+    found = active_task(root, recipe)
     if not found:
         raise UsageError(
             "what is to be done?",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 
-from foreword.errors import did_you_mean
+from foreword.errors import UsageError, did_you_mean
 from foreword.tokens import COUNTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -21,6 +22,54 @@ class WordChoice(click.Choice[str]):
         if guess := did_you_mean(str(value), self.choices):
             problem += f", did you mean {guess!r}?"
         return problem
+
+
+# of a panel or a flow: by which recipe documents are found and contexts are made
+DOCUMENT_RECIPE = click.option(
+    "--recipe",
+    metavar="NAME|FILE",
+    default="factory",
+    show_default=True,
+    help="By which recipe documents are found and contexts are made.",
+)
+# of a panel, on its own or in a flow: by what it judges
+JUDGING = [
+    click.option(
+        "--fact",
+        "facts",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="What a condition of the profile asks about, as in ci_checks_passed=true; repeatable.",
+    ),
+    click.option(
+        "--default-rules",
+        is_flag=True,
+        help="Let the built-in rules approve where the project has none of its own.",
+    ),
+]
+
+
+def judging_options(command: Command) -> Command:
+    """The options of a panel that say by what it judges."""
+    for option in reversed(JUDGING):
+        command = option(command)
+    return command
+
+
+def read_facts(given: Iterable[str]) -> dict[str, object]:
+    """`ci_checks_passed=true` as names and values; numbers and yes or no are what they look
+    like."""
+    facts: dict[str, object] = {}
+    for fact in given:
+        name, equals, text = fact.partition("=")
+        if not equals or not name.strip():
+            problem = f"--fact {fact!r} is not NAME=VALUE"
+            raise UsageError(problem, hint="--fact ci_checks_passed=true")
+        try:
+            facts[name.strip()] = json.loads(text.strip())
+        except ValueError:
+            facts[name.strip()] = text.strip()
+    return facts
 
 
 AT_LEAST_ONE = click.IntRange(min=1)

@@ -6,7 +6,6 @@ text or as Markdown.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -17,7 +16,12 @@ from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import (
+    DOCUMENT_RECIPE,
+    judging_options,
+    read_facts,
+    store_options,
+)
 
 if TYPE_CHECKING:
     from foreword.review.change_facts import MemberResult
@@ -72,18 +76,8 @@ def panel() -> None:
     default="",
     help="What the change is for; else what the active plan says.",
 )
-@click.option(
-    "--fact",
-    "facts",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="What a condition of the profile asks about, as in ci_checks_passed=true.",
-)
-@click.option(
-    "--default-rules",
-    is_flag=True,
-    help="Let the built-in rules approve where the project has none of its own.",
-)
+@judging_options
+@DOCUMENT_RECIPE
 @click.option(
     "--timeout-seconds",
     metavar="N",
@@ -113,6 +107,7 @@ def run(
     task: str,
     facts: tuple[str, ...],
     default_rules: bool,
+    recipe: str,
     timeout_seconds: float,
     form: str,
     check: bool,
@@ -147,7 +142,7 @@ def run(
         )
     folder = project_root(root)
     # a name that is mistyped is an error before anything is said
-    factory_project.read_panel(folder, name)
+    factory_project.read_panel(folder, name, recipe)
     change = read_change(diff, folder, command_input.read_stdin)
     files = len(change.change.files)
     screen.say(
@@ -160,7 +155,8 @@ def run(
         moderator=moderator,
         task=task and command_input.read_text_or_file(task),
         default_rules=default_rules,
-        facts=dict(map(_fact, facts)),
+        recipe=recipe,
+        facts=read_facts(facts),
     )
     result = panel_runs.run(folder, name, change, asking, db=db, watch=RunBoard())
     _show(result, form)
@@ -170,8 +166,9 @@ def run(
 
 
 @panel.command("list")
+@DOCUMENT_RECIPE
 @ROOT
-def list_panels(root: str) -> None:
+def list_panels(recipe: str, root: str) -> None:
     """List the panels of a project and who sits on them.
 
     \b
@@ -181,7 +178,7 @@ def list_panels(root: str) -> None:
     from foreword.errors import ForewordError
     from foreword.work import factory_project
 
-    names = factory_project.panel_names(root)
+    names = factory_project.panel_names(root, recipe)
     if not names:
         raise UsageError(
             f"there is no panel in {root}",
@@ -190,7 +187,7 @@ def list_panels(root: str) -> None:
     width = max(map(len, names))
     for name in names:
         try:
-            found = factory_project.read_panel(root, name)
+            found = factory_project.read_panel(root, name, recipe)
         except ForewordError as problem:
             click.echo(printable(f"{name:<{width}}  can't be run: {problem.message}"))
             continue
@@ -210,19 +207,6 @@ def schema() -> None:
     from foreword.review.verdict import SCHEMA
 
     screen.show_json(SCHEMA)
-
-
-def _fact(given: str) -> tuple[str, object]:
-    """`ci_checks_passed=true` as a name and a value; numbers and yes or no are what they look
-    like."""
-    name, equals, text = given.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(f"--fact {given!r} is not NAME=VALUE", hint="--fact ci_checks_passed=true")
-    try:
-        value: object = json.loads(text.strip())
-    except ValueError:
-        value = text.strip()
-    return name.strip(), value
 
 
 def _show(result: PanelResult, form: str) -> None:
