@@ -55,6 +55,15 @@ BAD_PLANS = [
     {**plan(), "overall_goal": " "},
     {"overall_goal": "Fire the kiln"},
 ]
+LONG = "x" * 20_000
+COMMANDS = {
+    ("variable", "set"): OPERATIONS["set_variable"],
+    ("variable", "get"): OPERATIONS["get_workflow_variable"],
+    ("variable", "clear"): OPERATIONS["clear_variable"],
+    ("variable", "clear-all"): OPERATIONS["clear_all_variables"],
+    ("plan", "update"): OPERATIONS["update_plan"],
+    ("plan", "show"): OPERATIONS["get_plan_version"],
+}
 TOOLS_OF_ONE = {name: tool for name, tool in MCP_TOOLS.items() if len(tool.operations) == 1}
 
 each_operation = pytest.mark.parametrize("operation", OPERATIONS.values(), ids=list(OPERATIONS))
@@ -247,6 +256,29 @@ def test_a_director_says_of_wrong_arguments_what_the_operation_says(name: str) -
         except BadRequest as refused:
             verdict = without_known(refused.message)
         assert verdict == python_verdict(OPERATIONS[name], given)
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        (("variable", "set", WORKFLOW, LONG, "1", "--reason", "try"), {"name": LONG, "value": 1}),
+        (("variable", "get", WORKFLOW, LONG), {"name": LONG}),
+        (("variable", "clear", WORKFLOW, LONG, "--reason", "try"), {"name": LONG}),
+        (("variable", "clear-all", WORKFLOW, "--reason", LONG), {"reason": LONG}),
+        (("plan", "update", WORKFLOW, "plan.json", "--reason", LONG), {"reason": LONG}),
+        (("plan", "show", WORKFLOW, "--version", "-7"), {"version": -7}),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
+)
+def test_a_command_says_of_wrong_words_what_the_operation_says(
+    command: tuple[str, ...], given: dict[str, Any], root: Path
+) -> None:
+    (root / "plan.json").write_text(json.dumps(plan()))
+    operation = COMMANDS[command[0], command[1]]
+    verdict = python_verdict(operation, {**valid_input(operation), **given})
+    ran = foreword(*command, cwd=root)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {verdict}")
 
 
 @pytest.mark.parametrize("bad", BAD_PLANS, ids=lambda bad: json.dumps(bad)[-40:])

@@ -103,10 +103,12 @@ def fit_value(
     Of a value that holds a secret no copy is kept: there is its beginning, and a larger budget for
     the rest.
     """
+    if budget is None:
+        return WholeValue(value=value)
     value = encodable(value)
     written = json.dumps(value, ensure_ascii=False, indent=1)
     counter = tokens.counter(COUNTER)
-    if budget is None or len(written.encode()) <= budget or counter.count(written) <= budget:
+    if len(written.encode()) <= budget or counter.count(written) <= budget:
         return WholeValue(value=value)
     whole = counter.count(written)
     if hide({name: value}) != {name: value}:

@@ -154,13 +154,17 @@ class Operation(Generic[Target, Given, Answer]):
         """An answer as JSON that can be encoded."""
         return encodable_answer(self._answers.dump_python(answer))
 
+    def answer(self, opening: AbstractContextManager[Target], given: Mapping[str, Any]) -> Answer:
+        """Its answer, on what is opened for it; what a caller sent is read before."""
+        valid = self.read(given)
+        with opening as target:
+            return self.run(target, valid)
+
     def perform(
         self, opening: AbstractContextManager[Target], given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """From JSON to JSON, on what is opened for it; what a caller sent is read before."""
-        valid = self.read(given)
-        with opening as target:
-            return self.to_data(self.run(target, valid))
+        """The same from JSON to JSON."""
+        return self.to_data(self.answer(opening, given))
 
 
 AnyOperation = Operation[Any, Any, Any]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ from foreword.regular_file import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from foreword.operations.operation import Answer, Given, Operation
     from foreword.session.workflow_state import WorkflowState
 
 STDIN = "-"
@@ -134,6 +138,28 @@ def workflow_to_write(db: str | None, root: str, name: str) -> WorkflowState:
     state = WorkflowState.open(db, name, root=root)
     say_if_new(state)
     return state
+
+
+def answer_on(
+    operation: Operation[WorkflowState, Given, Answer],
+    workflow: str,
+    given: Mapping[str, Any],
+    *,
+    db: str | None,
+    root: str,
+    expected: bool = False,
+) -> Answer:
+    """What an operation answers on a workflow; one that makes it where there is none does so,
+    unless it is `expected` to be there."""
+
+    @contextmanager
+    def open_workflow() -> Iterator[WorkflowState]:
+        makes = operation.makes_workflow and not expected
+        opening = workflow_to_write if makes else existing_workflow
+        with opening(db, root, workflow) as state:
+            yield state
+
+    return operation.answer(open_workflow(), given)
 
 
 def say_if_new(state: WorkflowState) -> None:

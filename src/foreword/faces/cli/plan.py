@@ -10,10 +10,10 @@ from foreword.engine.table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import (
+    answer_on,
     display_name,
     existing_workflow,
     read_json,
-    workflow_to_write,
 )
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
@@ -58,11 +58,16 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
       foreword plan show demo
       foreword plan show demo --version 2 --format json
     """
+    from foreword.operations.plans import GET_CURRENT_PLAN, GET_PLAN_VERSION, CurrentPlan
     from foreword.plan.plan import as_todo
     from foreword.secrets.masking import hide
 
-    with existing_workflow(db, root, workflow) as state:
-        data = state.plan if number is None else state.plan_version(number).data
+    if number is None:
+        newest = answer_on(GET_CURRENT_PLAN, workflow, {}, db=db, root=root)
+        assert isinstance(newest, CurrentPlan)  # without a budget, it is whole
+        data = newest.plan
+    else:
+        data = answer_on(GET_PLAN_VERSION, workflow, {"version": number}, db=db, root=root).plan
     if data is None:
         raise _no_plan(workflow)
     if form == "json":
@@ -98,16 +103,16 @@ def update(
       foreword plan show demo --format json | jq '.blockers = []' |
         foreword plan update demo - --reason "unblocked" --expect 3
     """
-    from foreword.plan.plan import read_plan, warnings
+    from foreword.operations.plans import UPDATE_PLAN
+    from foreword.plan.plan import read_plan
 
     value = read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields")
-    data = read_plan(value, display_name(file))
+    plan = read_plan(value, display_name(file))  # so that an error names the file
+    given = {"plan": plan, "reason": reason, "expected_version": expect}
     # who expects a version expects the workflow, too: a mistyped name is not to make one
-    open_workflow = existing_workflow if expect else workflow_to_write
-    with open_workflow(db, root, workflow) as state:
-        made = state.update_plan(data, reason, expect)
+    made = answer_on(UPDATE_PLAN, workflow, given, db=db, root=root, expected=bool(expect))
     click.echo(f"version {made.version}")
-    for warning in warnings(made.data):
+    for warning in made.warnings:
         screen.warn(warning)
 
 

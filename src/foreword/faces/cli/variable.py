@@ -11,12 +11,7 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.command_input import (
-    STDIN,
-    existing_workflow,
-    read_text,
-    workflow_to_write,
-)
+from foreword.faces.cli.command_input import STDIN, answer_on, existing_workflow, read_text
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
@@ -107,9 +102,13 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
     """
     if node is not None and name not in (None, "all"):
         raise UsageError(f"give a name or --node, not both ({name!r} and {node!r})")
-    with existing_workflow(db, root, workflow) as state:
-        value = state.get_workflow_variable(name, node=node)
-    screen.show_json(value)
+    from foreword.operations.fitted_values import WholeValue
+    from foreword.operations.variables import GET_WORKFLOW_VARIABLE
+
+    given = {"name": name, "node": node}
+    found = answer_on(GET_WORKFLOW_VARIABLE, workflow, given, db=db, root=root)
+    assert isinstance(found, WholeValue)  # without a budget
+    screen.show_json(found.value)
 
 
 @variable.command("set")
@@ -136,15 +135,16 @@ def set_variable(
       pass show gmail | foreword variable set demo gmail.password - --reason "new login"
       foreword variable set demo offset --reason "measured" -- -5
     """
-    from foreword.plan.variables import variable_lines
+    from foreword.operations.variables import SET_VARIABLE
+    from foreword.secrets.masking import mask
 
     text = value
     if value == STDIN:
         text = read_text(STDIN).removesuffix("\n").removesuffix("\r")
     new_value = text if as_text else _json_or_text(text)
-    with workflow_to_write(db, root, workflow) as state:
-        state.set_variable(name, new_value, reason)
-    screen.say(f"set {variable_lines({name: new_value}).removeprefix('- ')}")
+    given = {"name": name, "value": new_value, "reason": reason}
+    made = answer_on(SET_VARIABLE, workflow, given, db=db, root=root)
+    screen.say(printable(f"set {mask(made.name)} = {made.shown}"))
 
 
 def _json_or_text(text: str) -> object:
@@ -171,8 +171,9 @@ def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> N
     Example:
       foreword variable clear demo node7.emails --reason "read again tomorrow"
     """
-    with existing_workflow(db, root, workflow) as state:
-        state.clear_variable(name, reason)
+    from foreword.operations.variables import CLEAR_VARIABLE
+
+    answer_on(CLEAR_VARIABLE, workflow, {"name": name, "reason": reason}, db=db, root=root)
     screen.say(f"cleared {name}")
 
 
@@ -187,8 +188,9 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     Example:
       foreword variable clear-all demo --reason "a new run"
     """
-    with existing_workflow(db, root, workflow) as state:
-        names = state.clear_all_variables(reason)
+    from foreword.operations.variables import CLEAR_ALL_VARIABLES
+
+    names = answer_on(CLEAR_ALL_VARIABLES, workflow, {"reason": reason}, db=db, root=root).cleared
     screen.say(f"cleared {len(names):,} {'variable' if len(names) == 1 else 'variables'}")
     for name in names:
         screen.say(f"  {name}")
