@@ -375,6 +375,13 @@ def test_a_tier_is_never_over_its_hard_limit_tags_and_floors_included() -> None:
     assert choices["third"].body.form == "full", "a tier without a limit has none"
 
 
+def test_a_hard_limit_is_kept_to_the_letter_and_shared_tags_are_paid_once() -> None:
+    both = [section(name, 100, tag="guides") for name in ("a", "b")]
+    size = 2 * (100 + len("\n\n")) + len("<guides>\n\n</guides>\n\n")
+    assert set(fitted(*both, budget=5_000, tiers=Tiers(limits={1: size}))) == {"a", "b"}
+    assert set(fitted(*both, budget=5_000, tiers=Tiers(limits={1: size - 1}))) == {"a"}
+
+
 def test_under_hard_limits_ranks_alone_make_the_order_across_tiers() -> None:
     limits = Tiers(limits={1: 5_000, 2: 5_000})
     low = section("low", 600, rank=1, tier=1)
@@ -414,6 +421,37 @@ def test_a_stand_in_is_there_only_where_its_section_can_not_be_whole() -> None:
     assert forms_of(too_large) == {"detail": "excerpt"}
     no_smaller = fitted(detail, brief(2_100), budget=2_000)
     assert forms_of(no_smaller) == {"detail": "excerpt"}
+
+
+def test_a_stand_in_that_fits_to_the_letter_comes_before_a_cut_of_its_section() -> None:
+    detail = section("detail", 2_000, rank=1, forms=CUT)
+    assert forms_of(fitted(detail, brief(500), budget=size_of(brief(500)))) == {"brief": "full"}
+    one_less = fitted(detail, brief(500), budget=size_of(brief(500)) - 1)
+    assert forms_of(one_less) == {"detail": "excerpt"}
+
+
+def test_each_stand_in_is_looked_at_by_itself() -> None:
+    kept = section("kept", 300, rank=9)
+    short = section("short", 100, stands_in_for="kept")
+    lost = section("lost", 5_000, rank=1)
+    instead = section("instead", 3_000, forms=CUT, stands_in_for="lost")
+    choices = fitted(kept, short, lost, instead, budget=1_000)
+    assert forms_of(choices) == {"kept": "full", "instead": "excerpt"}
+
+
+def test_a_section_whose_first_form_is_a_smaller_one_has_that_at_most() -> None:
+    persona = Section(
+        tag="persona",
+        text=text_of(1_000),
+        title="persona",
+        header="A pilot who knows the harbour.",
+        rule=Rule(forms=("header", "gone")),
+    )
+    high = section("high", 400, rank=1)
+    choices = fitted(persona, high, section("low", 9_000, rank=-1), budget=2_000)
+    assert forms_of(choices) == {"persona": "header", "high": "full"}
+    assert choices["persona"].body.text.startswith("A pilot who knows the harbour.")
+    assert set(fitted(persona, high, budget=size_of(high) + 40)) == {"high"}
 
 
 def test_a_stand_in_has_what_is_left_where_nothing_of_its_section_is_in() -> None:

@@ -342,7 +342,7 @@ class _Fitting:
         stand_in = self.sections[index]
         body, units = self._whole(index)
         fits = units <= min(room, self._tier_left(stand_in.rule.tier))
-        if whole <= room or not fits or units >= whole:
+        if whole <= room or not fits:
             return 0
         self.place(index, body, units, reason=f"stands in for {tag}")
         return units
