@@ -173,16 +173,16 @@ def test_personas_prompts_and_panels_can_be_invoked(
 
 def test_f13_usage_is_known_for_every_tier(task: foreword.Task) -> None:
     task.enter(1)
-    assert [(use.tier, use.limit) for use in task.usage] == [(0, 400), (1, 2_000), (2, 3_000)]
-    assert all(0 < use.tokens < use.limit for use in task.usage)
-    assert task.warnings == []
+    assert [(use.tier, use.limit) for use in task.usage()] == [(0, 400), (1, 2_000), (2, 3_000)]
+    assert all(0 < use.tokens < use.limit for use in task.usage())
+    assert task.warnings() == []
 
 
 def test_f13_a_tier_at_eighty_percent_warns(task: foreword.Task, tmp_path: Path) -> None:
     write(tmp_path, "prompts/packing.md", LARGE)
     task.enter("3a")
     package = task.invoke("packing")
-    (warning,) = task.warnings
+    (warning,) = task.warnings()
     assert re.fullmatch(r"tier 2 is at (8|9)\d% of its 3,000 tokens", warning)
     assert warning in package.report.notes
 
@@ -199,7 +199,7 @@ def test_f13_the_warning_begins_at_eighty_percent(tmp_path: Path, limit: int, wa
 def test_f13_what_tier_0_takes_from_tier_2_counts(task: foreword.Task, tmp_path: Path) -> None:
     write(tmp_path, "instructions.md", "# Base\n\n" + "Fire no kiln that is open.\n" * 200)
     task.enter(1)
-    always, _, phase = task.usage
+    always, _, phase = task.usage()
     assert phase.limit == 3_000 - (always.tokens - 400)
 
 
@@ -240,7 +240,7 @@ def test_f13_tier_2_over_its_budget_is_checkpoint_release_load_restore(
             assert words in package.text
         for words in ("straw packing", "A question on straw"):
             assert words not in package.text
-        assert all(use.tokens <= use.limit for use in task.usage)
+        assert all(use.tokens <= use.limit for use in task.usage())
         assert task.conversation == []
     data = json.loads((root / ".checkpoints/FEAT-9-phase-3a.json").read_bytes())
     assert data["decisions"] == [{"what": "Two doors", "why": "one for air"}]
@@ -265,7 +265,7 @@ def test_f13_a_prompt_larger_than_all_of_tier_2_takes_a_smaller_form(
     package = task.invoke("packing")
     assert "Wrap pot" in package.text
     assert "Build it." in package.text
-    assert task.usage[-1].tokens <= 3_000
+    assert task.usage()[-1].tokens <= 3_000
 
 
 def test_f13_the_restored_checkpoint_is_that_of_the_newest_gate(
@@ -424,7 +424,7 @@ def test_f15_a_checkpoint_larger_than_tier_2_leaves_room_for_the_phase(
     task.checkpoint()
     with foreword.Task.resume(tmp_path, task="FEAT-9") as resumed:
         package = resumed.context()
-        assert resumed.usage[-1].tokens <= 3_000
+        assert resumed.usage()[-1].tokens <= 3_000
     assert "Draw it" in package.text
     assert "finding 0:" in package.text
 

@@ -70,7 +70,7 @@ def test_w3_a_new_plan_is_a_new_version_and_the_next_call_shows_it(opened: Open)
         "navigation works",
     ]
     assert any("in_progress -> completed" in line for line in session.plan_diff(1, 2))
-    assert opened().get_current_plan() == session.plan
+    assert opened().get_current_plan() == session.get_current_plan()
 
 
 def test_w3_a_stale_writer_is_told_and_changes_nothing(opened: Open) -> None:
@@ -148,7 +148,7 @@ def test_w6_variables_are_read_set_and_cleared_each_with_its_reason(opened: Open
     session.set_variable("node10.email", "a@b.c", "picked")
     assert session.get_workflow_variable("node7.emails") == [1, 2]
     assert session.get_workflow_variable(node=7) == {"node7.emails": [1, 2]}
-    assert session.get_workflow_variable("all") == session.variables
+    assert session.get_workflow_variable("all") == session.get_workflow_variables()
     session.clear_variable("node7.emails", "again from the start")
     assert session.clear_all_variables("clean test") == ["node10.email"]
     assert [change.reason for change in opened().variable_changes()] == [

@@ -49,7 +49,7 @@ def check(state: WorkflowState, run: str) -> None:
     kept = node_results.of_run(state.db, state.workflow.id, run)
     assert sorted(kept) == sorted(KEYS)
     assert {one.status for one in kept.values()} == {"success"}
-    assert [row["subject"] for row in state.variables["node6.rows"]] == [
+    assert [row["subject"] for row in state.get_workflow_variables()["node6.rows"]] == [
         row["subject"] for row in ROWS[:5]
     ]
     assert [node["status"] for node in state.snapshot()["nodes"]] == ["success"] * len(STEPS)

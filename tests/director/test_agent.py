@@ -53,7 +53,7 @@ def test_a_turn_asks_acts_and_answers_and_every_request_has_the_six_parts(tmp_pa
             False,
         )
         assert turn.input_tokens > 1_000 > turn.output_tokens > 10
-        assert director.session.plan is not None
+        assert director.session.get_current_plan() is not None
         kinds = [message.role for message in director.session.history()]
     assert kinds == ["user", "assistant", "tool", "assistant", "tool", "tool", "assistant"]
     for request in provider.requests:

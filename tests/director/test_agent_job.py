@@ -90,7 +90,7 @@ def test_the_store_holds_the_plan_in_its_versions_the_nodes_and_what_they_read(j
     nodes = session.snapshot()["nodes"]
     assert [node["id"] for node in nodes] == [f"node{number}" for number in range(1, 14)]
     assert {node["status"] for node in nodes} == {"success"}
-    assert session.variables["node7.letters"][0]["subject"] == ROWS[5]["subject"]
+    assert session.get_workflow_variables()["node7.letters"][0]["subject"] == ROWS[5]["subject"]
 
 
 def test_a_selector_that_fails_is_repaired_by_what_the_page_has(job: Job) -> None:

@@ -98,7 +98,7 @@ def test_a_failing_selector_stops_the_run_and_once_repaired_it_goes_on_there(
     assert (second["run"], second["status"], second["done_before"]) == (first["run"], "success", 9)
     assert keys(second) == ["node7", *KEYS[10:]]
     assert [row["subject"] for row in desk.sent] == SUBJECTS
-    assert state.variables["node12.told"] == "3 registered"
+    assert state.get_workflow_variables()["node12.told"] == "3 registered"
     check(state, first["run"])
     assert runner.unfinished_run(state) is None
     for told in (first, second, heard, state.snapshot(), state.variable_changes()):
@@ -146,7 +146,9 @@ def test_conditions_loops_and_what_is_inside_them_take_their_turns(state: Workfl
         "node1[2]/node5[0]/node6",
         "node7",
     ]
-    found = {name: state.variables[name] for name in ("large", "small", "last", "after")}
+    found = {
+        name: state.get_workflow_variables()[name] for name in ("large", "small", "last", "after")
+    }
     assert found == {"large": 3, "small": 1, "last": "3c", "after": "outside"}
 
 
@@ -159,7 +161,10 @@ def test_an_inner_loop_may_shadow_the_name_of_the_outer_one(state: WorkflowState
         put("outer", "{{it}}", parent="node1"),
     )
     assert result["status"] == "success"
-    assert (state.variables["inner"], state.variables["outer"]) == ("c", ["c"])
+    assert (state.get_workflow_variables()["inner"], state.get_workflow_variables()["outer"]) == (
+        "c",
+        ["c"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,7 +234,10 @@ def test_a_condition_stays_decided_and_a_list_that_changed_is_told(state: Workfl
     assert second["notes"] == [
         "node3: the list is not the one that the loop began with; turns that are done stay done"
     ]
-    assert (state.variables["seen"], "other" in state.variables) == ("3 found", False)
+    assert (state.get_workflow_variables()["seen"], "other" in state.get_workflow_variables()) == (
+        "3 found",
+        False,
+    )
 
 
 def test_what_can_not_run_is_refused_before_anything_happens(state: WorkflowState) -> None:
@@ -243,7 +251,7 @@ def test_what_can_not_run_is_refused_before_anything_happens(state: WorkflowStat
     )
     with pytest.raises(BadNode, match="node_7: type: 'browser_action' is not one of"):
         runner.run_workflow(state, None)
-    assert "a" not in state.variables
+    assert "a" not in state.get_workflow_variables()
     assert node_runs.runs_of(state.db, state.workflow.id) == []
 
 
@@ -356,14 +364,14 @@ def test_a_secret_can_be_used_and_is_told_nowhere(
     for told in (result, rows, state.snapshot(), state.variable_changes()):
         assert "sesame" not in str(told)
         assert PASSWORD not in str(told)
-    assert state.variables["kept_password"] == "sesame-two"
+    assert state.get_workflow_variables()["kept_password"] == "sesame-two"
     assert desk.requests[-1].endswith("key=sesame-two")
 
 
 def test_a_secret_is_not_kept_under_a_name_that_would_show_it(state: WorkflowState) -> None:
     state.set_variable("creds", {"password": PASSWORD}, "test")
     result = values(state, put("greeting", "hello {{creds.password}}"))
-    assert (result["status"], "greeting" in state.variables) == ("failed", False)
+    assert (result["status"], "greeting" in state.get_workflow_variables()) == ("failed", False)
     assert (
         result["error"]
         == "config.value: a secret can't be kept as 'greeting', where it would be shown"
@@ -388,7 +396,7 @@ def test_a_single_node_really_runs_and_its_result_is_the_newest(
         ["04:12 high water", "10:31 low water"],
     )
     assert told["variables"] == {"node2.tides": '["04:12 high water", "10:31 low water"]'}
-    assert state.variables["node2.tides"] == ["04:12 high water", "10:31 low water"]
+    assert state.get_workflow_variables()["node2.tides"] == ["04:12 high water", "10:31 low water"]
     node_tools.update_node(state, "node2", config={"selector": "li.none", "many": False})
     failed = runner.test_single_node(state, browser, "node2")
     assert (failed["status"], failed["page"]["url"]) == ("failed", f"{desk.url}/help")
@@ -425,7 +433,7 @@ def test_what_was_extracted_has_to_fit_its_schema(
         == "what was extracted does not fit the schema: tides[0].time: must be a whole number, not"
         " '04:12 high water'"
     )
-    assert "node2.tides" not in state.variables
+    assert "node2.tides" not in state.get_workflow_variables()
 
 
 def test_a_node_in_a_loop_is_tested_in_the_first_turn_or_in_the_scope_that_is_given(

@@ -20,8 +20,8 @@ def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> N
         usage = session.usage()
         assert f"{usage['messages']:,} messages" in lines[-1]
         assert usage["compressions"] == 1
-        assert session.plan is not None
-        assert session.variables["mail"]["password"] not in session.context().text
+        assert session.get_current_plan() is not None
+        assert session.get_workflow_variables()["mail"]["password"] not in session.context().text
 
 
 def test_it_is_the_same_conversation_every_time() -> None:

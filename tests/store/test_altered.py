@@ -118,7 +118,7 @@ def test_a_plan_of_a_wrong_shape_is_replaced_by_the_next_version(open_session: O
         session.plan_history()
     assert "foreword plan update" in found.value.hint
     session.update_plan(plan(), "again")
-    assert session.plan is not None
+    assert session.get_current_plan() is not None
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_store_that_can_not_be_closed_is_used_all_the_same(
     make_readable_by_all(tmp_path / ".foreword")
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)  # as on files of somebody else's
     with foreword.Session.open(root=tmp_path, create=False) as session:
-        assert session.variables == {"password": "hunter2"}
+        assert session.get_workflow_variables() == {"password": "hunter2"}
     assert (tmp_path / ".foreword" / "state.db").stat().st_mode & 0o777 == 0o644
 
 
@@ -165,7 +165,7 @@ def test_what_its_owner_made_read_only_keeps_its_mode(tmp_path: Path) -> None:
     (folder / "state.db").chmod(0o444)
     folder.chmod(0o555)
     with foreword.Session.open(root=tmp_path, create=False) as session:
-        assert session.variables == {"password": "hunter2"}
+        assert session.get_workflow_variables() == {"password": "hunter2"}
     assert (folder / "state.db").stat().st_mode & 0o777 == 0o444
     assert folder.stat().st_mode & 0o777 == 0o555
     folder.chmod(0o755)

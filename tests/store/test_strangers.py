@@ -126,7 +126,7 @@ def test_a_store_whose_schema_is_not_ours_is_refused_and_left_alone(
 def test_what_users_do_to_a_store_of_their_own_does_no_harm(tmp_path: Path, script: str) -> None:
     run_script(store_of(tmp_path), script)
     with foreword.Session.open(root=tmp_path, create=False) as session:
-        assert session.variables == {"a": 1}
+        assert session.get_workflow_variables() == {"a": 1}
         session.append({"role": "user", "content": "more"})
 
 
@@ -183,7 +183,7 @@ def test_the_journal_of_a_writer_that_was_killed_is_no_reason_to_refuse(tmp_path
     run_script(path, "PRAGMA journal_mode = DELETE")
     Path(f"{path}-journal").write_bytes(bytes.fromhex("d9d505f920a163d7").ljust(512, b"\0"))
     with foreword.Session.open(root=tmp_path, create=False) as session:
-        assert session.variables == {"a": 1}
+        assert session.get_workflow_variables() == {"a": 1}
 
 
 def fifo(path: Path) -> None:
@@ -266,7 +266,7 @@ def test_a_file_of_ten_gigabytes_that_are_not_there_is_opened_at_once(tmp_path: 
     path = store_of(tmp_path)
     os.truncate(path, 10 * 1024**3)
     with foreword.Session.open(root=tmp_path, create=False) as session:
-        assert session.variables == {"a": 1}
+        assert session.get_workflow_variables() == {"a": 1}
     sparse = tmp_path / "sparse.db"
     sparse.touch()
     os.truncate(sparse, 10 * 1024**3)

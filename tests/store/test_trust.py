@@ -192,7 +192,7 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
         before = files_in(tmp_path, own_cache)
         with foreword.Session.open(root=tmp_path) as session:
             assert [message.text for message in session.history()] == ["before"]
-            assert session.variables == {"port": 8080}
+            assert session.get_workflow_variables() == {"port": 8080}
             assert "before" in session.context().text
             for change in (
                 lambda: session.append({"role": "user", "content": "later"}),

@@ -163,7 +163,9 @@ def _text_to_type(context: ToolContext, given: Arguments) -> str:
 
 def _fill_variables(context: ToolContext, text: str) -> str:
     """The text with the values of the variables that it names."""
-    return templates.value_as_text(templates.fill(text, Scope(context.session.variables)))
+    return templates.value_as_text(
+        templates.fill(text, Scope(context.session.get_workflow_variables()))
+    )
 
 
 class TabInput(OperationInput):

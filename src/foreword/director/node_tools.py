@@ -42,7 +42,7 @@ def create_node(
     """
     valid_config = kinds.validate_node(type, config, description)
     with _edit_tree(state) as tree:
-        least = highest_number([*tree.nodes, *state.variables])
+        least = highest_number([*tree.nodes, *state.get_workflow_variables()])
         number = workflows.next_node(state.db, state.workflow.id, least)
         node = {
             "id": f"node{number}",
@@ -96,7 +96,7 @@ def delete_node(state: WorkflowState, node: str) -> dict[str, Any]:
             warnings.append(f"{user} uses {{{{{expression}}}}}")
     still_set = list[str]()
     for one in deleted:
-        still_set += of_node(state.variables, one)
+        still_set += of_node(state.get_workflow_variables(), one)
     if still_set:
         warnings.append(f"still set: {', '.join(still_set)}; clear_variable removes them")
     answer: dict[str, Any] = {"deleted": deleted}

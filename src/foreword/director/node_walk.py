@@ -244,7 +244,7 @@ class NodeWalk:
         stamp = workflows.stamps(self.state.db, self.state.workflow.id).variables
         if stamp != self.stamp:
             self.stamp = stamp
-            self.variables = self.state.variables
+            self.variables = self.state.get_workflow_variables()
             self.secrets.learn([self.variables])
         return self.variables
 

@@ -140,7 +140,7 @@ class DirectorResources:
         now = (stamps.snapshot, stamps.variables)
         if now != self._known_stamps:
             nodes = workflows.nodes(self.session.db, self.session.workflow.id)
-            values: list[object] = [self.session.variables]
+            values: list[object] = [self.session.get_workflow_variables()]
             values += [node.get("config") for node in nodes]
             self.secrets.learn(values)
             self._known_stamps = now

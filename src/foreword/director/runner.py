@@ -49,7 +49,7 @@ def test_single_node(
     tree = node_tools.read_tree(state)
     found = tree.get(node)
     name = str(found["id"])
-    known = Scope(state.variables, dict(scope or {}))
+    known = Scope(state.get_workflow_variables(), dict(scope or {}))
     secrets = KnownValues()
     secrets.learn([known.variables])
     tested_in = dict[str, str]()

@@ -324,6 +324,14 @@ def names(state: WorkflowState) -> list[str]:
     return messages.names(state.db, state.workflow.id)
 
 
+def names_in(db: Database, workflow: str) -> list[str]:
+    """The same of the workflow of that name; an error where there is none."""
+    known = workflows.conversation_names(db, workflow)
+    if not known:
+        workflows.find_workflow(db, workflow)
+    return known
+
+
 def check_exists(state: WorkflowState, conversation: str) -> None:
     """An error where the workflow has no such conversation."""
     known = names(state)

@@ -132,7 +132,7 @@ def get_session(session: Session, given: NoInput) -> SessionState:
     size = session.size_tokens()
     limits = session.limits
     usage = session.usage(0)
-    plan = session.plan
+    plan = session.get_current_plan()
     return SessionState(
         name=session.workflow.name,
         conversation=session.conversation.name,
@@ -148,7 +148,7 @@ def get_session(session: Session, given: NoInput) -> SessionState:
         state=_size_state(size, limits),
         compressions=usage["compressions"],
         plan_version=plan["plan_version"] if plan else 0,
-        variables=len(session.variables),
+        variables=len(session.get_workflow_variables()),
     )
 
 

@@ -97,7 +97,7 @@ def list_variables(state: WorkflowState, given: NoInput) -> DisplayedVariables:
     """List the variables as a context shows them: secrets are hidden, long values shortened."""
     items = [
         DisplayedVariable(name=name, shown=display(name, value))
-        for name, value in state.variables.items()
+        for name, value in state.get_workflow_variables().items()
     ]
     return DisplayedVariables(items=items)
 

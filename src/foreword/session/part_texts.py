@@ -99,7 +99,7 @@ class PartTexts:
             case "snapshot":
                 return self._state.snapshot()
             case "variables":
-                return self._state.variables
+                return self._state.get_workflow_variables()
             case _:
                 return browser
 

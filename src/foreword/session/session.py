@@ -9,15 +9,16 @@ the same time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from foreword.engine.package import Package
-from foreword.errors import StoreError, UsageError
+from foreword.errors import EssentialsTooLarge, StoreError, UsageError
 from foreword.message import Kind, Message
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
+from foreword.section import Budget
 from foreword.session import cache_reuse
 from foreword.session.append import Appended, Appender, message_to_store, messages_to_store
 from foreword.session.call_memory import Calls
@@ -32,7 +33,7 @@ from foreword.session.session_options import (
     history_writer,
     session_options,
 )
-from foreword.session.size_control import SizeControl
+from foreword.session.size_control import Room, SizeControl
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
@@ -47,6 +48,16 @@ NOT_RECORDED = (
     "{store} is read-only: this call is not in its usage log, and `recall` finds nothing that it"
     " left out"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOverview:
+    """How a session stands: what a page about it shows."""
+
+    usage: dict[str, Any]
+    compressions: list[Compression]  # the oldest first, undone ones too
+    package: Package | None  # the next call
+    problem: EssentialsTooLarge | None  # why there can be none
 
 
 class Session(WorkflowState):
@@ -204,22 +215,43 @@ class Session(WorkflowState):
         """
         tokens = whole_number(budget, "budget")
         allowed = self._options.budget if tokens is None else budget_for(self.limits, tokens)
-        notes: tuple[str, ...] = ()
         if save and not self.db.read_only:
             room = self._size_control.make_room(allowed, browser=browser)
             notes = self._size_control.notes(room)
-        else:
-            room = self._size_control.measure(allowed, browser=browser)
-            if save:
-                notes = (NOT_RECORDED.format(store=self.db.name),)
+            return self._package(room, allowed, notes=notes, save=True)
+        room = self._size_control.measure(allowed, browser=browser)
+        notes = (NOT_RECORDED.format(store=self.db.name),) if save else ()
+        return self._package(room, allowed, notes=notes, save=False)
+
+    def overview(self, last: int = 200) -> SessionOverview:
+        """The next call as it would be now, the usage of so many calls, and every compression, by
+        one reading of the stamps; nothing is changed."""
+        room = self._size_control.measure(self._options.budget)
+        made = self.compressions()
+        package: Package | None = None
+        problem: EssentialsTooLarge | None = None
+        try:
+            package = self._package(room, self._options.budget, notes=(), save=False)
+        except EssentialsTooLarge as error:
+            problem = error
+        return SessionOverview(
+            usage=self._usage(room, made, last),
+            compressions=made,
+            package=package,
+            problem=problem,
+        )
+
+    def _package(
+        self, room: Room, budget: Budget, *, notes: tuple[str, ...], save: bool
+    ) -> Package:
         self._writer.hide(self._parts.secrets)
         return self._calls.next_package(
             room.parts,
             now=room.now,
-            budget=allowed,
+            budget=budget,
             workflow=self.workflow.name,
             notes=notes,
-            save=save and not self.db.read_only,
+            save=save,
         )
 
     def secrets(self) -> KnownValues:
@@ -281,8 +313,11 @@ class Session(WorkflowState):
 
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages."""
+        return self._usage(self._size_control.measure(), self.compressions(), last)
+
+    def _usage(self, room: Room, made: list[Compression], last: int) -> dict[str, Any]:
         log = usage_log(self.db, self.conversation.id, last)
-        size = self.size_tokens()  # brings the messages in memory up to date, too
+        size = room.size_tokens
         message_cache = self._calls.message_cache
         return {
             "workflow": self.workflow.name,
@@ -293,7 +328,7 @@ class Session(WorkflowState):
             "compress_at": self.limits.compress_at,
             "compress_to": self.limits.compress_to,
             "warning": size >= self.limits.warn_at,
-            "compressions": sum(not made.undone for made in self.compressions()),
+            "compressions": sum(not one.undone for one in made),
             **cache_reuse.totals(log),
             "log": cache_reuse.readable(log),
         }

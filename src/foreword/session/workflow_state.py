@@ -85,15 +85,10 @@ class WorkflowState:
 
     # --- the plan ---------------------------------------------------------------------------------
 
-    @property
-    def plan(self) -> dict[str, Any] | None:
+    def get_current_plan(self) -> dict[str, Any] | None:
         """The plan as it is now."""
         newest = plans.current(self.db, self.workflow.id)
         return self._check(newest).data if newest else None
-
-    def get_current_plan(self) -> dict[str, Any] | None:
-        """The plan as it is now."""
-        return self.plan
 
     def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
         """Replace the plan by a new version; `PlanConflict` where the newest is not the expected
@@ -139,8 +134,7 @@ class WorkflowState:
 
     # --- variables --------------------------------------------------------------------------------
 
-    @property
-    def variables(self) -> dict[str, Any]:
+    def get_workflow_variables(self) -> dict[str, Any]:
         """Every variable with its whole value."""
         return variables.all_variables(self.db, self.workflow.id)
 
@@ -149,7 +143,7 @@ class WorkflowState:
     ) -> Any:
         """The whole value of one variable; with `node`, or with the name "all", a mapping of
         several."""
-        known = self.variables
+        known = self.get_workflow_variables()
         if node is not None:
             return of_node(known, node)
         if name is None:
@@ -169,7 +163,8 @@ class WorkflowState:
     def clear_variable(self, name: str, reason: str) -> None:
         """Remove a variable, and write down why."""
         if not variables.drop(self.db, self.workflow.id, name, reason=_reason(reason)):
-            raise UnknownName("variable", name, self.variables, where=f"in {self.workflow.name!r}")
+            known = self.get_workflow_variables()
+            raise UnknownName("variable", name, known, where=f"in {self.workflow.name!r}")
 
     def clear_all_variables(self, reason: str) -> list[str]:
         """Remove every variable, and write down why; returns their names."""

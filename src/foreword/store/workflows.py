@@ -130,6 +130,16 @@ def names(db: Database) -> list[str]:
     return [name for (name,) in db.rows("SELECT name FROM workflows ORDER BY name")]
 
 
+def conversation_names(db: Database, name: str) -> list[str]:
+    """The names of the conversations of the workflow of that name, the oldest first."""
+    rows = db.rows(
+        "SELECT c.name FROM conversations c JOIN workflows w ON w.id = c.workflow WHERE w.name = ?"
+        " ORDER BY c.id",
+        (name,),
+    )
+    return [conversation for (conversation,) in rows]
+
+
 def list_workflows(db: Database) -> list[WorkflowEntry]:
     """All workflows with the size of what they hold, the newest last; no message is read but the
     ends of stretches."""

@@ -39,7 +39,7 @@ def test_one_thing_said_from_a_script_has_the_answer_alone_on_stdout(tmp_path: P
     assert "I note it." in ran.err
     assert "set_variable(berth, value 4, you said so)  ok" in ran.err
     with Session.open(None, "letters", root=tmp_path, create=False) as session:
-        assert session.variables == {"berth": 4}
+        assert session.get_workflow_variables() == {"berth": 4}
 
 
 def test_what_is_said_can_come_from_standard_input_and_calls_can_be_shown_whole() -> None:

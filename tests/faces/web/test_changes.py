@@ -85,7 +85,7 @@ def test_a_conflict_shows_what_came_in_between_and_keeps_what_was_typed(
         expect(page.locator("#plan")).to_contain_text("was")
         page.click("#save")
         expect(page.locator("#change")).to_contain_text(f"Saved as version {made.version + 1}")
-        newest = agent.plan
+        newest = agent.get_current_plan()
         assert newest is not None
         statuses = [task["status"] for _, task in planning.tasks(newest)]
         assert statuses == ["completed", "pending", "failed", "pending"]

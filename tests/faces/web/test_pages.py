@@ -117,7 +117,7 @@ def test_a_variable_is_set_as_text_and_a_secret_is_shown_nowhere(
         address, f"{HOME}/variables", name="login.password", value="0815-4711", reason="to sign in"
     )
     assert made.status == 303
-    assert agent.variables["login.password"] == "0815-4711"
+    assert agent.get_workflow_variables()["login.password"] == "0815-4711"
     shown = words(address.ask("GET", f"{HOME}/variables"))
     assert ("login.password" in shown, "0815-4711" in shown) == (True, False)
     for form in (
@@ -125,7 +125,7 @@ def test_a_variable_is_set_as_text_and_a_secret_is_shown_nowhere(
         {"name": "z", "value": "x", "reason": " "},
     ):
         assert post(address, f"{HOME}/variables", **form).status == 400
-    assert "z" not in agent.variables
+    assert "z" not in agent.get_workflow_variables()
     agent.clear_variable("login.password", "done")
 
 
@@ -137,13 +137,13 @@ def test_the_window_a_server_was_started_with_is_that_of_its_sessions(tmp_path: 
 
 
 def test_another_site_can_not_change_anything(address: Address, agent: foreword.Session) -> None:
-    before = agent.plan
+    before = agent.get_current_plan()
     form = urlencode({"task": "2", "status": "failed", "reason": "x", "version": 2}).encode()
     reply = address.ask(
         "POST", f"{HOME}/plan", form, headers={**FORM, "origin": "https://example.com"}
     )
     assert reply.status == 403
-    assert agent.plan == before
+    assert agent.get_current_plan() == before
 
 
 def test_a_person_without_the_token_gets_a_page_and_a_program_gets_json(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
         assert other.overflow() <= 0
         assert PASSWORD not in page.content()
     assert desk.requests.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
-    assert session.variables["seen"] == "no"
+    assert session.get_workflow_variables()["seen"] == "no"
 
 
 def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(

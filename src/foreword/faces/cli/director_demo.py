@@ -154,7 +154,7 @@ def _figures(
     return {
         "plan versions": str(len(session.plan_history())),
         "nodes": f"{len(nodes)}, {passed} of them passed",
-        "variables": str(len(session.variables)),
+        "variables": str(len(session.get_workflow_variables())),
         "calls of tools": f"{turn.calls} by the director",
         "requests": f"{len(sent)}, {len(sent) - len(own)} of them by its scout",
         "six parts, in order": f"in {complete} of {len(own)} requests",

@@ -171,7 +171,7 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
 def _versions_to_compare(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, int]:
     if old is not None and new is not None:
         return old, new
-    newest = state.plan
+    newest = state.get_current_plan()
     if newest is None:
         raise _no_plan(state.workflow.name)
     last = int(newest["plan_version"])

@@ -57,7 +57,11 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
       foreword variable list demo --changes
     """
     with existing_workflow(db, root, workflow) as state:
-        lines = _change_lines(state, last) if changes else _variable_lines(state.variables)
+        lines = (
+            _change_lines(state, last)
+            if changes
+            else _variable_lines(state.get_workflow_variables())
+        )
     if not lines:
         screen.say(f"no {'changes' if changes else 'variables'} in {workflow!r}")
     elif changes:

@@ -149,7 +149,11 @@ def _recipe(server_state: ServerState, name: str) -> Content:
 
 def _plan(server_state: ServerState, workflow: str, version: str = "") -> Content:
     with server_state.state(workflow) as state:
-        plan = state.plan_version(_number(version, "version")).data if version else state.plan
+        plan = (
+            state.plan_version(_number(version, "version")).data
+            if version
+            else state.get_current_plan()
+        )
     return _json(plan)
 
 

@@ -49,7 +49,7 @@ def show(request: ViewRequest) -> Response:
         can_talk = is_main and status["model"] and not status["running"]
         return page(
             "chat.html",
-            **header.of(session, "chat"),
+            **header.of(session, "chat", request.conversations),
             **status,
             blocked=request.app_state.directors.blocked(session),
             title=f"Chat · {session.workflow.name}",
@@ -76,7 +76,7 @@ def message(request: ViewRequest) -> Response:
         )
         return page(
             "original.html",
-            **header.of(session, "chat"),
+            **header.of(session, "chat", request.conversations),
             title=f"Message {seq}",
             text=page_of_text(text, request.number("page", 1)),
             name=f"Message {seq}",
@@ -168,8 +168,9 @@ def _wait_a_moment(request: ViewRequest, job: DirectorJob | None) -> Response:
 
 def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the director works on, each in a few words."""
-    plan = hide(session.plan) if session.plan else None
-    variables = list(session.variables)
+    stored_plan = session.get_current_plan()
+    plan = hide(stored_plan) if stored_plan else None
+    variables = list(session.get_workflow_variables())
     return {
         "plan": plan,
         "progress": plans.progress(plan) if isinstance(plan, dict) else None,

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from foreword.engine.report import Report
-from foreword.errors import EssentialsTooLarge, UnknownName, UsageError
+from foreword.errors import UnknownName, UsageError
 from foreword.faces.web import addresses, header
 from foreword.faces.web.chart import growth
 from foreword.faces.web.paging import page_of_text
@@ -75,7 +75,7 @@ def summary(request: ViewRequest) -> Response:
         text = page_of_text(found.summary, request.number("page", 1))
         return page(
             "original.html",
-            **header.of(session, "monitor"),
+            **header.of(session, "monitor", request.conversations),
             title=f"Compression {number}",
             text=text,
             name=f"The summary of compression {number}",
@@ -84,18 +84,19 @@ def summary(request: ViewRequest) -> Response:
 
 
 def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
-    usage = session.usage(CALLS)
-    made = session.compressions()
-    report, problem = _next_call(session)
+    now = session.overview(CALLS)
+    usage = now.usage
+    made = now.compressions
+    report = now.package.report if now.package else None
     sizes = parts_of(report) if report else {}
     whole = max(session.limits.window, sum(sizes.values()))
     return {
-        **header.of(session, "monitor"),
+        **header.of(session, "monitor", request.conversations),
         "title": session.workflow.name,
         "usage": usage,
         "limits": session.limits,
         "report": report,
-        "problem": problem,
+        "problem": now.problem,
         "bars": shares(sizes, whole),
         "whole": whole,
         "growth": growth(usage["log"], made, session.limits),
@@ -106,14 +107,6 @@ def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
         "most_calls": CALLS,
         "outcome": request.text("said"),
     }
-
-
-def _next_call(session: Session) -> tuple[Report | None, EssentialsTooLarge | None]:
-    """The bill of the next call, or why there can't be one."""
-    try:
-        return session.context(save=False).report, None
-    except EssentialsTooLarge as error:
-        return None, error
 
 
 def parts_of(report: Report) -> dict[str, int]:

@@ -65,7 +65,7 @@ def show(request: ViewRequest) -> Response:
             then, refused = _context(session, budget)
         return page(
             "context.html",
-            **_values(session),
+            **_values(request, session),
             problem=problem,
             refused=refused,
             budget=budget,
@@ -87,7 +87,7 @@ def section(request: ViewRequest) -> Response:
         found = list(_sections(package, request.number("page", 1), only=place))
         if not found:
             raise UsageError(f"the call has no section {place}", hint="look at the context again")
-        return page("section.html", **_values(session), one=found[0])
+        return page("section.html", **_values(request, session), one=found[0])
 
 
 def original(request: ViewRequest) -> Response:
@@ -101,7 +101,7 @@ def original(request: ViewRequest) -> Response:
         )
         return page(
             "original.html",
-            **_values(session),
+            **_values(request, session),
             name=f"Original {handle}",
             text=text,
             address=address,
@@ -118,7 +118,7 @@ def compare(request: ViewRequest) -> Response:
         compared = reports.compare_reports(session.db, old, new) if calls else None
         return page(
             "compare.html",
-            **_values(session, "monitor"),
+            **_values(request, session, "monitor"),
             compared=compared,
             calls=calls,
             old=old,
@@ -128,8 +128,9 @@ def compare(request: ViewRequest) -> Response:
         )
 
 
-def _values(session: Session, view: str = "context") -> dict[str, Any]:
-    return {**header.of(session, view), "title": f"Context · {session.workflow.name}"}
+def _values(request: ViewRequest, session: Session, view: str = "context") -> dict[str, Any]:
+    shown = header.of(session, view, request.conversations)
+    return {**shown, "title": f"Context · {session.workflow.name}"}
 
 
 def _context(

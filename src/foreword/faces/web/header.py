@@ -3,10 +3,10 @@ its other views."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from foreword.faces.web import addresses
-from foreword.operations import conversations
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 
@@ -21,8 +21,9 @@ VIEWS = {
 }
 
 
-def of(state: WorkflowState, view: str) -> dict[str, Any]:
-    """The values for the header."""
+def of(state: WorkflowState, view: str, names: Sequence[str] = ()) -> dict[str, Any]:
+    """The values for the header; names are those of the workflow's conversations, where the view is
+    of one of them."""
     name = state.workflow.name
     conversation = state.conversation.name if isinstance(state, Session) else ""
     tabs = list[tuple[str, str, bool]]()
@@ -33,7 +34,7 @@ def of(state: WorkflowState, view: str) -> dict[str, Any]:
     return {
         "workflow": name,
         "conversation": conversation,
-        "conversations": conversations.names(state) if conversation else [],
+        "conversations": names,
         "tabs": tabs,
         "events": addresses.events(name),
     }

@@ -19,7 +19,7 @@ def show(request: ViewRequest) -> Response:
     """Every variable, and why it is what it is."""
     with request.state() as state:
         rows = list[tuple[str, str, bool]]()
-        for name, value in state.variables.items():
+        for name, value in state.get_workflow_variables().items():
             text = display(name, value)
             rows.append((mask(name), text, text == HIDDEN))
         return page(

@@ -33,6 +33,8 @@ class ViewRequest:
     http_request: Request
     app_state: AppState
     form: Mapping[str, str] = field(default_factory=dict)
+    # of the workflow's conversations, from when its session is open
+    conversations: list[str] = field(default_factory=list)
 
     def path_param(self, what: str) -> Any:
         """A part of the path as its route has it: a number, or a piece of text."""
@@ -64,8 +66,9 @@ class ViewRequest:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The session of the path, in the conversation that was asked for; looking makes none."""
-        with self.state() as state:
-            known = conversations.names(state)
+        with self.app_state.store() as db:
+            known = conversations.names_in(db, self.workflow)
+        self.conversations[:] = known
         default = MAIN if MAIN in known or not known else known[0]
         wanted = self.text("conversation") or default
         with self.app_state.session(self.workflow, wanted) as session:
