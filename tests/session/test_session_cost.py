@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 import foreword
+from foreword.message import Image, Text
 from foreword.store.database import Row
 from foreword.store.sqlite import Sqlite
 from tests.sessions import Open
@@ -102,6 +103,16 @@ def test_reading_a_message_costs_nothing_in_the_turns_after(start_session: Open)
     for _ in range(20):
         session.context()
     assert work.messages == 0 < work.rows
+
+
+@pytest.mark.parametrize("key", [None, "once"])
+def test_a_message_stays_the_value_that_it_is(start_session: Open, key: str | None) -> None:
+    session = start_session()
+    session.context()
+    said = foreword.Message("user", (Text("Look at this."), Image(url="https://example.com/a.png")))
+    session.append(said, key=key)
+    assert any(message is said for message in session.context().messages)
+    assert start_session().history() == [said]
 
 
 # --- more than one session ------------------------------------------------------------------------

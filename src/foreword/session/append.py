@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from foreword.errors import BadSource
-from foreword.formats import from_record, read_message, read_messages, to_record
+from foreword.formats import read_message, read_messages, to_record
+from foreword.formats.record import checked_message
 from foreword.message import KINDS, Kind, Message
 from foreword.session.call_memory import Calls
 from foreword.session.compaction import Compaction
@@ -56,7 +57,8 @@ class Appender:
     def append_once(self, message: Message, *, pinned: bool, key: str) -> Appended:
         """Add a message unless it is there under that key already."""
         append_keys.validate_key(key)
-        digest = append_keys.digest_of([(message, pinned)])
+        record = to_record(message)
+        digest = append_keys.digest_of([(record, pinned)])
         before = self._find_answer(key, digest)
         if before is not None:
             return before
@@ -65,15 +67,16 @@ class Appender:
         room = self._size_control.make_room(more=tokens)
 
         def write() -> Appended:
-            return self._write(message, tokens, room, pinned=pinned)
+            return self._write(message, tokens, room, pinned=pinned, records=[record])
 
         return self._once(key, digest, write)
 
-    def append_all(self, new: Sequence[Message]) -> Appended:
-        """Add several messages, all or none; the answer is about all of them."""
+    def append_all(self, new: Sequence[Message], *, records: Sequence[str] = ()) -> Appended:
+        """Add several messages, all or none; the answer is about all of them. Records are theirs,
+        where they are written already."""
         with self._transaction():
             before = messages.up_to(self._db, self._conversation)
-            count = self.extend(new)
+            count = self.extend(new, records=records)
             after = messages.up_to(self._db, self._conversation)
             return Appended(
                 seq=after.seq,
@@ -84,16 +87,21 @@ class Appender:
 
     def append_all_once(self, new: Sequence[Message], *, key: str) -> Appended:
         """Add several messages unless they are there under that key already."""
-        digest = append_keys.digest_of((message, False) for message in new)
+        records = [to_record(message) for message in new]
+        digest = append_keys.digest_of((record, False) for record in records)
         append_keys.validate_key(key)
 
         def write() -> Appended:
-            return self.append_all(new)
+            return self.append_all(new, records=records)
 
         return self._once(key, digest, write)
 
     def extend(
-        self, new: Iterable[Message], progress: Callable[[int], None] = lambda count: None
+        self,
+        new: Iterable[Message],
+        progress: Callable[[int], None] = lambda count: None,
+        *,
+        records: Sequence[str] = (),
     ) -> int:
         """Add many messages, all or none, and compress nothing; returns how many."""
         count = 0
@@ -101,15 +109,25 @@ class Appender:
         with messages.write_lock(self._db, self._conversation):
             while batch := list(islice(left, BATCH)):
                 rows = [(message, self._tokens(message), False) for message in batch]
-                count += len(messages.append(self._db, self._conversation, rows))
+                written = records[count : count + len(batch)]
+                count += len(messages.append(self._db, self._conversation, rows, written))
                 progress(count)
         return count
 
     def _tokens(self, message: Message) -> int:
         return self._calls.writer.tokens_of(message)
 
-    def _write(self, message: Message, tokens: int, room: Room, *, pinned: bool) -> Appended:
-        (line,) = messages.append(self._db, self._conversation, [(message, tokens, pinned)])
+    def _write(
+        self,
+        message: Message,
+        tokens: int,
+        room: Room,
+        *,
+        pinned: bool,
+        records: Sequence[str] = (),
+    ) -> Appended:
+        rows = [(message, tokens, pinned)]
+        (line,) = messages.append(self._db, self._conversation, rows, records)
         self._calls.take(line)
         if message.kind == "system_prompt":
             # it replaces a part whose size was measured before
@@ -191,7 +209,7 @@ def message_to_store(message: object, kind: Kind | None = None) -> Message:
     if kind is None and not isinstance(message, Message):
         return read
     try:
-        return from_record(to_record(read if kind is None else replace(read, kind=kind)))
+        return checked_message(read if kind is None else replace(read, kind=kind))
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadSource(
             "message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}"

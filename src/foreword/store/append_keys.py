@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from foreword.errors import KeyReused, UsageError
-from foreword.formats.record import to_record
-from foreword.message import Message
 from foreword.pattern import lazy_pattern
 from foreword.store.database import Database, Kinds, from_json, stamp, to_json
 
@@ -47,12 +45,12 @@ def validate_key(key: object) -> str:
     return key
 
 
-def digest_of(messages: Iterable[tuple[Message, bool]]) -> str:
-    """A digest of messages, each with whether it is pinned, as they are kept."""
+def digest_of(records: Iterable[tuple[str, bool]]) -> str:
+    """A digest of messages, each as it is kept and with whether it is pinned."""
     digest = sha256()
-    for message, pinned in messages:
-        record = to_record(message).encode("utf-8", "surrogatepass")
-        digest.update(b"%d %d " % (pinned, len(record)) + record)
+    for record, pinned in records:
+        body = record.encode("utf-8", "surrogatepass")
+        digest.update(b"%d %d " % (pinned, len(body)) + body)
     return digest.hexdigest()
 
 

@@ -138,10 +138,15 @@ def write_lock(db: Database, conversation: int) -> AbstractContextManager[None]:
 
 
 def append(
-    db: Database, conversation: int, messages: Sequence[tuple[Message, int, bool]]
+    db: Database,
+    conversation: int,
+    messages: Sequence[tuple[Message, int, bool]],
+    records: Sequence[str] = (),
 ) -> list[StoredMessage]:
     """Add messages, each with its tokens and whether it is pinned; they are there, all, when
-    this returns."""
+    this returns. Records are theirs, where the caller has written them already."""
+    # before the lock, which others wait for
+    written = records or [to_record(message) for message, _, _ in messages]
     with write_lock(db, conversation):
         created = stamp()
         last = db.rows(
@@ -167,7 +172,7 @@ def append(
                 message=message,
             )
             lines.append(line)
-        _insert(db, conversation, lines)
+        _insert(db, conversation, lines, written)
         prompt = _newest_prompt(lines)
         if prompt is not None:
             set_system_prompt(db, conversation, prompt)
@@ -186,9 +191,13 @@ def _newest_prompt(lines: Sequence[StoredMessage]) -> str | None:
     return "\n\n".join(reversed(texts)) if texts else None
 
 
-def _insert(db: Database, conversation: int, lines: Sequence[StoredMessage]) -> None:
+def _insert(
+    db: Database, conversation: int, lines: Sequence[StoredMessage], records: Sequence[str]
+) -> None:
     sql = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    rows = [(conversation, *_row(line)) for line in lines]
+    rows = list[Row]()
+    for line, record in zip(lines, records, strict=True):
+        rows.append((conversation, *_row(line, record)))
     if len(rows) == 1:  # the usual case: one statement is quicker than a batch of one
         db.rows(sql, rows[0])
     else:
@@ -321,7 +330,7 @@ def workflow_of(db: Database, conversation: int) -> int:
     return int(workflow)
 
 
-def _row(line: StoredMessage) -> Row:
+def _row(line: StoredMessage, record: str) -> Row:
     """A message as its row, in the order of `COLUMNS`."""
     return (
         line.seq,
@@ -331,7 +340,7 @@ def _row(line: StoredMessage) -> Row:
         line.running,
         line.place,
         line.created,
-        to_record(line.message),
+        record,
     )
 
 
