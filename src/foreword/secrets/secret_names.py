@@ -210,6 +210,15 @@ def is_file_name(key: str) -> bool:
 
 
 def _fold(field: str) -> str:
+    return _fold_short(field) if len(field) <= _LONGEST else _fold_long(field)
+
+
+@lru_cache(maxsize=4096)
+def _fold_short(field: str) -> str:
+    return _fold_long(field)
+
+
+def _fold_long(field: str) -> str:
     return field.lower().replace("_", "").replace("-", "")
 
 
