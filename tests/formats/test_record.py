@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.formats import from_record, to_record
-from foreword.message import Image, Message, Text, ToolResult
+from foreword.message import Image, Message, Opaque, Text, ToolResult
 from tests.formats.conversation import MESSAGES
 
 
@@ -99,3 +99,12 @@ def test_a_record_with_a_piece_missing_never_breaks_in_another_way(data: st.Data
     if cut < len(record):
         with pytest.raises(ValueError, match="not the record of a message"):
             from_record(record[:cut])
+
+
+def test_the_record_of_an_earlier_version_is_read() -> None:
+    record = (
+        '{"role":"user","parts":[{"type":"opaque","data":"{\\"type\\": \\"document\\"}",'
+        '"shape":"anthropic","name":"document"}]}'
+    )
+    opaque = Opaque('{"type": "document"}', "anthropic", "document")
+    assert from_record(record) == Message("user", (opaque,))

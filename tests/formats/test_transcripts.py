@@ -623,3 +623,19 @@ def test_requests_and_responses_of_every_api_are_recognised(
 def test_two_conversations_in_one_document_are_refused() -> None:
     with pytest.raises(BadSource, match="input: not understood"):
         read_file(json.dumps({"messages": ANTHROPIC, "input": "Hi"}).encode(), "a.json")
+
+
+def test_the_form_in_which_something_was_said_makes_it_nothing_new() -> None:
+    """Stores of earlier versions did not keep the form, and what they imported stays known."""
+    known = set[str]()
+    call = {"role": "assistant", "content": [CALL]}
+    told = {"role": "system", "content": "Be brief."}
+    first = [{"role": "user", "content": "Read a.py"}, call, {"role": "user", "content": [RESULT]}]
+    assert len(import_new([*first, told], known, document=True)[0]) == 4
+    failed = {"role": "user", "content": [{**RESULT, "is_error": False}]}
+    other_form = [
+        *ANTHROPIC[:2],
+        failed,
+        {**told, "content": [{"type": "text", "text": "Be brief."}]},
+    ]
+    assert import_new(other_form, known, document=True) == ([], {"there": 4})

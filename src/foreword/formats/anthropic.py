@@ -51,7 +51,7 @@ SHAPE = "anthropic"
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 _ID = lazy_pattern("[a-zA-Z0-9_-]{1,64}")
 _MESSAGE = frozenset(("role", "content", "kind"))
-_CAME_AS_TEXT = "content_is_text"
+CAME_AS_TEXT = "content_is_text"
 _INSTRUCTION = ("clear_at", "output_config")
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "source"))
@@ -90,7 +90,7 @@ def read_message(value: object, at: FieldPath) -> Message:
     if role == "system" and kind == "conversation":
         kind = "instruction"  # the system prompt stands beside the messages
     if isinstance(value.get("content"), str):
-        fields[_CAME_AS_TEXT] = True
+        fields[CAME_AS_TEXT] = True
     return Message(
         role=role,
         parts=read_content(value.get("content"), at / ".content"),
@@ -241,7 +241,7 @@ def as_blocks(content: str | list[Fields]) -> list[Fields]:
 
 def _content(message: Message, blocks: list[Fields]) -> str | list[Fields]:
     """The blocks of a message, or their one text where it came as a text."""
-    came_as_text = unpack_extra(message.extra, SHAPE).get(_CAME_AS_TEXT)
+    came_as_text = unpack_extra(message.extra, SHAPE).get(CAME_AS_TEXT)
     is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
     return str(blocks[0]["text"]) if came_as_text and is_text else blocks
 

@@ -22,9 +22,16 @@ from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, gemini, gemini_cli, openai_responses, pydantic_ai
 from foreword.formats.claude_branches import Line, reply_id, uuid_of, with_rewound
 from foreword.formats.content_fields import field_says_something
-from foreword.formats.fields import FieldPath, add_to_extra, unpack_extra
+from foreword.formats.fields import (
+    LISTED,
+    FieldPath,
+    Fields,
+    add_to_extra,
+    to_json,
+    unpack_extra,
+)
 from foreword.formats.record import to_record
-from foreword.message import Message, Part
+from foreword.message import Kind, Message, Opaque, Part
 
 TRUNCATED = "truncated line"
 REWOUND = "rewound"
@@ -42,6 +49,13 @@ _PROMPTS = ("system", "instructions", "developer")  # beside the messages of a r
 _NOT_BESIDE = ("input", "output", "contents", "prompt", "choices", "completion")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
 _ITEM = "item"
+# Fields that tell in which form a message came, each with the value that does.
+_FORM: dict[str, object] = {
+    LISTED: True,
+    anthropic.CAME_AS_TEXT: True,
+    "role": "system",
+    "is_error": False,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,8 +403,37 @@ def _with_marks(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
         if piece.mark:
             yield piece
             continue
-        said.update(to_record(piece.message).encode())
+        said.update(to_record(_without_form(piece.message)).encode())
         yield replace(piece, mark=said.hexdigest())
+
+
+def _without_form(message: Message) -> Message:
+    """The message as stores of earlier versions have it: without what tells only in which form it
+    came. So a file that was imported by them is known, and is not imported again."""
+    kind: Kind = "system_prompt" if message.kind == "instruction" else message.kind
+    parts = tuple(_part_without_form(part) for part in message.parts)
+    return replace(message, kind=kind, parts=parts, extra=_extra_without_form(message.extra))
+
+
+def _part_without_form(part: Part) -> Part:
+    if isinstance(part, Opaque):
+        return replace(part, text="")
+    return replace(part, extra=_extra_without_form(part.extra))
+
+
+def _extra_without_form(extra: str) -> str:
+    if not any(f'"{name}"' in extra for name in _FORM):
+        return extra
+    shapes = Fields()
+    for shape, fields in json.loads(extra).items():
+        kept = {name: fields[name] for name in fields if not _is_form(name, fields[name])}
+        if kept:
+            shapes[shape] = kept
+    return to_json(shapes) if shapes else ""
+
+
+def _is_form(name: str, value: object) -> bool:
+    return name in _FORM and _FORM[name] == value
 
 
 def _new_messages(
