@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -221,7 +222,7 @@ def test_secrets_in_an_answer_are_hidden() -> None:
 def test_nothing_that_a_model_may_answer_is_an_error(answer: str) -> None:
     parsed = parse_answer(answer, "A", {"a.py"})
     assert bool(parsed.problem) <= (not parsed.findings)
-    json.dumps([finding.to_dict() for finding in merge(parsed.findings)], allow_nan=False)
+    json.dumps([asdict(finding) for finding in merge(parsed.findings)], allow_nan=False)
 
 
 def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> None:

@@ -62,7 +62,7 @@ def run(
         change = as_diff(diff.encode(), "c.diff")
         result = panel_runs.run(root, "review", change, request, watch=watch)
     jsonschema.validate(result.to_dict(), SCHEMA)
-    assert panel_runs.result_from_json(json.loads(json.dumps(result.to_dict()))) == result
+    assert PanelResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
 
 

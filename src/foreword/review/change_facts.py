@@ -55,19 +55,6 @@ class MemberResult:
     output_tokens: int = 0
     confidence: float | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
-        return {
-            "name": self.name,
-            "status": self.status,
-            "why": self.why,
-            "seconds": round(self.seconds, 3),
-            "findings": self.findings,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "confidence": self.confidence,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class ReviewedChange:
@@ -77,15 +64,6 @@ class ReviewedChange:
     digest: str
     files: tuple[str, ...] = ()
     lines: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
-        return {
-            "source": self.source,
-            "digest": self.digest,
-            "files": list(self.files),
-            "lines": self.lines,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

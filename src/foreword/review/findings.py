@@ -63,18 +63,6 @@ class Finding:
     said_by: tuple[str, ...] = ()
     remediation: str = ""
 
-    def to_dict(self) -> dict[str, object]:
-        """As JSON has it; what is not known is null."""
-        return {
-            "severity": self.severity,
-            "title": self.title,
-            "detail": self.detail,
-            "file": self.file or None,
-            "line": self.line or None,
-            "said_by": list(self.said_by),
-            "remediation": self.remediation,
-        }
-
 
 def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings with those that say the same put together, the worst first, then by file and

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from foreword.review.change_facts import (
     EXECUTED,
@@ -25,6 +26,9 @@ from foreword.review.change_facts import (
 from foreword.review.condition import Facts, Outcome, evaluate
 from foreword.review.findings import SEVERITIES, Finding, count_severities
 from foreword.review.profile import Approval, Profile, Thresholds
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Verdict = Literal["approve", "changes_requested", "human_review", "inconclusive"]
 MOST_NAMED = 5  # unknown thresholds in a reason: one is a typing error, many are another format
@@ -51,21 +55,32 @@ class PanelResult:
         """The members that gave no answer that can be read."""
         return tuple(member for member in self.members if member.status != "answered")
 
-    def to_dict(self) -> dict[str, object]:
-        """As JSON has it; `SCHEMA` describes it."""
-        return {
-            "panel": self.panel,
-            "title": self.title,
-            "verdict": self.verdict,
-            "reasons": list(self.reasons),
-            "confidence": self.confidence,
-            "profile": self.profile,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "members": [member.to_dict() for member in self.members],
-            "change": self.change.to_dict(),
-            "merged_by": self.merged_by,
-            "notes": list(self.notes),
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; `SCHEMA` describes it. What is not known of a finding is null."""
+        data: dict[str, Any] = _adapter().dump_python(self, mode="json")
+        for finding in data["findings"]:
+            finding["file"] = finding["file"] or None
+            finding["line"] = finding["line"] or None
+        for member in data["members"]:
+            member["seconds"] = round(member["seconds"], 3)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PanelResult:
+        """The result of what `to_dict` gave."""
+        findings = [_known_fields(finding) for finding in data["findings"]]
+        return _adapter().validate_python({**data, "findings": findings})
+
+
+def _known_fields(finding: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in finding.items() if value is not None}
+
+
+@cache
+def _adapter() -> TypeAdapter[PanelResult]:
+    from pydantic import TypeAdapter  # for those who write or read a result alone
+
+    return TypeAdapter(PanelResult)
 
 
 def decide(review: Review, profile: Profile) -> tuple[Verdict, tuple[str, ...]]:

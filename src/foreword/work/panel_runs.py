@@ -121,7 +121,7 @@ def run(
     with run_worker(db, root) as engine:
         run_id = _start_or_resume(engine, payload)
         result = engine.result(run_id, watch_members if watch is not None else None)
-    return result_from_json(result)
+    return PanelResult.from_dict(result)
 
 
 def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
         "missing": list(panel.missing),
         "profile": asdict(profile),
         "facts": dict(request.facts),
-        "change": diff.change.to_dict(),
+        "change": asdict(diff.change),
         "notes": notes,
         "moderator": _moderator_question(request),
     }
@@ -192,7 +192,7 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
     members, findings = _member_results(_ask_again(answers, payload), payload)
     merged, merged_by, notes = _regroup_by_model(merge(findings), payload["moderator"])
     profile = _profile_from_json(payload)
-    change = _change_from_json(payload["change"])
+    change = TypeAdapter(ReviewedChange).validate_python(payload["change"])
     review = Review(
         panel=payload["panel"],
         findings=merged,
@@ -216,23 +216,6 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
     ).to_dict()
 
 
-def result_from_json(data: Mapping[str, Any]) -> PanelResult:
-    """A result out of its JSON."""
-    return PanelResult(
-        panel=data["panel"],
-        title=data["title"],
-        verdict=data["verdict"],
-        reasons=tuple(data["reasons"]),
-        confidence=data["confidence"],
-        profile=data["profile"],
-        findings=tuple(_finding_from_json(finding) for finding in data["findings"]),
-        members=tuple(MemberResult(**member) for member in data["members"]),
-        change=_change_from_json(data["change"]),
-        merged_by=data["merged_by"],
-        notes=tuple(data["notes"]),
-    )
-
-
 def _profile_from_json(payload: Mapping[str, Any]) -> Profile:
     """The profile of a run; one that an older version has left in a queue has thresholds only."""
     data = payload.get("profile")
@@ -240,22 +223,6 @@ def _profile_from_json(payload: Mapping[str, Any]) -> Profile:
         thresholds = payload["thresholds"]
         data = {"name": thresholds["profile"], "thresholds": thresholds}
     return TypeAdapter(Profile).validate_python(data)
-
-
-def _finding_from_json(data: Mapping[str, Any]) -> Finding:
-    return Finding(
-        severity=data["severity"],
-        title=data["title"],
-        detail=data["detail"],
-        file=data["file"] or "",
-        line=data["line"] or 0,
-        said_by=tuple(data["said_by"]),
-        remediation=data["remediation"],
-    )
-
-
-def _change_from_json(data: Mapping[str, Any]) -> ReviewedChange:
-    return replace(ReviewedChange(**data), files=tuple(data["files"]))
 
 
 # ---- before: what each member is asked ----

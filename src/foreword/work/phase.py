@@ -21,6 +21,7 @@ from foreword import tokens
 from foreword.context.blanks import task_reference
 from foreword.errors import ForewordError
 from foreword.plan.flow import Flow, Phase
+from foreword.review.verdict import PanelResult
 from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, storable_text
@@ -141,7 +142,7 @@ def _panel_answer(
     """What the panel of a phase says about the change, as an answer."""
     from foreword.work import panel_runs
 
-    result = panel_runs.result_from_json(panel_runs.conclude(payload, answers))
+    result = PanelResult.from_dict(panel_runs.conclude(payload, answers))
     if not any(member.status == "answered" for member in result.members):
         why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
         return {"status": "failed", "error": f"nobody on the panel answered ({why})"}
