@@ -554,7 +554,8 @@ def test_what_the_system_says_in_the_middle_keeps_its_authority_and_place(tmp_pa
     assert list(anthropic_problems(sent)) == []
 
 
-def test_a_request_with_system_and_developer_keeps_both(tmp_path: Path) -> None:
+@pytest.mark.parametrize("add", ["append_all", "extend"])
+def test_a_request_with_system_and_developer_keeps_both(tmp_path: Path, add: str) -> None:
     talk = [
         {"role": "system", "content": "You are a pilot."},
         {"role": "developer", "content": "Answer in metres."},
@@ -562,7 +563,7 @@ def test_a_request_with_system_and_developer_keeps_both(tmp_path: Path) -> None:
         {"role": "developer", "content": "Feet are fine from here on."},
     ]
     with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
-        session.append_all(talk)
+        getattr(session, add)(talk)
         text = session.context().text
     for message in talk:
         assert message["content"] in text

@@ -13,6 +13,7 @@ from itertools import islice
 
 from foreword.errors import BadSource
 from foreword.formats import read_message, read_messages, to_record
+from foreword.formats.detection import mark_instructions
 from foreword.formats.record import checked_message
 from foreword.message import KINDS, Kind, Message
 from foreword.session.call_memory import Calls
@@ -105,7 +106,7 @@ class Appender:
     ) -> int:
         """Add many messages, all or none, and compress nothing; returns how many."""
         count = 0
-        left = iter(new)
+        left = mark_instructions(new)
         with messages.write_lock(self._db, self._conversation):
             while batch := list(islice(left, BATCH)):
                 rows = [(message, self._tokens(message), False) for message in batch]
@@ -186,8 +187,8 @@ class Appender:
 
 
 def messages_to_store(said: Iterable[object]) -> list[Message]:
-    """The messages of one list as they will be kept: what the system says behind others is an
-    instruction, and an agent's turn is the messages it was made of."""
+    """The messages of one list as they will be kept: an agent's turn is the messages it was made
+    of."""
     given = list(said)
     try:
         read = read_messages(given, "messages")
