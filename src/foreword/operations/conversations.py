@@ -218,10 +218,12 @@ def append_message(session: Session, given: MessagesToAppend) -> AppendedMessage
 
 def list_messages(session: Session, given: PageInput) -> MessageList:
     """List the messages of the history, the newest first."""
-    page = message_page(session, given.before, given.limit)
+    found = messages_before(session, given.before, given.limit + 1)
+    page = found[-given.limit :]
+    is_first = len(found) == len(page)
     secrets = session.secrets()
-    items = [_message_line(stored, secrets) for stored in reversed(page.messages)]
-    return MessageList(items=items, next=page.next)
+    items = [_message_line(stored, secrets) for stored in reversed(page)]
+    return MessageList(items=items, next=None if is_first else page[0].seq)
 
 
 def _message_line(stored: StoredMessage, secrets: KnownValues) -> MessageLine:
@@ -311,14 +313,6 @@ OPERATIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MessagePage:
-    """Some messages, the oldest first, and the number in front of which the page before ends."""
-
-    messages: list[StoredMessage]
-    next: int | None
-
-
 def names(state: WorkflowState) -> list[str]:
     """The names of a workflow's conversations, the oldest first."""
     return messages.names(state.db, state.workflow.id)
@@ -349,14 +343,6 @@ def is_begun(db: Database, workflow: str) -> bool:
 def messages_before(session: Session, before: int, limit: int) -> list[StoredMessage]:
     """The history in front of a message, as much as the limit says, the oldest first."""
     return messages.before(session.db, session.conversation.id, before, limit)
-
-
-def message_page(session: Session, before: int, limit: int) -> MessagePage:
-    """The same with where the page before it ends."""
-    found = messages_before(session, before, limit + 1)
-    page = found[-limit:]
-    is_first = len(found) == len(page)
-    return MessagePage(page, None if is_first else page[0].seq)
 
 
 def existing_message(session: Session, seq: int) -> StoredMessage:

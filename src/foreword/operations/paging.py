@@ -14,9 +14,9 @@ MOST_LISTED = 200
 class PageInput(OperationInput):
     """Which part of a list: the newest first."""
 
-    limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
+    limit: int = Field(default=50, ge=1, le=MOST_LISTED, description="How many at most.")
     cursor: int | None = Field(
-        None, ge=0, le=LARGEST_NUMBER, description="The `next` of the page before."
+        default=None, ge=0, le=LARGEST_NUMBER, description="The `next` of the page before."
     )
 
     @property

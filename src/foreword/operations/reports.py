@@ -37,7 +37,7 @@ class ReportPageInput(PageInput):
     """Which reports."""
 
     workflow: str | None = Field(
-        None, min_length=1, max_length=LONGEST_NAME, description="Only this one's calls."
+        default=None, min_length=1, max_length=LONGEST_NAME, description="Only this one's calls."
     )
 
 
@@ -84,8 +84,14 @@ class ReportChanges:
 
 def list_reports(db: Database, given: ReportPageInput) -> ReportList:
     """List the reports of contexts, the newest first."""
-    page = report_page(db, workflow=given.workflow, before=given.before, limit=given.limit)
-    return ReportList(items=page.entries, next=page.next)
+    if given.workflow is not None:
+        workflows.find_workflow(db, storable_text(given.workflow))
+    found = reports.list_reports(
+        db, workflow=given.workflow, before=given.before, limit=given.limit + 1
+    )
+    entries = found[: given.limit]
+    is_last = len(found) == len(entries)
+    return ReportList(items=entries, next=None if is_last else entries[-1].number)
 
 
 def get_report(db: Database, given: ReportChoice) -> StoredReport:
@@ -121,14 +127,6 @@ DIFF_REPORTS = Operation(run=diff_reports, scope="store")
 OPERATIONS = (LIST_REPORTS, GET_REPORT, DIFF_REPORTS)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportPage:
-    """Some reports, the newest first, and the number in front of which the next page begins."""
-
-    entries: list[ReportEntry]
-    next: int | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportComparison:
     """Two reports side by side: the sections that changed most first."""
@@ -152,18 +150,6 @@ class NewestCall:
     entry: ReportEntry
     section_tokens: dict[str, int]
     omitted_tokens: int
-
-
-def report_page(
-    db: Database, *, workflow: str | None = None, before: int = LARGEST_NUMBER, limit: int
-) -> ReportPage:
-    """The reports in front of a number, of all contexts or of one workflow's calls."""
-    if workflow is not None:
-        workflows.find_workflow(db, storable_text(workflow))
-    found = reports.list_reports(db, workflow=workflow, before=before, limit=limit + 1)
-    entries = found[:limit]
-    is_last = len(found) == len(entries)
-    return ReportPage(entries, None if is_last else entries[-1].number)
 
 
 def newest_reports(db: Database, limit: int) -> list[StoredReport]:

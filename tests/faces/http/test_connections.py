@@ -14,10 +14,9 @@ from threading import Event
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from foreword.faces.http import server
-from foreword.faces.http.endpoint import Endpoint
+from foreword.faces.http.endpoint import function_endpoint
 from tests.faces.http.running import Address, running, session_path, settings_for
 
 pytestmark = pytest.mark.attack
@@ -27,14 +26,8 @@ HELD = 300
 SIZE = 30_000_000
 
 
-class Large(BaseModel):
-    """An answer that no buffer of the system holds."""
-
-    text: str
-
-
 def large(ask: Any) -> dict[str, str]:
-    """Answer at length."""
+    """Answer with what no buffer of the system holds."""
     return {"text": "x" * SIZE}
 
 
@@ -50,7 +43,7 @@ def test_an_answer_that_is_not_taken_is_not_held_for_ever(
     monkeypatch.setattr(server.HttpConnection, "connection_lost", connection_lost)
     monkeypatch.setattr(server.HttpConnection, "unread_seconds", 0.5)
     with running(
-        settings_for(tmp_path), Endpoint(method="GET", path="/v1/large", run=large, answer=Large)
+        settings_for(tmp_path), function_endpoint(large, method="GET", path="/v1/large")
     ) as (
         address,
         _,

@@ -15,11 +15,10 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from foreword.faces.http import threads
 from foreword.faces.http.app_state import LANES, MOST_THREADS, Lane
-from foreword.faces.http.endpoint import Endpoint, Nothing
+from foreword.faces.http.endpoint import Endpoint, function_endpoint
 from tests.faces.http.running import (
     Address,
     events,
@@ -31,12 +30,6 @@ from tests.faces.http.running import (
 from tests.sessions import numbered_message, plan
 
 pytestmark = pytest.mark.attack
-
-
-class Done(BaseModel):
-    """An answer."""
-
-    done: bool
 
 
 @contextmanager
@@ -62,9 +55,7 @@ def reading(path: Path, lane: Lane, method: str = "GET") -> Endpoint:
             file.read()
         return {"done": True}
 
-    return Endpoint(
-        method=method, path=f"/v1/read-{lane}", run=read, answer=Done, query=Nothing, lane=lane
-    )
+    return function_endpoint(read, method=method, path=f"/v1/read-{lane}", lane=lane)
 
 
 @contextmanager
@@ -166,9 +157,7 @@ def computing(
         return {"done": True}
 
     try:
-        yield Endpoint(
-            method=method, path=path, run=compute, answer=Done, query=Nothing, lane="computing"
-        )
+        yield function_endpoint(compute, method=method, path=path, lane="computing")
     finally:
         until.set()
 
@@ -239,15 +228,15 @@ HANGING = """
 import sys
 from foreword.faces.cli.main import cli
 from foreword.faces.http import api, server
-from foreword.faces.http.endpoint import Endpoint
+from foreword.faces.http.endpoint import function_endpoint
 
 root = sys.argv[1]
 
-def read(request):
+def read(request) -> dict:
     "Read something that hangs."
     open(f"{root}/fifo").read()
 
-hang = Endpoint(method="GET", path="/v1/hang", run=read, answer=api.Root)
+hang = function_endpoint(read, method="GET", path="/v1/hang")
 api.ENDPOINTS = (*api.ENDPOINTS, hang)
 server.FINISH_SECONDS = 1
 cli.main(["serve", "--root", root])

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import reports
-from foreword.operations.reports import ReportComparison
+from foreword.operations.reports import ReportComparison, ReportPageInput
 from foreword.store.database import LARGEST_NUMBER, Database
 
 PAGE = 50  # rows on a page of the list
@@ -18,8 +18,8 @@ def show_all(request: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
     before = request.number("before", LARGEST_NUMBER)
     with request.app_state.store() as db:
-        found = reports.report_page(db, before=before, limit=PAGE)
-    return page("reports.html", title="Reports", rows=found.entries, older=found.next)
+        found = reports.list_reports(db, ReportPageInput(cursor=before, limit=PAGE))
+    return page("reports.html", title="Reports", rows=found.items, older=found.next)
 
 
 def show(request: ViewRequest) -> Response:
