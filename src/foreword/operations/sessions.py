@@ -11,6 +11,7 @@ from pydantic import Field
 from foreword.errors import BadRequest
 from foreword.operations import conversations, workflows
 from foreword.operations.operation import (
+    DescribedBy,
     Name,
     NoInput,
     Operation,
@@ -19,6 +20,7 @@ from foreword.operations.operation import (
 )
 from foreword.operations.paging import MOST_LISTED
 from foreword.operations.workflows import WorkflowEntry
+from foreword.plan.node_shape import NodeShape
 from foreword.session.limits import Limits
 from foreword.session.session import Session
 from foreword.session.workflow_state import LONGEST_NAME, WorkflowState
@@ -50,7 +52,7 @@ class NodeToPut(OperationInput):
 
     model_config = example({"node": {"id": "1", "position": 1, "type": "http", "config": {}}})
 
-    node: dict[str, Any] = Field(description="`id`, `position`, `type`, `config`, `description`.")
+    node: Annotated[dict[str, Any], DescribedBy(NodeShape)]
 
 
 class NodeChoice(OperationInput):
