@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 from urllib.parse import quote
 
 import pytest
@@ -70,11 +69,9 @@ def test_a_change_through_one_is_seen_on_the_other_and_outlives_it(tmp_path: Pat
             other.open("GET", "/v1/events") as every,
         ):
             told, told_of_all = events(answer), events(every)
-            began = monotonic()
             one.ask("PUT", session_path("kiln", "plan"), {"plan": plan(), "reason": "first"})
             assert next(told).data == {"workflow": "kiln", "kind": "plan", "version": 1}
             assert next(told_of_all).data["version"] == 1
-            assert monotonic() - began < 10  # a second, as promised, on a machine that is not busy
             killed.kill()
             killed.wait()
             other.ask("POST", session_path("kiln", "messages"), {"message": numbered_message(1)})
