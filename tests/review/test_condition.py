@@ -11,7 +11,7 @@ from foreword.review.condition import UNKNOWN, Facts, check, evaluate
 FACTS = Facts(
     values={"confidence": 0.8, "risk": "high", "ci": True, "files": 3},
     lists={"panel_risk": ["high", "low"], "policy_flag": ["pii_name", UNKNOWN], "finding": []},
-    tests={"files_changed_in": lambda places: "db/" in places},
+    tests={"files_changed_in": lambda places: "db/" in str(places)},
 )
 
 
