@@ -49,6 +49,17 @@ def test_a_caller_can_not_allow_commands() -> None:
             ASSEMBLE_CONTEXT.read({"recipe": "director", **asked})
 
 
+def test_of_very_many_problems_a_few_are_told() -> None:
+    with pytest.raises(BadRequest) as refused:
+        RECALL.read({"x" * 5_000 + str(number): number for number in range(3_000)})
+    assert len(refused.value.problems) == 20
+    assert len(refused.value.message) < 3_000
+    assert refused.value.message.splitlines()[1:3] == [
+        "  handle: missing",
+        f"  {'x' * 60}: unknown name, known: handle, offset, budget",
+    ]
+
+
 def test_half_a_character_can_be_answered(open_session: Open) -> None:
     session = open_session()
     given = {"name": "half", "value": {"a": "x\ud800y"}, "reason": "try"}

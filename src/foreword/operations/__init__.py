@@ -1,1 +1,1 @@
-"""What agents may ask for, JSON to JSON; HTTP, MCP and the director are layers over it."""
+"""What faces and agents may ask for, in one typed table (`table`) that the faces are made from."""

@@ -27,7 +27,7 @@ CONTENT = ("content", "text", "body")  # what an artifact must not carry
 class CheckpointPart(BaseModel):
     """A part of a checkpoint: what it does not know, it keeps."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, defer_build=True)
 
 
 class DecisionSpec(CheckpointPart):
