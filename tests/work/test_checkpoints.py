@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from foreword.errors import (
     BadCheckpoint,
@@ -25,6 +25,7 @@ from foreword.errors import (
     UnknownName,
     UsageError,
 )
+from foreword.secrets.masking import hide
 from foreword.store import checkpoints, workflows
 from foreword.store.checkpoint_files import Folder
 from foreword.store.database import Database
@@ -132,6 +133,7 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
 )
 @given(states)
 def test_any_state_comes_back(tmp_path: Path, state: dict[str, Any]) -> None:
+    assume(hide(state) == state)  # a name such as PW by chance, whose value is hidden
     write(tmp_path, None, Checkpoint(task="T", phase="1", state=state))
     assert newest(tmp_path, None, "T").checkpoint.state == state
 
