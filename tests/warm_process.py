@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from select import select
 from threading import Thread
 
 NUMBER_BYTES = 8  # of a length, a process id or an exit code on the socket
@@ -131,30 +132,99 @@ def run_command(
     timeout_seconds: float,
 ) -> tuple[int, bytes, bytes]:
     """Run `foreword ARGUMENTS` in a process of its own: its exit code, and what it wrote."""
-    order = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
-    body = json.dumps(order).encode()
     their_stdin, our_stdin = os.pipe()
     our_stdout, their_stdout = os.pipe()
     our_stderr, their_stderr = os.pipe()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout_seconds)
-        connection.connect(_address())
-        theirs = [their_stdin, their_stdout, their_stderr]
-        socket.send_fds(connection, [len(body).to_bytes(NUMBER_BYTES, "big")], theirs)
-        connection.sendall(body)
-        for stream in theirs:
-            os.close(stream)
-        process = int.from_bytes(_receive(connection), "big")
+        process = _start(
+            connection,
+            arguments,
+            folder=folder,
+            environment=environment,
+            streams=[their_stdin, their_stdout, their_stderr],
+        )
         output = _Reader(our_stdout)
         errors = _Reader(our_stderr)
         writer = Thread(target=_write_all, args=(our_stdin, stdin), daemon=True)
         writer.start()
         try:
-            code = int.from_bytes(_receive(connection), "big", signed=True)
+            code = _number(connection)
         except TimeoutError:
             os.kill(process, signal.SIGKILL)
             raise
     return code, output.read(), errors.read()
+
+
+class ForkedCommand:
+    """`foreword ARGUMENTS` in a process of its own that goes on; it reads nothing, and has what
+    tests use of `subprocess.Popen`."""
+
+    def __init__(
+        self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        our_stdout, their_stdout = os.pipe()
+        our_stderr, their_stderr = os.pipe()
+        self.stdout = os.fdopen(our_stdout, encoding="utf-8")
+        self._errors = _Reader(our_stderr)
+        self.returncode: int | None = None
+        self._connection = socket.socket(socket.AF_UNIX)
+        self.pid = _start(
+            self._connection,
+            arguments,
+            folder=folder,
+            environment=environment,
+            streams=[os.open(os.devnull, os.O_RDONLY), their_stdout, their_stderr],
+        )
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it where it stands."""
+        self.send_signal(signal.SIGKILL)
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+        if self.returncode is None and select([self._connection], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            self.returncode = _number(self._connection)
+            self._connection.close()
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """What it writes from now on and all of its errors, once it has ended."""
+        self.wait(timeout)
+        output = "" if self.stdout.closed else self.stdout.read()
+        self.stdout.close()
+        return output, self._errors.read().decode("utf-8", "replace")
+
+
+def _start(
+    connection: socket.socket,
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    streams: list[int],
+) -> int:
+    """Have a command started with these streams, which are closed here: the id of its process."""
+    order = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+    body = json.dumps(order).encode()
+    connection.connect(_address())
+    socket.send_fds(connection, [len(body).to_bytes(NUMBER_BYTES, "big")], streams)
+    connection.sendall(body)
+    for stream in streams:
+        os.close(stream)
+    return _number(connection)
 
 
 class _Reader(Thread):
@@ -181,10 +251,10 @@ def _write_all(descriptor: int, content: bytes) -> None:
         stream.write(content)
 
 
-def _receive(connection: socket.socket) -> bytes:
+def _number(connection: socket.socket) -> int:
     number = connection.recv(NUMBER_BYTES, socket.MSG_WAITALL)
     assert len(number) == NUMBER_BYTES, "the process that starts commands has died"
-    return number
+    return int.from_bytes(number, "big", signed=True)
 
 
 @cache

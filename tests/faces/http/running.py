@@ -7,8 +7,6 @@ import asyncio
 import json
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from foreword.faces.http import server
 from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.endpoint import Endpoint, routes_of
+from tests.warm_process import ForkedCommand
 
 PATIENCE_SECONDS = 20.0
 ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced
@@ -126,18 +125,12 @@ def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address,
 
 
 @contextmanager
-def serving_process(*args: object, **env: str) -> Iterator[tuple[Address, subprocess.Popen[str]]]:
+def serving_process(*args: object, **env: str) -> Iterator[tuple[Address, ForkedCommand]]:
     """`foreword serve` in a process of its own, killed at the end if it still runs."""
-    command = [sys.executable, "-m", "foreword", "serve", *map(str, args)]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **env},
+    process = ForkedCommand(
+        ["serve", *map(str, args)], folder=Path.cwd(), environment={**os.environ, **env}
     )
     try:
-        assert process.stdout
         line = process.stdout.readline()
         assert line.startswith("http://"), (line, process.communicate()[1])
         parts = urlsplit(line.strip())
