@@ -15,7 +15,16 @@ from typing import Final, Literal, get_args
 from foreword.message import Message
 
 Form = Literal[
-    "full", "core", "header", "summary", "relevant", "newest", "excerpt", "reference", "gone"
+    "full",
+    "core",
+    "header",
+    "summary",
+    "relevant",
+    "newest",
+    "excerpt",
+    "lead",
+    "reference",
+    "gone",
 ]
 FORMS: tuple[Form, ...] = get_args(Form)
 DEFAULT_FORMS: tuple[Form, ...] = ("full", "excerpt", "reference", "gone")
@@ -57,6 +66,8 @@ class Rank:
 
     group: int = 0  # sections of one group share their room
     order: int = 0  # within the group
+    # where not even the least of each in the group fits: the higher, the sooner it is in
+    recency: int = 0
 
 
 # The order of the first of several that are kept one after another: above the 0 of a section that

@@ -96,7 +96,12 @@ def test_everything_is_whole_where_it_fits_to_the_letter_and_one_letter_less_cut
     assert forms_of(fitted(*sections, budget=budget - 1)) == {"high": "full"}
 
 
-ranked = st.lists(st.tuples(st.integers(1, 40), st.integers(0, 4)), min_size=1, max_size=8)
+ranked = st.lists(
+    st.tuples(st.integers(1, 40), st.integers(0, 9)),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda one: one[1],  # equals share: see below
+)
 
 
 @settings(max_examples=200)
@@ -144,6 +149,32 @@ def test_of_equal_rank_none_takes_more_than_half_while_others_wait() -> None:
     assert choices["first"].units >= 750, "what the small one left went back"
     alone = fitted(first, section("below", 3_000, rank=-1, forms=CUT), budget=1_000)
     assert alone["first"].units >= 850, "who shares with nobody takes all"
+
+
+def test_two_large_ones_of_equal_rank_do_not_starve_small_ones_behind_them() -> None:
+    large = [section(name, 30_000, forms=CUT, tag=name) for name in ("a", "b", "c")]
+    small = [section(f"small {n}", 120, forms=CUT, tag="notes") for n in range(8)]
+    choices = fitted(*large, *small, budget=1_200, by=ESTIMATE)
+    assert [forms_of(choices).get(f"small {n}") for n in range(8)] == ["full"] * 8
+    assert choices["a"].units > 1_500, "half of what they all found"
+
+
+def test_where_not_even_the_least_of_each_fits_the_newest_are_in() -> None:
+    rule = Rule(forms=CUT, tier=2)
+    notes = [
+        Section(
+            tag="notes",
+            text=text_of(2_000),
+            title=f"{n}",
+            rule=rule,
+            rank=Rank(recency=(7 * n) % 20),
+        )
+        for n in range(20)
+    ]
+    choices = fitted(*notes, budget=400, tiers=Tiers(shares=THIRDS), by=ESTIMATE)
+    kept = sorted(choice.section.rank.recency for choice in choices.values())
+    assert kept == list(range(20 - len(kept), 20))
+    assert 5 <= len(kept) < 20
 
 
 def test_room_too_small_to_be_worth_reading_is_not_handed_out() -> None:
@@ -339,8 +370,9 @@ THIRDS = {1: 0.5, 2: 0.3, 3: 0.2}
         (0, (0, 9_000, 9_000), {2: 3_200, 3: 800}),
         # essentials take from the first tier, and where that is not enough from the last
         (1_000, (9_000, 9_000, 9_000), {1: 1_000, 2: 1_200, 3: 800}),
-        (2_400, (9_000, 9_000, 9_000), {2: 1_200, 3: 400}),
-        (3_000, (9_000, 9_000, 9_000), {2: 1_000}),
+        # the least of the first tier is in all the same
+        (2_400, (9_000, 9_000, 9_000), {1: 170, 2: 1_200, 3: 230}),
+        (3_000, (9_000, 9_000, 9_000), {1: 170, 2: 830}),
     ],
 )
 def test_tiers_have_shares_of_the_budget_that_flow_on_when_they_are_not_used(

@@ -29,6 +29,7 @@ FORM_PHRASES = {
     "relevant": "in, as the passages most relevant to the task",
     "newest": "in, as its newest entries",
     "excerpt": "in, as an excerpt",
+    "lead": "in, as what it leads with",
     "core": "in, as the part that its author marked",
     "header": "in, as its header: who it is and what it looks at",
     "reference": "in, as a one-line reference",

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from foreword.errors import did_you_mean
@@ -101,7 +102,7 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
         tag=tag,
         text=item.text,
         rule=rule,
-        rank=_item_rank(tag, selection, item.kind, place),
+        rank=_item_rank(tag, selection, item, place),
         title=item.title or item.kind,
         source=item.source,
         kind=item.kind,
@@ -109,12 +110,20 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
     )
 
 
-def _item_rank(tag: str, selection: Selection, kind: str, place: int) -> Rank:
+def _item_rank(tag: str, selection: Selection, item: Item, place: int) -> Rank:
     kind_order = UNKNOWN_KIND_ORDER
-    if kind in selection.kind_tiers:
-        kind_order = list(selection.kind_tiers).index(kind)
+    if item.kind in selection.kind_tiers:
+        kind_order = list(selection.kind_tiers).index(item.kind)
     behind = kind_order * PLACES_OF_A_KIND + min(place, PLACES_OF_A_KIND - 1)
-    return selection.rank(tag, order=FIRST_IN_GROUP - behind)
+    rank = selection.rank(tag, order=FIRST_IN_GROUP - behind)
+    return replace(rank, recency=_seconds(item.created))
+
+
+def _seconds(created: str) -> int:
+    """When an item was made, for comparing; one without a date is older than any other."""
+    if not created:
+        return 0
+    return int(datetime.fromisoformat(created).replace(tzinfo=UTC).timestamp())
 
 
 def state_sections(

@@ -6,8 +6,10 @@ its rule's business; how it is written out is `render`'s.
 Sections give way in the order of their ranks, lowest first, each only as far as needed. Seen from
 the other end: the highest rank takes what it needs, then the next, and the first one that no longer
 fits takes the largest of its forms that does. Room that is left over is then given back in the same
-order. Sections of equal rank share: while others of the rank are waiting, none of them takes more
-than half of the room they all found.
+order. Sections of equal rank share: short ones are in before any large one grows, and while others
+of the rank are waiting, none takes more than half of the room they all found. Where tiers have
+shares of the budget, all of a tier are in with the least that says something before any of it
+grows, and before the next tier has anything.
 """
 
 from __future__ import annotations
@@ -235,13 +237,61 @@ class _Fitting:
             self._hand_out_by_rank(all_groups, held_back=0)
             return
         rooms = self._tier_rooms()
+        *upper, (last_tier, _) = self.outline.tiers or [(0, ())]
+        if rooms:
+            for _, waiting in upper:
+                self._place_least(waiting, held_back=0)
         unused = 0
         for tier, waiting in self.outline.tiers:
+            had = sum(self._units_placed(index) for index in waiting)
+            room = self.left + had
+            limit = room
+            if tier != last_tier:
+                limit = min(rooms.get(tier, room) + unused, room, self._tier_left(tier) + had)
+            held_back = self.left - max(0, limit - had)
+            if rooms and tier == last_tier:
+                self._place_least(waiting, held_back=held_back)
             before = self.left
-            limit = min(rooms.get(tier, before) + unused, before, self._tier_left(tier))
             groups = rank_groups(self.sections, waiting)
-            self._hand_out_by_rank(groups, held_back=before - limit)
-            unused = max(0, limit - (before - self.left)) if rooms else 0
+            self._hand_out_by_rank(groups, held_back=held_back)
+            unused = max(0, limit - had - (before - self.left)) if rooms else 0
+
+    def _units_placed(self, index: int) -> int:
+        """What a section has been given so far."""
+        choice = self.choices.get(index)
+        return choice.units if choice is not None else 0
+
+    def _place_least(self, waiting: Sequence[int], *, held_back: int) -> None:
+        """Let each be in with the least that says something, the newest first, as far as the
+        room goes."""
+        newest_first = sorted(waiting, key=lambda index: -self.sections[index].rank.recency)
+        for index in newest_first:
+            room = self.left - held_back
+            if room < self.least:
+                return
+            section = self.sections[index]
+            # what has a stand-in has that for its least, and files that give way one after another
+            # do not share
+            if section.tag in self.outline.stand_ins or section.rule.in_order:
+                continue
+            room = min(room, self._cap(section), self._tier_left(section.rule.tier))
+            least = self._least_form(index)
+            if least is not None and least[1] <= room - self._entry_fee(section):
+                body, units = least
+                self.place(index, body, units, reason=_cut_reason(body))
+
+    def _least_form(self, index: int) -> tuple[Body, int] | None:
+        """The least form of a section that is not placed yet, with its size."""
+        section = self.sections[index]
+        if index in self.choices or index in self.floors:
+            return None
+        body = forms.least(section, self.scale)
+        if body is None:
+            return None
+        units = forms.units(section, body, self.scale)
+        if body.form == "full" or units < self._whole(index)[1]:
+            return body, units
+        return self._whole(index)
 
     def _tier_rooms(self) -> dict[int, int]:
         """The room of each tier by its share; essentials over their tier's share take from the
@@ -284,18 +334,28 @@ class _Fitting:
             if self.left - held_back < self.least and not self.floors:
                 return
             floors = sum(self.floors.get(index, 0) for index in group) if self.floors else 0
-            half = (self.left - held_back + floors) // 2
+            had = sum(self._units_placed(index) for index in group) if self.tiers.shares else 0
+            half = (self.left - held_back + floors + had) // 2
             sharing = sharing_in(self.sections, group) if len(group) > 1 else ()
+            if sharing and not self.tiers.shares:
+                # Ranks alone say what matters here: half of the room stays for what comes first.
+                short = [
+                    index for index in group if forms.is_short(self.sections[index], self.scale)
+                ]
+                self._place_least(short, held_back=self.left - half)
             for index in group:
                 self.left += self.floors.pop(index, 0)
                 if self.left - held_back < self.least and not self.floors:
                     break
-                section = self.sections[index]
-                room = min(
-                    self.left - held_back, self._cap(section), self._tier_left(section.rule.tier)
-                )
+                room = self._room_for(index, held_back)
                 self._place_best(index, room, half if index in sharing else room)
             self._give_back(group, held_back)
+
+    def _room_for(self, index: int, held_back: int) -> int:
+        """The most that a section may have, with what it has."""
+        section = self.sections[index]
+        left = min(self.left - held_back, self._tier_left(section.rule.tier))
+        return min(left + self._units_placed(index), self._cap(section))
 
     def _place_best(self, index: int, room: int, share: int) -> None:
         """Let one section have the largest of its forms that fits its share, else of those that
@@ -307,7 +367,14 @@ class _Fitting:
             best = self._best_form(index, share)
         best = best or self._best_form(index, room)
         if best is not None:
-            body, units = best
+            self._place_if_larger(index, *best)
+
+    def _place_if_larger(self, index: int, body: Body, units: int) -> None:
+        """Decide for a form unless the section has more already; a reference, however long, is
+        less than any words of it."""
+        if units > self._units_placed(index) and not (
+            index in self.choices and body.form == "reference"
+        ):
             self.place(index, body, units, reason=_cut_reason(body))
 
     def _best_form(self, index: int, room: int) -> tuple[Body, int] | None:
@@ -380,14 +447,12 @@ class _Fitting:
             before = self.choices.get(index)
             if before is not None and before.body.form == "full":
                 continue
-            had = before.units if before is not None else 0
-            room = min(min(left, self._tier_left(section.rule.tier)) + had, self._cap(section))
-            if room - had < self.least:
+            room = self._room_for(index, held_back)
+            if room - self._units_placed(index) < self.least:
                 continue
             best = self._best_form(index, room - self._entry_fee(section))
-            if best is not None and best[1] > had:
-                body, units = best
-                self.place(index, body, units, reason=_cut_reason(body))
+            if best is not None:
+                self._place_if_larger(index, *best)
 
 
 def _cut_reason(body: Body) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from foreword.engine.render import Scale, turn_text
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import cut
+from foreword.text.lead import lead
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
 from foreword.tokens import Counter
 
@@ -21,6 +22,12 @@ SHORTEST_TO_CUT = 240
 # Where a section may become a reference, room below this goes to one: a scrap of some lines says
 # less than a name and a handle.
 SCRAP_TOKENS = 60
+# What is in whole before anything larger grows: half of what a mark with its handle and a sentence
+# take together, so that nothing is gained by cutting it. At double, ten short notes would take the
+# room of thirty.
+WHOLE_TOKENS = 60
+# For the least of a text without a sentence to lead with: a line or two of code, and the mark.
+LEAST_TOKENS = 90
 CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "excerpt": cut.excerpt}
 
 
@@ -71,6 +78,8 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
         return full(section, scale)
     if form in ("core", "header"):
         return _marked_part(section, form, scale)
+    if form == "lead":
+        return _lead(section, scale)
     if form == "reference":
         return Body(text=scale.framed(section, reference(section, scale)), form="reference")
     inner = room - scale.units(section.tag, scale.framed(section, ""))
@@ -92,6 +101,51 @@ def _marked_part(section: Section, form: Form, scale: Scale) -> Body | None:
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
     text = f"{scale.safe(part, section.origin)}\n{mark}"
     return Body(text=scale.framed(section, text), form=form)
+
+
+def least(section: Section, scale: Scale) -> Body | None:
+    """The smallest form that says something: whole where that is short, else what it leads with
+    and a handle. None for what may not be cut, or has nothing smaller than the whole."""
+    if section.rule.forms[0] != "full" or section.entries:
+        return None
+    if is_short(section, scale):
+        return full(section, scale)
+    if not any(form in CUTS for form in section.rule.forms):
+        return None
+    if len(section.text) < SHORTEST_TO_CUT:
+        return full(section, scale)
+    return _lead(section, scale) or _least_cut(section, scale)
+
+
+def is_short(section: Section, scale: Scale) -> bool:
+    """Whether a section is so short that a smaller form would hardly be smaller."""
+    room = scale.counter.room(WHOLE_TOKENS)
+    if len(section.text) > room * scale.counter.usual_unit:
+        return False
+    return scale.counter.measure(section.text) <= room
+
+
+def _lead(section: Section, scale: Scale) -> Body | None:
+    """What a text leads with, and a mark for the rest."""
+    opening = lead(section.text)
+    if opening is None:
+        return None
+    measure = scale.counter.measure
+    lost_lines = section.text.count("\n") - opening.count("\n")
+    lost_units = max(0, measure(section.text) - measure(opening))
+    mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
+    text = f"{scale.safe(opening, section.origin)}\n{mark}"
+    return Body(text=scale.framed(section, text), form="lead")
+
+
+def _least_cut(section: Section, scale: Scale) -> Body | None:
+    """The first of the section's cuts that makes something of the least room."""
+    for form in section.rule.forms:
+        if form in CUTS:
+            body = _cut(section, form, scale.counter.room(LEAST_TOKENS), scale)
+            if body is not None:
+                return body
+    return None
 
 
 def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:

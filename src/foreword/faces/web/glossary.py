@@ -13,6 +13,7 @@ FORMS = {
     "relevant": "the passages nearest to the task",
     "newest": "its newest entries",
     "excerpt": "some of it word for word, a mark or a summary for the rest",
+    "lead": "its first sentence and a mark for the rest",
     "reference": "one line that says how to get it",
     "gone": "not in this call at all",
     "mixed": "several pieces, not all in the same form",

@@ -1,0 +1,71 @@
+"""What a text leads with: the least of it that still says what it is about.
+
+The author's own beginning up to the end of the first sentence, word for word. Only prose has such
+a sentence; of code, tables and data `lead` gives nothing, and the caller cuts them by their own
+structure. The mark behind it is the caller's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foreword.pattern import lazy_pattern
+from foreword.text import markdown
+from foreword.text.omission_mark import GAP
+from foreword.text.sentences import sentences
+
+# Characters. What is longer is no sentence that anybody wrote; and above 90 tokens the least that
+# is kept of one item would take the place of two others.
+LONGEST_LEAD = 360
+# Characters in front of the first sentence (a title, a badge, a line of front matter) that stay;
+# more than that gives way to a mark.
+LONGEST_OPENING = 120
+# Characters. A lead is at the beginning: with twice as much, a text of a megabyte is parsed no
+# further either, and nothing more is found.
+LOOKED_AT = 4_000
+_PROSE = ("paragraph", "item", "quote")
+_SKIPPED = ("heading", "rule", "front_matter", "html")
+_CODE = lazy_pattern(
+    r"[{};\\]\s*$|^\s*(?:@@|diff --git|[+-]{3} |#!)"
+    r"|^\s*(?:def|class|import|from|function|const|let|var|package|func|fn|pub|public|private"
+    r"|struct|export|return|if|for|while)\b.*[:{;(]$|^(?:import|from) [\w.]+(?: import .*)?$"
+    r"|^\s*[\w.\[\]]+ *(?:=|:=|\+=) *\S|^\s*[\[{]\s*$|^\s*\"[\w-]+\"\s*:"
+    r"|^\d{4}-\d\d-\d\d[ T]\d\d:\d\d",
+    re.MULTILINE,
+)
+_COLON = (":", "\uff1a")
+
+
+def lead(text: str) -> str | None:
+    """The beginning of a text up to the end of its first sentence; None where it has none, or is
+    hardly longer than it."""
+    blocks = markdown.blocks(text[:LOOKED_AT])
+    for place, block in enumerate(blocks):
+        if block.kind in _SKIPPED:
+            continue
+        if block.kind not in _PROSE or _CODE.search(text[block.start : block.end]):
+            return None
+        end = _sentence_end(text, block)
+        if text[block.start : end].rstrip(" *_").endswith(_COLON):
+            following = blocks[place + 1 : place + 2]
+            if not following or following[0].kind not in _PROSE:
+                return None
+            end = _sentence_end(text, following[0])
+        return _opening(text, block.start, end)
+    return None
+
+
+def _sentence_end(text: str, block: markdown.Block) -> int:
+    """Where the first sentence of a block ends."""
+    first = sentences(text[block.start : block.end])[0]
+    return block.start + len(first.rstrip())
+
+
+def _opening(text: str, start: int, end: int) -> str | None:
+    """What stands in front of the sentence, or a mark for it, and the sentence."""
+    if end - start > LONGEST_LEAD or not text[end:].strip():
+        return None
+    before = text[:start]
+    if len(before.strip()) > LONGEST_OPENING:
+        before = f"{GAP}\n\n"
+    return f"{before.lstrip()}{text[start:end]}"
