@@ -180,7 +180,7 @@ def test_without_a_model_every_tool_is_a_form(
         expect(page.locator("#log > li").last).to_contain_text("By hand: Create node")
         expect(page.locator("#beside-nodes")).to_contain_text("1 node")
         page.select_option("#tool", "get_current_plan")
-        expect(page.locator("#tool-form")).to_contain_text("The newest plan")
+        expect(page.locator("#tool-form")).to_contain_text("Show the newest plan")
         page.click("#do")
         expect(page.locator("#answer")).to_contain_text('"version": 0')
         expect(page.locator("#log > li")).to_have_count(1)
