@@ -4,7 +4,7 @@ lost or given twice."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ import pytest
 
 import foreword
 from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
+from foreword.formats.transcripts import read_transcript
 from foreword.message import KINDS as MESSAGE_KINDS
 from foreword.message import (
     NOT_HISTORY,
     Image,
+    Kind,
     Message,
     Opaque,
     Part,
@@ -427,6 +429,83 @@ def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     assert messages.up_to(db, conversation, 99).place == 7
 
 
+def test_a_message_knows_whether_it_is_pinned_however_it_is_read(db: Database) -> None:
+    conversation = conversation_in(db).id
+    appended = messages.append(
+        db, conversation, [(text_message("a"), 1, True), (text_message("b"), 1, False)]
+    )
+    assert [line.pinned for line in appended] == [True, False]
+    assert messages.after(db, conversation, 0) == appended
+    assert messages.before(db, conversation, 3, 9) == appended
+    assert messages.between(db, Range(conversation, 1, 2)) == appended
+    assert messages.pinned_messages(db, conversation) == appended[:1]
+
+
+def test_the_newest_system_prompt_is_the_last_with_those_right_in_front_of_it(
+    db: Database,
+) -> None:
+    one, other = conversation_in(db), conversation_in(db, "other")
+
+    def prompt_after(*said: str) -> str:
+        batch = list[tuple[Message, int, bool]]()
+        for text in said:
+            kind: Kind = "system_prompt" if text.isupper() else "conversation"
+            batch.append((Message("user", (Text(text),), kind), 1, False))
+        messages.append(db, one.id, batch)
+        found = messages.find(db, one.workflow, "main")
+        assert found
+        return found.system_prompt
+
+    assert prompt_after("hi") == ""
+    assert prompt_after("A", "B", "hi", "there") == "A\n\nB"
+    assert prompt_after("hi") == "A\n\nB"
+    assert prompt_after("C", "hi", "D") == "D"
+    untouched = messages.find(db, other.workflow, "other")
+    assert untouched
+    assert untouched.system_prompt == ""
+
+
+def test_the_conversations_of_a_workflow_are_named_in_the_order_they_were_made(
+    db: Database,
+) -> None:
+    for name in ("main", "b", "a"):
+        made = conversation_in(db, name)
+    messages.ensure(db, workflow_in(db, "elsewhere"), "other", "words")
+    assert messages.names(db, made.workflow) == ["main", "b", "a"]
+    assert messages.workflow_of(db, made.id) == made.workflow
+
+
+def test_what_was_imported_is_known_by_its_marks(db: Database) -> None:
+    one, other = conversation_in(db), conversation_in(db, "other")
+    line = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "hello"}}
+    file = json.dumps(line).encode()
+    imported = list(read_transcript(file, "a.jsonl", known=()))
+    messages.append(db, one.id, [(text_message("typed"), 1, False)])
+    messages.append(db, one.id, [(message, 1, False) for message in imported])
+    marks = messages.import_marks(db, one.id)
+    assert marks
+    assert list(read_transcript(file, "a.jsonl", known=marks)) == []
+    assert messages.import_marks(db, other.id) == set()
+
+
+@pytest.mark.parametrize("record", ["[]", "5", '{"role": 7}'])
+def test_a_message_that_was_altered_is_named_and_not_used(db: Database, record: str) -> None:
+    conversation = conversation_in(db).id
+    messages.append(db, conversation, [(text_message("a"), 1, True)])
+    db.rows("UPDATE messages SET message = ?", (record,))
+    readers: list[Callable[[], object]] = [
+        lambda: messages.after(db, conversation, 0),
+        lambda: messages.before(db, conversation, 9, 9),
+        lambda: messages.between(db, Range(conversation, 1, 1)),
+        lambda: messages.pinned_messages(db, conversation),
+    ]
+    for read in readers:
+        with pytest.raises(StoreError) as found:
+            read()
+        assert found.value.message.startswith(f"message 1 in {db.name} was altered")
+        assert "restore the database" in found.value.hint
+
+
 def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) -> None:
     conversation = conversation_in(db).id
     batch = [(Message("user", (Text(kind),), kind), 10, True) for kind in MESSAGE_KINDS]
@@ -615,6 +694,16 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
         assert sizes() == (whole, whole)
 
 
+def test_the_size_of_one_summary_is_written_anew_and_no_other(db: Database) -> None:
+    one, other = conversation_in(db).id, conversation_in(db, "other").id
+    for conversation in (one, one, other):
+        compress(db, conversation, 4)
+    compressions.resize(db, one, 2, 77)
+    sizes = [made.tokens_after for made in compressions.all_compressions(db, one)]
+    assert sizes == [3, 77]
+    assert [made.tokens_after for made in compressions.all_compressions(db, other)] == [3]
+
+
 def test_any_text_comes_back_from_a_summary(db: Database) -> None:
     conversation = conversation_in(db).id
     for text in ODD:
@@ -702,12 +791,13 @@ def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(
 ) -> None:
     conversation = conversation_in(db)
     texts = ["first", "find the \0 harbour 🧭", "it is \ud800 here", "last"]
-    messages.append(db, conversation.id, [(text_message(text), 1, False) for text in texts])
+    batch = [(text_message(text, "assistant"), 1, False) for text in texts]
+    messages.append(db, conversation.id, batch)
     handle = messages.handle_for(db, conversation, Range(conversation.id, 2, 3))
     assert messages.handle_for(db, conversation, Range(conversation.id, 2, 3)) == handle
     assert messages.handle_for(db, conversation, Range(conversation.id, 2, 4)) != handle
     text = recall(handle, tmp_path, url).decode("utf-8", "surrogatepass")
-    assert texts[1] in text
+    assert f'<turn role="assistant">\n{texts[1]}\n</turn>' in text
     assert texts[2] in text
     assert "first" not in text
     assert "last" not in text
