@@ -134,6 +134,16 @@ def test_a_name_that_several_files_share_is_refused_with_their_paths(tmp_path: P
     assert by_path.path == "personas/a/auditor.md"
 
 
+def test_a_projects_own_file_stands_before_the_one_at_the_same_place_elsewhere(
+    tmp_path: Path,
+) -> None:
+    for folder in ("", "governance/", ".ai/governance/"):
+        write(tmp_path, f"{folder}templates/python/instructions.md", f"# Python of {folder}\n")
+    found = library_of(tmp_path).choose("python", "language")
+    assert found is not None
+    assert found.path == "templates/python/instructions.md"
+
+
 def test_the_name_in_front_matter_tells_namesakes_apart(tmp_path: Path) -> None:
     for folder in ("web", "data"):
         text = f"---\nname: {folder}-auditor\n---\n\n# Auditor\n\n## Role\n\nx\n"

@@ -110,10 +110,22 @@ class Library:
             return found[0]
         # only now is it worth reading them all
         own = [one for one in candidates if documents.same_name(self._own_name(one), wanted)]
-        meant = own or found
+        meant = self._in_first_folder(own or found)
         if len(meant) > 1:
             raise AmbiguousName(kind, wanted, [document.path for document in meant])
         return meant[0] if meant else None
+
+    def _in_first_folder(self, found: Sequence[Document]) -> list[Document]:
+        """Those in the first of the recipe's folders that has one: a project's own file stands
+        before one that came with `.ai/governance`."""
+        outer_last = sorted(self.recipe.within, key=len, reverse=True)
+        by_folder: dict[str, list[Document]] = {folder: [] for folder in self.recipe.within}
+        for document in found:
+            for folder in outer_last:
+                if not folder or document.path.startswith(f"{folder}/"):
+                    by_folder[folder].append(document)
+                    break
+        return next((some for some in by_folder.values() if some), [])
 
     def _own_name(self, document: Document) -> str:
         """The name that a document gives itself."""
