@@ -73,6 +73,9 @@ def fitted(
         spare_tokens=spare,
     )
     written = "".join(pieces_of(choices[index] for index in sorted(choices)))
+    for choice in choices.values():
+        is_cut = choice.body.form != "full" and not choice.reason.startswith("stands in")
+        assert (choice.reason == SHORTENED) == is_cut
     is_whole = len(choices) == len(sections)
     assert by.count(written + ("" if is_whole else note)) <= budget - spare
     return {choice.section.title: choice for choice in choices.values()}
@@ -184,6 +187,15 @@ def test_room_too_small_to_be_worth_reading_is_not_handed_out() -> None:
     big = section("big", 900, rank=-1)
     assert "a" in fitted(top, tiny, big, budget=budget)
     assert "a" not in fitted(top, tiny, big, budget=budget - 1)
+
+
+def test_a_cut_too_short_to_be_worth_its_mark_is_not_made() -> None:
+    lines = "The office is open.\n" * 200
+    low = Section(tag="low", text=lines, title="low", rule=Rule(forms=CUT))
+    for left, names in ((150, {"high"}), (300, {"high", "low"})):
+        high = section("high", 8_000 - left - len("<high>\n\n</high>\n\n"), rank=1)
+        choices = fitted(high, low, budget=ESTIMATE.tokens(8_000), by=ESTIMATE)
+        assert set(choices) == names
 
 
 def test_tokens_that_are_to_be_spared_are_not_used() -> None:
@@ -391,6 +403,35 @@ def test_tiers_have_shares_of_the_budget_that_flow_on_when_they_are_not_used(
         assert size - 110 <= used[tier] <= size + 110
 
 
+@pytest.mark.parametrize("ranks", [(0, 0, 0), (3, 2, 1)])
+def test_a_tier_of_several_sections_has_the_same_share_as_one_of_one(
+    ranks: tuple[int, ...],
+) -> None:
+    sections = tier_sections(0, 9_000, 9_000)
+    for place, rank in enumerate(ranks):
+        sections.append(section(f"a{place}", 4_000, rank=rank, forms=CUT))
+    choices = fitted(*sections, budget=4_000, tiers=Tiers(shares=THIRDS))
+    used = units_by_tier(choices)
+    for tier, size in {1: 2_000, 2: 1_200, 3: 800}.items():
+        assert size - 110 <= used[tier] <= size + 110
+    sizes = [choices[name].units if name in choices else 0 for name in ("a0", "a1", "a2")]
+    if len(set(ranks)) == 1:
+        assert max(sizes) <= 1_000 + 110, "none has more than half of what they share"
+        assert min(sizes) >= 150, "and each says something"
+    else:
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[0] >= 1_400
+
+
+def test_a_share_is_not_exceeded_by_whole_sections_while_later_tiers_wait() -> None:
+    first = [section(f"a{place}", 381, rank=-place, tier=1) for place in range(9)]
+    second = [section(f"b{place}", 381, rank=-place, tier=2) for place in range(9)]
+    assert size_of(first[0]) == size_of(second[0]) == 394
+    shares = Tiers(shares={1: 0.5, 2: 0.5})
+    used = units_by_tier(fitted(*first, *second, budget=4_000, tiers=shares))
+    assert used == {1: 5 * 394, 2: 5 * 394}
+
+
 def test_a_tier_is_never_over_its_hard_limit_tags_and_floors_included() -> None:
     limits = Tiers(limits={1: 600, 2: 500})
     first = [section(f"a{n}", 400, forms=CUT, tag="shared", rank=n) for n in range(3)]
@@ -412,6 +453,12 @@ def test_a_hard_limit_is_kept_to_the_letter_and_shared_tags_are_paid_once() -> N
     size = 2 * (100 + len("\n\n")) + len("<guides>\n\n</guides>\n\n")
     assert set(fitted(*both, budget=5_000, tiers=Tiers(limits={1: size}))) == {"a", "b"}
     assert set(fitted(*both, budget=5_000, tiers=Tiers(limits={1: size - 1}))) == {"a"}
+
+
+def test_the_least_of_many_equals_is_within_a_hard_limit_too() -> None:
+    equals = [section(f"e{n}", 2_000, forms=CUT) for n in range(6)]
+    choices = fitted(*equals, budget=9_000, tiers=Tiers(limits={1: 400}))
+    assert 250 <= units_by_tier(choices)[1] <= 400
 
 
 def test_under_hard_limits_ranks_alone_make_the_order_across_tiers() -> None:
@@ -453,6 +500,13 @@ def test_a_stand_in_is_there_only_where_its_section_can_not_be_whole() -> None:
     assert forms_of(too_large) == {"detail": "excerpt"}
     no_smaller = fitted(detail, brief(2_100), budget=2_000)
     assert forms_of(no_smaller) == {"detail": "excerpt"}
+
+
+def test_a_section_that_fits_to_the_letter_needs_no_stand_in() -> None:
+    detail = section("detail", 2_000, rank=1, forms=CUT)
+    low = section("low", 9_000, rank=-1)
+    choices = fitted(detail, brief(200), low, budget=size_of(detail))
+    assert forms_of(choices) == {"detail": "full"}
 
 
 def test_a_stand_in_that_fits_to_the_letter_comes_before_a_cut_of_its_section() -> None:
@@ -524,3 +578,35 @@ def test_where_more_came_in_than_fits_hardly_any_room_stays_empty(
     used = sum(choice.units for choice in choices.values())
     came_in = sum(size_of(one) for one in sections)
     assert used >= min(came_in, budget - 150)
+
+
+# --- what is not measured -------------------------------------------------------------------------
+
+
+def counting(measured: list[str], *, unit: int) -> Counter:
+    """Counts characters, and remembers every text that it was given; so many are in a unit at
+    most."""
+
+    def measure(text: str) -> int:
+        measured.append(text)
+        return len(text)
+
+    return Counter("counting", measure, longest_unit=unit, usual_unit=unit)
+
+
+def test_a_text_whose_length_alone_says_that_it_does_not_fit_is_not_measured() -> None:
+    measured = list[str]()
+    long = section("long", 50_000, rank=1)
+    fitted(section("small", 100), long, budget=500, by=counting(measured, unit=1))
+    assert measured
+    assert max(map(len, measured)) < 1_000
+
+
+def test_to_try_everything_in_full_is_given_up_as_soon_as_it_can_not_be() -> None:
+    measured = list[str]()
+    many = [section(f"s{n:03}", 50, rank=-n) for n in range(300)]
+    budget = 15 * size_of(many[0])
+    choices = fitted(*many, budget=budget, by=counting(measured, unit=32))
+    assert len(choices) == 15
+    bodies = [text for text in measured if "harbour" in text]
+    assert len(bodies) < 100
