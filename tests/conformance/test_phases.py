@@ -841,7 +841,8 @@ UNITS = st.lists(
     ),
     max_size=6,
 )
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "12"))  # `make soak` asks for many more
+QUICK = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@ for both providers."""
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import count
 from pathlib import Path
@@ -20,7 +21,8 @@ MARK = re.compile(
 )
 RECIPES = st.sampled_from(["workflow", "workflow-cached"])
 COUNTERS = st.sampled_from(["o200k", "estimate", "cl100k"])
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "12"))  # `make soak` asks for many more
+QUICK = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PICTURE = {
     "type": "image",
     "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
