@@ -246,6 +246,29 @@ def test_a_message_that_would_leave_much_of_the_room_empty_is_shortened_and_the_
     assert usage_of(session)["prefix_break"] == ""
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_is_kept_from_call_to_call_makes_the_same_text_as_reading_it_anew(
+    start_session: Open, recipe: str
+) -> None:
+    session = start_session(recipe=recipe, counter="estimate")
+    turns = [
+        numbered_message(0),
+        call("c1"),
+        results(c1=text_of_tokens("row", 3_000)),
+        numbered_message(1, 100),
+        call("c2", "c3"),
+        results(c2="two"),
+        results(c3="three"),
+        {"role": "user", "content": text_of_tokens("log", 1_500)},
+        *[numbered_message(number, 120) for number in range(2, 8)],
+    ]
+    for turn in turns:
+        session.append(turn)
+        anew = start_session(recipe=recipe, counter="estimate").context(save=False)
+        assert session.context().text == anew.text
+        assert session.context(save=False).text == anew.text, "a second look changes nothing"
+
+
 # --- what stands in front -------------------------------------------------------------------------
 
 
@@ -305,7 +328,7 @@ def test_in_front_stand_the_first_message_the_summary_and_what_was_pinned_after_
     summed_up = [cut for cut in package.report.omissions if "summed up" in cut.what]
     (omission,) = summed_up
     (stored,) = session.compressions()
-    assert omission.what == f"messages 1-{stored.last}, summed up"
+    assert (omission.tag, omission.what) == (HISTORY, f"messages 1-{stored.last}, summed up")
     assert omission.tokens == stored.tokens_before - stored.tokens_after
     assert stored.method in omission.reason
     recalled = foreword.recall(omission.handle, session.db.name.rpartition("/")[0])
