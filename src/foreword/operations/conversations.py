@@ -19,7 +19,7 @@ from foreword.formats import to_openai
 from foreword.message import Kind
 from foreword.operations.fitted_values import IfAny, PackageBill, bill_fields
 from foreword.operations.operation import NoInput, Operation, OperationInput, Tokens, example
-from foreword.operations.paging import PageInput
+from foreword.operations.paging import Listing, Page, PageInput
 from foreword.secrets.known_values import KnownValues
 from foreword.session.compaction import Compaction
 from foreword.session.secret_messages import without_secrets
@@ -135,14 +135,6 @@ class MessageLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageList:
-    """A page of messages, the newest first."""
-
-    items: list[MessageLine]
-    next: Annotated[int | None, Field(description="The cursor of the next page.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext(PackageBill):
     """The context of the next call: its text, or the messages of a provider's shape."""
 
@@ -167,13 +159,6 @@ class CompactionResult:
     notes: tuple[str, ...]
     applied: bool
     reached: Annotated[bool, Field(description="Whether the target was reached.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionList:
-    """Every compression, the oldest first."""
-
-    items: list[Compression]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,14 +201,14 @@ def append_message(session: Session, given: MessagesToAppend) -> AppendedMessage
     )
 
 
-def list_messages(session: Session, given: PageInput) -> MessageList:
+def list_messages(session: Session, given: PageInput) -> Page[MessageLine]:
     """List the messages of the history, the newest first."""
     found = messages_before(session, given.before, given.limit + 1)
     page = found[-given.limit :]
     is_first = len(found) == len(page)
     secrets = session.secrets()
     items = [_message_line(stored, secrets) for stored in reversed(page)]
-    return MessageList(items=items, next=None if is_first else page[0].seq)
+    return Page(items=items, next=None if is_first else page[0].seq)
 
 
 def _message_line(stored: StoredMessage, secrets: KnownValues) -> MessageLine:
@@ -278,10 +263,10 @@ def undo_compression(session: Session, given: NoInput) -> Compression:
     return hide_secrets(session.undo(), session.secrets())
 
 
-def list_compressions(session: Session, given: NoInput) -> CompressionList:
+def list_compressions(session: Session, given: NoInput) -> Listing[Compression]:
     """List every compression, undone ones too."""
     secrets = session.secrets()
-    return CompressionList(items=[hide_secrets(each, secrets) for each in session.compressions()])
+    return Listing(items=[hide_secrets(each, secrets) for each in session.compressions()])
 
 
 def session_usage(session: Session, given: LogLength) -> SessionUsage:

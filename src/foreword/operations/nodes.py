@@ -14,7 +14,7 @@ from pydantic import Field
 
 from foreword.errors import UnknownName
 from foreword.operations.operation import Name, NoInput, Operation, OperationInput
-from foreword.operations.paging import PageInput
+from foreword.operations.paging import Listing, Page, PageInput
 from foreword.plan.node import BRANCHES
 from foreword.plan.node_sentences import sentence
 from foreword.plan.node_tree import Tree
@@ -79,13 +79,6 @@ class NodeLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeList:
-    """Every node, from top to bottom."""
-
-    items: list[NodeLine]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunLine:
     """One run."""
 
@@ -100,24 +93,16 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunPage:
-    """A page of runs, the newest first."""
-
-    items: list[RunLine]
-    next: Annotated[int | None, Field(description="The cursor of the next page.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResults(RunLine):
     """One run with everything its nodes gave."""
 
     results: list[NodeResult]
 
 
-def list_nodes(state: WorkflowState, given: NoInput) -> NodeList:
+def list_nodes(state: WorkflowState, given: NoInput) -> Listing[NodeLine]:
     """List the nodes of a workflow from top to bottom: what each does, how it stands, what it
     gave last."""
-    return NodeList(items=[_node_line(entry) for entry in node_entries(state)])
+    return Listing(items=[_node_line(entry) for entry in node_entries(state)])
 
 
 def _node_line(entry: NodeEntry) -> NodeLine:
@@ -143,14 +128,14 @@ def _node_result(result: Result) -> NodeResult:
     )
 
 
-def list_runs(state: WorkflowState, given: PageInput) -> RunPage:
+def list_runs(state: WorkflowState, given: PageInput) -> Page[RunLine]:
     """List the runs of a workflow's nodes, the newest first."""
     begin = given.cursor or 0
     every = runs(state)
     page = every[begin : begin + given.limit]
     end = begin + len(page)
     lines = [RunLine(**_run_fields(run)) for run in page]
-    return RunPage(items=lines, next=end if end < len(every) else None)
+    return Page(items=lines, next=end if end < len(every) else None)
 
 
 def get_run(state: WorkflowState, given: RunChoice) -> RunResults:

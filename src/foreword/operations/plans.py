@@ -23,7 +23,7 @@ from foreword.operations.operation import (
     Version,
     example,
 )
-from foreword.operations.paging import PageInput
+from foreword.operations.paging import Page, PageInput
 from foreword.plan import plan as planning
 from foreword.plan.plan_shape import PlanShape
 from foreword.recipe.budget import whole_number
@@ -118,14 +118,6 @@ class PlanVersion(PlanEntry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanPage:
-    """A page of versions, the newest first."""
-
-    items: list[PlanEntry]
-    next: Annotated[int | None, Field(description="The cursor of the next page.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanChanges:
     """What changed, a line for each; secrets are hidden."""
 
@@ -164,11 +156,11 @@ def get_current_plan(state: WorkflowState, given: PlanBudget) -> CurrentPlan | F
     )
 
 
-def list_plan_versions(state: WorkflowState, given: PageInput) -> PlanPage:
+def list_plan_versions(state: WorkflowState, given: PageInput) -> Page[PlanEntry]:
     """List the versions of the plan, the newest first."""
     versions = versions_before(state, given.before, given.limit)
     is_last = not versions or versions[-1].version == 1
-    return PlanPage(
+    return Page(
         items=[
             PlanEntry(version=plan.version, reason=plan.reason, created=plan.created)
             for plan in versions

@@ -17,7 +17,7 @@ from foreword.context import report_diff
 from foreword.context.report_diff import SectionDifference
 from foreword.errors import UnknownName
 from foreword.operations.operation import Operation, OperationInput
-from foreword.operations.paging import PageInput
+from foreword.operations.paging import Page, PageInput
 from foreword.session.workflow_state import LONGEST_NAME
 from foreword.store import project_stores, reports, workflows
 from foreword.store.database import LARGEST_NUMBER, Database, storable_text
@@ -55,14 +55,6 @@ class ReportPair(OperationInput):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportList:
-    """A page of reports, the newest first."""
-
-    items: list[ReportEntry]
-    next: Annotated[int | None, Field(description="The cursor of the next page.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionChange:
     """A section in both reports, in tokens."""
 
@@ -82,7 +74,7 @@ class ReportChanges:
     notes: list[str]
 
 
-def list_reports(db: Database, given: ReportPageInput) -> ReportList:
+def list_reports(db: Database, given: ReportPageInput) -> Page[ReportEntry]:
     """List the reports of contexts, the newest first."""
     if given.workflow is not None:
         workflows.find_workflow(db, storable_text(given.workflow))
@@ -91,7 +83,7 @@ def list_reports(db: Database, given: ReportPageInput) -> ReportList:
     )
     entries = found[: given.limit]
     is_last = len(found) == len(entries)
-    return ReportList(items=entries, next=None if is_last else entries[-1].number)
+    return Page(items=entries, next=None if is_last else entries[-1].number)
 
 
 def get_report(db: Database, given: ReportChoice) -> StoredReport:

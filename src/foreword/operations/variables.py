@@ -18,7 +18,7 @@ from foreword.operations.operation import (
     Tokens,
     example,
 )
-from foreword.operations.paging import MOST_LISTED
+from foreword.operations.paging import MOST_LISTED, Listing
 from foreword.plan.variables import display
 from foreword.recipe.budget import whole_number
 from foreword.session.workflow_state import WorkflowState
@@ -73,33 +73,19 @@ class DisplayedVariable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisplayedVariables:
-    """Every variable, secrets hidden."""
-
-    items: list[DisplayedVariable]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClearedVariables:
     """The names of variables that were removed."""
 
     cleared: list[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariableTrail:
-    """The trail, the newest first; values are as a context shows them."""
-
-    items: list[VariableChange]
-
-
-def list_variables(state: WorkflowState, given: NoInput) -> DisplayedVariables:
+def list_variables(state: WorkflowState, given: NoInput) -> Listing[DisplayedVariable]:
     """List the variables as a context shows them: secrets are hidden, long values shortened."""
     items = [
         DisplayedVariable(name=name, shown=display(name, value))
         for name, value in state.get_workflow_variables().items()
     ]
-    return DisplayedVariables(items=items)
+    return Listing(items=items)
 
 
 def get_workflow_variable(state: WorkflowState, given: VariableChoice) -> WholeValue | FittedText:
@@ -128,9 +114,9 @@ def clear_all_variables(state: WorkflowState, given: RemovalReason) -> ClearedVa
     return ClearedVariables(cleared=state.clear_all_variables(given.reason))
 
 
-def list_variable_changes(state: WorkflowState, given: TrailLength) -> VariableTrail:
+def list_variable_changes(state: WorkflowState, given: TrailLength) -> Listing[VariableChange]:
     """List the changes of variables, the newest first; secrets are hidden."""
-    return VariableTrail(items=state.variable_changes(given.limit))
+    return Listing(items=state.variable_changes(given.limit))
 
 
 LIST_VARIABLES = Operation(run=list_variables, scope="workflow")

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from foreword import __version__
 from foreword.faces.http.endpoint import JSON, Endpoint
-from foreword.faces.http.problems import MEANINGS, MEDIA
+from foreword.faces.http.problems import MEANINGS, MEDIA, ProblemDetails
 from foreword.operations.tool_schema import AnswerSchema
 from foreword.pattern import lazy_pattern
 from foreword.store.database import LARGEST_NUMBER
@@ -37,16 +37,6 @@ PATH: dict[str, tuple[dict[str, Any], str]] = {
     "version": (_NUMBER, "The number of a version."),
     "number": (_NUMBER, "The number of a report."),
 }
-
-
-class ProblemDetails(BaseModel):
-    """What went wrong (RFC 9457); some have more facts."""
-
-    type: str
-    title: str
-    status: int
-    code: str
-    hint: str
 
 
 def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:

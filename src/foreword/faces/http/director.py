@@ -29,6 +29,7 @@ from foreword.faces.http.request_parsing import RequestInput
 from foreword.operations import workflows
 from foreword.operations.fitted_values import IfAny
 from foreword.operations.operation import example
+from foreword.operations.paging import Listing
 from foreword.store.database import to_json
 
 LONGEST_TEXT = 200_000  # characters of what is said: more than anybody types, less than a window
@@ -64,13 +65,6 @@ class ToolLine:
     about: str
     parameters: Annotated[dict[str, Any], Field(description="What it takes, as JSON Schema.")]
     reads: Annotated[bool, Field(description="Whether it changes nothing.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolList:
-    """Every tool of a director."""
-
-    items: list[ToolLine]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,13 +150,13 @@ class DirectorEvent:
     stopped: IfAny[bool] = None
 
 
-def list_tools(request: ApiRequest[Nothing, None]) -> ToolList:
+def list_tools(request: ApiRequest[Nothing, None]) -> Listing[ToolLine]:
     """List the tools of a director, with what each takes."""
     lines = list[ToolLine]()
     for tool in TOOLS.values():
         line = ToolLine(name=tool.name, about=tool.about, parameters=tool.schema, reads=tool.reads)
         lines.append(line)
-    return ToolList(items=lines)
+    return Listing(items=lines)
 
 
 def show_director(request: ApiRequest[Nothing, None]) -> DirectorState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from starlette.responses import Response
@@ -78,6 +79,17 @@ FACTS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemDetails:
+    """What went wrong (RFC 9457); some have more facts."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    hint: str
+
+
 class ProblemResponse(Exception):
     """A request that is refused before anything of Foreword sees it."""
 
@@ -115,15 +127,15 @@ def problem(
     **facts: Any,
 ) -> Response:
     """A problem as a response."""
-    body = {
-        "type": f"about:blank#{code}",
-        "title": _short(title),
-        "status": status,
-        "code": code,
-        "hint": _short(hint),
-        **facts,
-    }
-    return Response(to_json(body, "the problem"), status, headers=headers, media_type=MEDIA)
+    details = ProblemDetails(
+        type=f"about:blank#{code}",
+        title=_short(title),
+        status=status,
+        code=code,
+        hint=_short(hint),
+    )
+    body = to_json({**asdict(details), **facts}, "the problem")
+    return Response(body, status, headers=headers, media_type=MEDIA)
 
 
 def _short(text: str) -> str:
