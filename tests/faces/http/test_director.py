@@ -190,8 +190,9 @@ def test_the_prompt_of_a_session_is_its_own_until_something_is_said_to_its_direc
     tool(director_server, "prompted", "get_current_plan")
     with foreword.Session.open(settings.db, "prompted", create=False) as session:
         assert session.system_prompt == "You are somebody else."
-        _say(director_server, "prompted", "Hello")
-        director_events(director_server, "prompted")
+    _say(director_server, "prompted", "Hello")
+    director_events(director_server, "prompted")
+    with foreword.Session.open(settings.db, "prompted", create=False) as session:
         assert session.system_prompt.startswith("You are a director")
 
 
