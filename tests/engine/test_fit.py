@@ -417,6 +417,7 @@ def test_a_tier_of_several_sections_has_the_same_share_as_one_of_one(
     sizes = [choices[name].units if name in choices else 0 for name in ("a0", "a1", "a2")]
     if len(set(ranks)) == 1:
         assert max(sizes) <= 1_000 + 110, "none has more than half of what they share"
+        assert max(sizes) >= 1_000 - 110, "the first of them has that"
         assert min(sizes) >= 150, "and each says something"
     else:
         assert sizes == sorted(sizes, reverse=True)
@@ -455,10 +456,22 @@ def test_a_hard_limit_is_kept_to_the_letter_and_shared_tags_are_paid_once() -> N
     assert set(fitted(*both, budget=5_000, tiers=Tiers(limits={1: size - 1}))) == {"a"}
 
 
-def test_the_least_of_many_equals_is_within_a_hard_limit_too() -> None:
-    equals = [section(f"e{n}", 2_000, forms=CUT) for n in range(6)]
-    choices = fitted(*equals, budget=9_000, tiers=Tiers(limits={1: 400}))
-    assert 250 <= units_by_tier(choices)[1] <= 400
+def test_short_equals_come_in_first_and_only_as_many_as_a_hard_limit_lets_in() -> None:
+    short = [section(f"s{n:02}", 20) for n in range(20)]
+    size = size_of(short[0])
+    for more in (0, size - 1):
+        choices = fitted(*short, budget=9_000, tiers=Tiers(limits={1: 9 * size + more}))
+        assert len(choices) == 9
+
+
+def test_a_section_with_a_stand_in_keeps_no_other_of_its_tier_from_its_least() -> None:
+    detail = section("detail", 3_000, forms=CUT)
+    others = [section(f"e{n}", 2_000, forms=CUT) for n in range(6)]
+    later = section("later", 3_000, forms=CUT, tier=2)
+    shares = Tiers(shares={1: 0.6, 2: 0.4})
+    choices = fitted(detail, brief(100), *others, later, budget=2_600, tiers=shares)
+    assert {one.title for one in others} <= set(choices)
+    assert choices["brief"].body.form == "full"
 
 
 def test_under_hard_limits_ranks_alone_make_the_order_across_tiers() -> None:
