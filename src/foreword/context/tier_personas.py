@@ -1,7 +1,7 @@
 """The forms of personas in a recipe with tiers: marked parts or headers in tier 1, more of them
 where their phase has room.
 
-A persona is never in twice. Which section is in which tier, and the limits, are `tiers`'; cutting a
+What tier 1 has of a persona is the same in every phase. Which section is in which tier, and the limits, are `tiers`'; cutting a
 persona to its header or its core is `document_sections`'.
 """
 
@@ -89,24 +89,31 @@ def _with_forms(section: Section, forms: tuple[Form, ...]) -> Section:
 def with_room_used(
     sections: Sequence[Section], limits: Tiers, budget: int, counter: Counter
 ) -> list[Section]:
-    """Every persona once: in its phase's tier whole or as its core, as far as there is room, else
-    as it is in tier 1.
+    """More of a persona in its phase's tier, as far as there is room. What it is in tier 1 stays:
+    tier 1 is the session's, and the same in every phase.
 
     What a header leaves out is on the bill already; a second line for the same words would only be
     noise.
     """
     headers = {section.source: section for section in sections if _is_header_in_tier_1(section)}
     second = [section for section in sections if _is_second(section, headers)]
-    moved = _personas_moved(sections, headers, second, room=_Room(limits, budget, counter))
+    added = _personas_added(sections, headers, second, room=_Room(limits, budget, counter))
     result = list[Section]()
     for section in sections:
-        persona = moved.get(section.source)
         if section in second:
-            if persona is not None:
-                result.append(persona)
-        elif persona is None or section is not headers.get(section.source):
+            if section.source in added:
+                result.append(added[section.source])
+        elif _is_named_by_phase(section, headers):
+            result.append(_without_header(section))
+        else:
             result.append(section)
     return result
+
+
+def _without_header(section: Section) -> Section:
+    """A persona that the phase names, whose header is in tier 1 already."""
+    forms = tuple(form for form in section.rule.forms if form != "header")
+    return _with_forms(section, forms)
 
 
 def _is_header_in_tier_1(section: Section) -> bool:
@@ -151,41 +158,34 @@ class _Room:
         return self.limits[tier] - self.used[tier]
 
 
-def _personas_moved(
+def _personas_added(
     sections: Sequence[Section],
     headers: Mapping[str, Section],
     second: Sequence[Section],
     room: _Room,
 ) -> dict[str, Section]:
-    """By source, the personas that are in their phase's tier instead of tier 1."""
+    """By source, the personas that are in their phase's tier besides tier 1."""
     room.take(section for section in sections if section not in second)
-    moved = dict[str, Section]()
-    for section in sections:
-        has_room = min(room.left, room.of_tier(section.rule.tier)) >= 0
-        if has_room and _is_named_by_phase(section, headers):
-            moved[section.source] = section
+    named = {section.source for section in sections if _is_named_by_phase(section, headers)}
+    added = dict[str, Section]()
     for section in second:
-        header = headers[section.source]
         tier = section.rule.tier
-        for larger in _larger_forms(section, header):
-            if section.source in moved:
-                break
+        for larger in _larger_forms(section, headers[section.source]):
             size = room.size(larger)
-            freed = room.size(header)
-            if size <= min(room.left + freed, room.of_tier(tier)):
+            fits = size <= min(room.left, room.of_tier(tier))
+            if fits and section.source not in (*added, *named):
                 room.used[tier] += size
-                room.left -= size - freed
-                moved[section.source] = larger
-    return moved
+                room.left -= size
+                added[section.source] = larger
+    return added
 
 
 def _larger_forms(section: Section, header: Section) -> Iterator[Section]:
-    """The ways to have more of a persona than its header, the best first; each can still become
-    the header."""
+    """The ways to have more of a persona than its header, the best first."""
     persona = replace(section, core=header.core, header=header.header)
-    yield _with_forms(persona, ("full", "header", "reference", "gone"))
+    yield _with_forms(persona, ("full", "gone"))
     if header.core and header.rule.forms[0] == "header":
-        yield _with_forms(persona, ("core", "header", "reference", "gone"))
+        yield _with_forms(persona, ("core", "header", "gone"))
 
 
 def _as_loaded(section: Section) -> Section:

@@ -29,6 +29,9 @@ from foreword.tokens import Counter
 # document pushes something out. Lower and every healthy project is warned about.
 WARN_AT = 0.8
 ALWAYS = 0
+# For the line that says what was left out, and rounding: a phase that fills the last tier to its
+# limit must not take it from tier 1, which is the same in every phase.
+NOTE_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +199,9 @@ def _without_repeats(sections: Sequence[Section]) -> list[Section]:
 def _limits(gathered: SectionsRead, recipe: RecipeSpec, counter: Counter, strict: bool) -> Tiers:
     """The limits of the tiers above 0; what tier 0 has too much, the last one has less."""
     limits = {tier: tokens for tier, tokens in recipe.tiers.items() if tier != ALWAYS}
+    if len(limits) > 1:
+        last = max(limits)
+        limits[last] = max(0, limits[last] - NOTE_TOKENS)
     allowed = recipe.tiers.get(ALWAYS)
     always = [section for section in gathered.sections if section.rule.tier == ALWAYS]
     total = _size_as_written(always, recipe, counter)
