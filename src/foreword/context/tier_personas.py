@@ -1,8 +1,8 @@
 """The forms of personas in a recipe with tiers: marked parts or headers in tier 1, more of them
 where their phase has room.
 
-What tier 1 has of a persona is the same in every phase. Which section is in which tier, and the limits, are `tiers`'; cutting a
-persona to its header or its core is `document_sections`'.
+What tier 1 has of a persona is the same in every phase. Which section is in which tier, and the
+limits, are `tiers`'; cutting a persona to its header or its core is `document_sections`'.
 """
 
 from __future__ import annotations
