@@ -11,7 +11,13 @@ import pytest
 from foreword.errors import BadSource
 from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_in
 from foreword.review.findings import Finding
-from foreword.review.profile import Profile, Thresholds, read_profile, read_thresholds
+from foreword.review.profile import (
+    Profile,
+    Thresholds,
+    decision_lines,
+    read_profile,
+    read_thresholds,
+)
 from foreword.review.verdict import SCHEMA, PanelResult, decide
 
 ANSWERED = (
@@ -285,3 +291,20 @@ def test_the_result_follows_its_published_schema() -> None:
     )
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert [member.name for member in result.without_answer] == ["C", "D", "E"]
+
+
+def test_the_rules_of_a_profile_are_told_as_condition_and_action() -> None:
+    data = {
+        "escalation": ESCALATION,
+        "block": {"conditions": ["a == 1"]},
+        "auto_merge": {"enabled": False},
+    }
+    assert decision_lines(data) == [
+        "aggregate_confidence < 0.70: human_review",
+        'any_policy_flag_severity in ["critical"]: block',
+        'files_changed_in ["db/"]: human_review_required',
+        "block: on any of 1 conditions",
+        "auto_merge: never",
+    ]
+    assert decision_lines({"auto_merge": AUTO_MERGE}) == ["auto_merge: with 2 conditions"]
+    assert decision_lines({"escalation": 3, "block": [], "thresholds": {}}) == []

@@ -15,10 +15,11 @@ from foreword.context.blanks import fill
 from foreword.errors import BadSource, InputMissing, UnknownName
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
+from foreword.review.profile import decision_lines
 from foreword.section import Section
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import without_front_matter
+from foreword.sources.front_matter import mapping, without_front_matter
 from foreword.sources.library import DESCRIBED, INVOKED, NEWEST, NONE, Library, fields_of
 from foreword.text import lines, markdown, marks, parts
 from foreword.text.parts import Part
@@ -130,6 +131,8 @@ def _part(
     """The part of a document that the section wants."""
     if spec.fields:
         text, problem = fields_of(file.text, spec.fields)
+        if spec.document == "policy" and not problem:
+            text = "\n".join([text, *decision_lines(mapping(file.text)[0])]).strip("\n")
         if problem:
             out.notes.append(f"{file.path}: {problem}")
         if not text:

@@ -110,6 +110,34 @@ def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> Profile:
     )
 
 
+def decision_lines(data: Mapping[str, Any]) -> list[str]:
+    """The rules of a profile as every agent of the project should know them: `condition: action`, a
+    line each, and whether it approves on its own. What can't be read says nothing."""
+    found: list[str] = []
+    escalation = data.get("escalation")
+    rules = escalation.get("rules") if isinstance(escalation, Mapping) else None
+    acting = [rule for rule in _mappings(rules) if "action" in rule]
+    found += [f"{_condition(rule)}: {rule['action']}" for rule in acting]
+    block = data.get("block")
+    conditions = block.get("conditions") if isinstance(block, Mapping) else None
+    if isinstance(conditions, list) and conditions:
+        found.append(f"block: on any of {len(conditions)} conditions")
+    auto_merge = data.get("auto_merge")
+    if isinstance(auto_merge, Mapping):
+        needed = auto_merge.get("conditions")
+        count = len(needed) if isinstance(needed, list) else 0
+        is_on = auto_merge.get("enabled") is True
+        found.append(f"auto_merge: with {count} conditions" if is_on else "auto_merge: never")
+    elif auto_merge is not None:
+        found.append(f"auto_merge: {auto_merge}")
+    return found
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    members = value if isinstance(value, list) else []
+    return [member for member in members if isinstance(member, Mapping)]
+
+
 def _escalation_rules(data: Mapping[str, Any], where: str) -> Iterator[Rule]:
     escalation = _mapping(data, "escalation", where)
     for number, entry in enumerate(_list(escalation, "rules", where)):
