@@ -127,9 +127,7 @@ class Appender:
         pinned: bool,
         records: Sequence[str] = (),
     ) -> Appended:
-        rows = [(message, tokens, pinned)]
-        (line,) = messages.append(self._db, self._conversation, rows, records)
-        self._calls.take(line)
+        line = self._calls.append(message, tokens, pinned=pinned, records=records)
         if message.kind == "system_prompt":
             # it replaces a part whose size was measured before
             room = replace(room, size_tokens=self._size_control.measure().size_tokens)

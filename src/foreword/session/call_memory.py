@@ -14,18 +14,18 @@ from time import perf_counter
 from typing import Any
 
 from foreword.engine.package import Package
-from foreword.message import IMAGE_TOKENS
+from foreword.message import IMAGE_TOKENS, Message
 from foreword.recipe.selection import Selection
 from foreword.section import Budget
 from foreword.session import cache_reuse
 from foreword.session.history_section import HistoryWriter
 from foreword.session.message_cache import MessageCache
 from foreword.session.next_call import CallInputs, NextCall, make_call
-from foreword.store import compressions, reports, session_stamps
+from foreword.store import compressions, messages, reports
 from foreword.store.compressions import Cut, number_of
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, StoredMessage
-from foreword.store.session_stamps import SessionStamps
+from foreword.store.session_stamps import SessionStamps, StampReader
 
 # why a history is not what it was at the call before, in the words of the usage log
 COMPRESSED = "compressed"
@@ -58,15 +58,14 @@ class Calls:
         self.writer = writer
         self.message_cache = MessageCache(db=db, conversation=conversation)
         self.budget = budget  # of the window that is in memory, or will be at the first call
+        self._stamps = StampReader(db, conversation.id)
         self._is_loaded = False
         self._cut = Cut()
         self._last_call = _Call()
 
     def stamps(self, budget: Budget) -> SessionStamps:
         """How new everything is that a call within a budget is made from."""
-        return session_stamps.read(
-            self.db,
-            self.conversation.id,
+        return self._stamps.read(
             recipe=self.selection.recipe.name,
             budget_tokens=min(budget.tokens, LARGEST_NUMBER),
             window=self._window(budget),
@@ -99,12 +98,21 @@ class Calls:
     def forget(self) -> None:
         """Read everything anew the next time."""
         self._is_loaded = False
+        self._stamps.forget()
 
-    def take(self, line: StoredMessage) -> None:
-        """Take in a message that was just kept, unless others came before it: then `refresh`
-        finds them all."""
+    def append(
+        self, message: Message, tokens: int, *, pinned: bool, records: Sequence[str] = ()
+    ) -> StoredMessage:
+        """Keep a message and take it in, unless others came before it: then `refresh` finds them
+        all."""
+        is_current = self._stamps.is_current()
+        rows = [(message, tokens, pinned)]
+        (line,) = messages.append(self.db, self.conversation.id, rows, records)
+        if is_current and line.kind != "system_prompt":
+            self._stamps.moved(last_message=line.seq)
         if self._is_loaded and line.seq == self.message_cache.known + 1:
             self.message_cache.take(line)
+        return line
 
     def next_package(
         self,
@@ -149,6 +157,7 @@ class Calls:
             image_tokens=IMAGE_TOKENS * history.images,
             milliseconds=(perf_counter() - began) * 1000,
         )
+        is_current = self._stamps.is_current()
         if history.cut != self._cut:
             self._adopt(history.cut)
             window = self._window(self.budget)
@@ -167,6 +176,8 @@ class Calls:
             usage=usage,
         )
         self._last_call = _Call(number, usage)
+        if is_current:
+            self._stamps.moved(last_call=number, cut=history.cut)
 
     def _adopt(self, cut: Cut) -> None:
         """Begin the window where it begins now."""

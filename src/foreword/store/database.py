@@ -49,6 +49,14 @@ class Database(Protocol):
         One inside another is a part of it that can fail by itself.
         """
 
+    def own_writes(self) -> int | None:
+        """How many rows this connection has written; nothing inside a transaction, which may be
+        undone, and where the database can't tell who has written."""
+
+    def others_writes(self) -> int:
+        """A number that is another one when others have written since, where `own_writes` is one
+        too."""
+
     def version(self) -> int:
         """The number of the last migration that was run; 0 for a database that is new."""
 

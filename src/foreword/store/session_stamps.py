@@ -7,7 +7,8 @@ read it again. What they are the stamps of is read by the modules named after it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from foreword.store.compressions import Cut, read_cut
 from foreword.store.database import Database, altered_error, from_json, is_text, whole_number
@@ -40,8 +41,68 @@ class SessionStamps:
     cut: Cut  # where the window of these begins
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """Stamps, what they were asked for, and how much had been written when they held."""
+
+    stamps: SessionStamps
+    asked: tuple[str, int, str]
+    own_writes: int
+    others_writes: int
+
+
+class StampReader:
+    """Reads the stamps of one conversation: again only where somebody has written since, whatever
+    it was."""
+
+    def __init__(self, db: Database, conversation: int) -> None:
+        self._db = db
+        self._conversation = conversation
+        self._last: _Reading | None = None
+
+    def read(self, *, recipe: str, budget_tokens: int, window: str) -> SessionStamps:
+        """The stamps of now, as of `read`."""
+        asked = (recipe, budget_tokens, window)
+        own_writes = self._db.own_writes()
+        if own_writes is None:
+            return read(self._db, self._conversation, *asked)
+        # before the stamps: what others write in between is then found the next time
+        others_writes = self._db.others_writes()
+        last = self._last
+        if (
+            last is None
+            or last.asked != asked
+            or last.own_writes != own_writes
+            or last.others_writes != others_writes
+        ):
+            last = self._last = _Reading(
+                stamps=read(self._db, self._conversation, *asked),
+                asked=asked,
+                own_writes=own_writes,
+                others_writes=others_writes,
+            )
+        return last.stamps
+
+    def is_current(self) -> bool:
+        """Whether this connection has written nothing since the stamps were read."""
+        return self._last is not None and self._last.own_writes == self._db.own_writes()
+
+    def moved(self, **stamps: Any) -> None:
+        """These stamps were moved by what this connection has just written, and no others were;
+        it `is_current` before that. What others wrote meanwhile is found when it is read."""
+        own_writes = self._db.own_writes()
+        if self._last is None or own_writes is None:
+            return
+        now = replace(self._last.stamps, **stamps)
+        self._last = replace(self._last, stamps=now, own_writes=own_writes)
+
+    def forget(self) -> None:
+        """Read them anew the next time."""
+        self._last = None
+
+
 def read(
-    db: Database, conversation: int, *, recipe: str, budget_tokens: int, window: str
+    db: Database, conversation: int, recipe: str, budget_tokens: int, window: str
 ) -> SessionStamps:
     """The stamps of now; the last call is one of that recipe and budget, the cut is that of the
     window of that name."""

@@ -143,6 +143,13 @@ class Sqlite:
         finally:
             self._turn.release()
 
+    def own_writes(self) -> int | None:
+        return None if self._db.in_transaction else self._db.total_changes()
+
+    def others_writes(self) -> int:
+        with self._error_translation:
+            return int(self._db.execute("PRAGMA data_version").get)
+
     def version(self) -> int:
         with self._error_translation:
             return int(self._db.pragma("user_version"))
