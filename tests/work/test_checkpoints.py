@@ -26,7 +26,7 @@ from foreword.errors import (
     UsageError,
 )
 from foreword.secrets.masking import hide
-from foreword.store import checkpoints, workflows
+from foreword.store import checkpoints, originals, workflows
 from foreword.store.checkpoint_files import Folder
 from foreword.store.database import Database
 from foreword.work.checkpoint import Checkpoint, as_data, as_json, file_name
@@ -398,6 +398,20 @@ def test_files_of_artifacts_that_are_gone_or_changed_are_told(tmp_path: Path) ->
         "artifact A-1: changed.md has changed",
         "artifact A-2: gone.md is missing",
         "artifact A-3: ../outside.md is outside the root",
+    )
+
+
+def test_artifacts_whose_store_is_gone_are_told(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    with open_db(new_url("sqlite", tmp_path / "kept")) as db:
+        handle = originals.keep(db, b"What phase 1 found.")
+        about = {"title": "Requirements", "handle": handle, "tokens": 5}
+        write(tmp_path, db, Checkpoint(task="T", phase="1", artifacts={"FEAT-1": about}))
+        assert newest(tmp_path, db, "T").changes == ()
+    (told,) = newest(tmp_path, None, "T").changes
+    assert told == (
+        "these handles lead nowhere, since nothing is kept under them in this project, which has no"
+        f" store: FEAT-1 ({handle})"
     )
 
 

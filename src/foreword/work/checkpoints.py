@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from foreword.errors import CheckpointDamaged, UnknownName, UsageError
+from foreword.errors import CheckpointDamaged, ForewordError, UnknownName, UsageError
 from foreword.session.workflow_state import checked_name
 from foreword.sources import files, git_status
 from foreword.sources.project_root import project_root
-from foreword.store import checkpoint_files, workflows
+from foreword.store import checkpoint_files, originals, project_stores, workflows
 from foreword.store import checkpoints as rows
 from foreword.store.artifacts import Artifact
 from foreword.store.checkpoint_files import FOLDER
@@ -143,7 +143,7 @@ def read(
         raise _damaged_error(wanted, entries)
     last = entries[-1]
     newer = last.name if last.sequence > wanted.sequence else ""
-    return _restore(folder, wanted, wanted.checkpoint, tiers, newer=newer)
+    return _restore(folder, db, wanted, wanted.checkpoint, tiers, newer=newer)
 
 
 def newest(
@@ -160,7 +160,7 @@ def newest(
         f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
         for entry in damaged
     ]
-    return _restore(folder, last, last.checkpoint, tiers, notes=notes)
+    return _restore(folder, db, last, last.checkpoint, tiers, notes=notes)
 
 
 def checkpoint_entries(
@@ -403,6 +403,7 @@ def _damaged_error(wanted: CheckpointEntry, entries: list[CheckpointEntry]) -> C
 
 def _restore(
     root: Path,
+    db: Database | None,
     entry: CheckpointEntry,
     checkpoint: Checkpoint,
     tiers: Tiers | None,
@@ -422,13 +423,37 @@ def _restore(
     now = CurrentState(
         git=git, apart=apart, files=_changed_files(root, checkpoint), tiers=tiers, newer=newer
     )
-    all_notes = (*notes, *entry.notes)
+    all_notes = (*notes, *entry.notes, *_lost_handles(root, db, checkpoint))
     return RestoredCheckpoint(
         checkpoint=checkpoint,
         changes=(*all_notes, *changes_since(checkpoint, now)),
         source=entry.sources[0],
         notes=all_notes,
     )
+
+
+def _lost_handles(root: Path, db: Database | None, checkpoint: Checkpoint) -> Iterator[str]:
+    """Which artifacts can't be had any more: their handles lead into a store that is gone."""
+    lost = []
+    for name, about in checkpoint.artifacts.items():
+        handle = str(about.get("handle") or "")
+        if handle and not _is_kept(root, db, handle):
+            lost.append(f"{name} ({handle})")
+    if lost:
+        where = db.name if db is not None else "this project, which has no store"
+        yield (
+            f"these handles lead nowhere, since nothing is kept under them in {where}:"
+            f" {', '.join(lost)}"
+        )
+
+
+def _is_kept(root: Path, db: Database | None, handle: str) -> bool:
+    if db is not None and originals.find(db, handle):
+        return True
+    try:
+        return bool(project_stores.recall(handle, root))
+    except ForewordError:
+        return False
 
 
 def _changed_files(root: Path, checkpoint: Checkpoint) -> dict[str, str]:
