@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -408,6 +409,7 @@ def test_artifacts_whose_store_is_gone_are_told(tmp_path: Path) -> None:
         about = {"title": "Requirements", "handle": handle, "tokens": 5}
         write(tmp_path, db, Checkpoint(task="T", phase="1", artifacts={"FEAT-1": about}))
         assert newest(tmp_path, db, "T").changes == ()
+    shutil.rmtree(tmp_path / "kept")
     (told,) = newest(tmp_path, None, "T").changes
     assert told == (
         "these handles lead nowhere, since nothing is kept under them in this project, which has no"
