@@ -7,6 +7,7 @@ Most tests walk through many falling budgets and look at every one of them.
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -56,11 +57,11 @@ COMMITS = [f"feat: lay plank {number} of the climbing wall in the big hall" for 
 
 # First to last, as the seed has it; each group with the most tokens it may have once it is at its
 # smallest: a line that says where it is, or 100 tokens of a section that may be shortened but never
-# lost.
+# lost; of the step a tenth of the budget.
 BUILDER = [
     ({"recent_changes"}, 110),
     ({"reference_docs"}, 40),
-    ({"current_step"}, 110),
+    ({"current_step"}, 0.1),
     ({"research", "research_summary"}, 80),
     ({"codebase", "codebase_summary"}, 0),
 ]
@@ -72,7 +73,7 @@ PLANNER = [
     ({"gameplan"}, 0),
 ]
 SWEPT = ["builder", "planner", "verifier"]
-SLACK = 60  # room too small for what ranks higher goes to what ranks lower
+SLACK = 80  # tokens: a paragraph stays or goes whole, so that about one may be left over
 
 
 @pytest.fixture(scope="module")
@@ -136,14 +137,14 @@ def test_d9_a_trimmed_context_uses_the_budget_it_has(large: Path, agent: str) ->
         package.report.budget_tokens: package.report.total_tokens
         for package in sweep(large, agent)
         if package.report.budget_tokens > smallest + 400
-        and package.report.total_tokens < 0.97 * package.report.budget_tokens
+        and package.report.total_tokens < 0.95 * package.report.budget_tokens
     }
     assert waste == {}
 
 
 @pytest.mark.parametrize(("agent", "order"), [("builder", BUILDER), ("planner", PLANNER)])
 def test_d9_what_ranks_higher_is_cut_only_when_all_below_it_is_at_its_smallest(
-    large: Path, agent: str, order: list[tuple[set[str], int]]
+    large: Path, agent: str, order: list[tuple[set[str], float]]
 ) -> None:
     wrong = []
     for package in sweep(large, agent):
@@ -151,7 +152,8 @@ def test_d9_what_ranks_higher_is_cut_only_when_all_below_it_is_at_its_smallest(
             if all(is_whole(package, tag) for tag in group):
                 continue
             for earlier, smallest in order[:place]:
-                if tokens(package, *earlier) > smallest + SLACK:
+                most = smallest * package.report.budget_tokens if smallest < 1 else smallest
+                if tokens(package, *earlier) > most + SLACK:
                     wrong.append(
                         (
                             package.report.budget_tokens,
@@ -236,6 +238,19 @@ def test_d9_the_step_is_summarised_and_never_lost(large: Path) -> None:
     assert forms == {"full", "summary"}
 
 
+def test_d9_the_summary_of_the_step_grows_with_the_budget_long_before_research_is_whole(
+    large: Path,
+) -> None:
+    smallest = least(large)
+    sizes = [
+        tokens(assembled(large, budget), "current_step")
+        for budget in range(smallest + 800, smallest + 4_000, 400)
+    ]
+    assert sizes[-1] > 2 * sizes[0]
+    for smaller, larger in pairwise(sizes):
+        assert larger >= smaller - SLACK
+
+
 def test_d9_a_summary_of_the_step_keeps_its_headings_and_what_it_delivers(tmp_path: Path) -> None:
     step = """\
 # Step 1: Calendar
@@ -257,7 +272,7 @@ Sign-up has to work before anything in this step can be tried.
 """  # noqa: E501
     project(tmp_path, {f"{STEP}/STEP.md": step})
     whole = assembled(tmp_path, 100_000, "researcher")
-    budgets = range(whole.report.total_tokens - 1, whole.report.total_tokens - 60, -5)
+    budgets = range(whole.report.total_tokens - 1, whole.report.total_tokens - 45, -5)
     for package in (assembled(tmp_path, budget, "researcher") for budget in budgets):
         body = blocks(package.text)["current_step"]
         assert (

@@ -499,8 +499,10 @@ def test_p5_the_mark_says_how_much_is_missing_and_the_handle_brings_it_back_in_a
     assert mark[3] == omission.handle
     missing = int(mark[2].replace(",", ""))
     assert missing == pytest.approx(omission.tokens, abs=40)
+    known = text.splitlines()
+    kept = [line for line in package.text.splitlines() if line in known]
     assert int((mark[1] or "0").replace(",", "")) == pytest.approx(
-        text.count("\n") - package.text.count("\n"), rel=0.15, abs=8
+        text.count("\n") - len(kept), rel=0.15, abs=8
     )
     done = run(tmp_path, "recall", omission.handle)
     assert done.stdout == text.encode()
@@ -863,6 +865,33 @@ def test_p9_a_cut_inside_a_line_turns_its_check_false(tmp_path: Path) -> None:
     (row,) = (row for row in package.report.sections if row.tag == "outputs")
     holds, _ = checks(package)["cuts keep structure"]
     assert row.form in ("reference", "gone") or not holds
+
+
+def test_p9_whole_sentences_of_a_long_line_are_said_to_be_parts_of_lines(tmp_path: Path) -> None:
+    line = " ".join(f"Berth {n} was dredged in the year {1900 + n}." for n in range(300))
+    package = make(tmp_path, "design", [item("output", "Report", line)], 500)
+    holds, detail = checks(package)["cuts keep structure"]
+    assert holds
+    assert re.search(r"\d+ of \d+ lines are parts of lines", detail)
+
+
+def test_p9_an_empty_source_fulfils_nothing(tmp_path: Path) -> None:
+    found = checks(make(tmp_path, "design", [], 500))
+    assert {claim for claim, (holds, _) in found.items() if holds} <= {"budget calculated first"}
+    assert found["tier 1 complete"] == (False, "nothing came in")
+
+
+def test_p5_code_becomes_an_outline_and_no_statement_of_a_body_is_dropped(tmp_path: Path) -> None:
+    code = "".join(
+        f"def withdraw_{n}(account, amount):\n    if account.balance < amount:\n"
+        f"        raise ValueError({n})\n    account.balance -= amount\n    return {n}\n\n\n"
+        for n in range(40)
+    )
+    package = make(tmp_path, "design", [item("output", "bank.py", code)], 600)
+    kept = package.text.partition("## bank.py\n")[2]
+    assert kept.count("def withdraw_") > 10
+    assert kept.count("if account.balance") == kept.count("account.balance -= amount")
+    assert checks(package)["cuts keep structure"][0]
 
 
 # --- the promises ---------------------------------------------------------------------------------

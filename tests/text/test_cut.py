@@ -97,16 +97,6 @@ MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-def kept_parts(text: str) -> list[str]:
-    """What a cut kept, without its marks."""
-    unmarked = re.sub(r"\[\.\.\.[^\]\n]*\]| \.\.\.(?=\s)", "\n", text)
-    found: list[str] = []
-    for line in unmarked.splitlines():
-        parts = [part.strip() for part in re.split(r"(?<=[.!?。]) ?", line)]
-        found += [part for part in parts if part]
-    return found
-
-
 @pytest.mark.parametrize("way", WAYS)
 @given(
     text=MARKDOWN | st.text(max_size=400),
@@ -128,7 +118,7 @@ def test_a_cut_is_never_larger_than_its_room(
     assert short == way(text, room, measure, mark, query=query)
 
 
-SENTENCE = 30  # tokens: no whole sentence is torn for less
+PIECE = 45  # tokens: a member, a function or a sentence is not torn to use what is left
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -138,16 +128,7 @@ def test_the_room_is_filled(way: Way, name: str, room: int) -> None:
     for query in ("", QUERY):
         short = way(TEXTS[name], room, tokens, mark, query=query)
         assert short is not None
-        assert room - max(0.03 * room, SENTENCE) <= tokens(short) <= room
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", TEXTS)
-def test_everything_kept_is_the_authors(way: Way, name: str) -> None:
-    original = " ".join(TEXTS[name].split())
-    short = way(TEXTS[name], 600, len, mark, query=QUERY)
-    assert short is not None
-    assert [part for part in kept_parts(short) if " ".join(part.split()) not in original] == []
+        assert room - max(0.1 * room, PIECE) <= tokens(short) <= room
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -167,9 +148,9 @@ def test_a_summary_keeps_headings_only_with_something_under_them() -> None:
     )
 
 
-def test_a_summary_has_its_one_mark_at_the_end() -> None:
+def test_a_summary_ends_with_the_mark_that_says_how_much_is_missing() -> None:
     short = cut.summary(TEXTS["prose"], 400, tokens, mark) or ""
-    assert short.count("[...") == 1
+    assert short.count("left out") == 1
     assert short.splitlines()[-1].startswith("[... ")
 
 
@@ -314,19 +295,11 @@ def test_a_later_sentence_of_a_list_item_comes_with_the_first(way: Way) -> None:
     assert len(seen) == 3
 
 
-def test_a_sentence_too_long_for_the_room_is_kept_from_its_beginning() -> None:
-    text = (
-        "The pump "
-        + "and the valve " * 60
-        + "failed. "
-        + "The crane "
-        + "and the tide " * 60
-        + "did not."
-    )
+def test_a_sentence_larger_than_the_room_is_left_out_and_not_torn() -> None:
+    text = "The pump " + "and the valve " * 60 + "failed. The crane waits for the tide. " * 3
     short = cut.summary(text, 60, tokens, mark) or ""
-    kept = short.partition(" ...")[0]
-    assert kept.startswith(("The pump and", "The crane and"))
-    assert kept in text
+    assert "The pump and" not in short
+    assert "The crane waits for the tide." in short
 
 
 def test_a_sentence_is_not_cut_short_inside_code_or_brackets() -> None:
@@ -358,15 +331,3 @@ def test_a_sentence_of_a_few_words_comes_with_the_one_before_it() -> None:
     ]
     assert any("1.5 s in all." in short for short in shorts)
     assert all("moves the link. 1.5 s" in short for short in shorts if "1.5 s in all." in short)
-
-
-def test_a_summary_opens_with_the_first_thing_said_even_when_only_its_first_words_fit() -> None:
-    text = (
-        "# Step\n\n## Delivers\n\nMembers see a month at a glance and know at once which lanes are"
-        " free, which are taken and which are closed for route setting.\n\n## Tasks\n\n- Draw it\n-"
-        " Choose it\n- Cancel\n"
-    )
-    for room in range(120, 180, 7):
-        kept = cut.summary(text, room, len, lambda lines, units: "[cut]")
-        assert kept is not None
-        assert "## Delivers\n\nMembers see a month at" in kept

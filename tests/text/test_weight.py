@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from foreword.text.pieces import Piece, split
+from foreword.text.layouts import layout_of
+from foreword.text.pieces import Piece
 from foreword.text.weight import carry
 
 TEXT = """\
@@ -21,7 +22,11 @@ The cache must never hold more than 512 entries because `evict_oldest` is linear
 
 
 def weights() -> dict[int, tuple[str, float]]:
-    found = [piece for piece in split(TEXT, 400) if piece.kind != "heading"]
+    found = [
+        piece
+        for piece in layout_of(TEXT, "markdown", lambda at, part: False).pieces
+        if piece.kind != "heading"
+    ]
     return {
         at: (piece.text, weight)
         for at, (piece, weight) in enumerate(zip(found, carry(found), strict=True))

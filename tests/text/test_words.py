@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.text import markdown, pieces, weight
+from foreword.text import markdown, weight
 from foreword.text.cut import summary
+from foreword.text.layouts import layout_of
 from foreword.text.lines import scan
 from foreword.text.relevance import rank
 from foreword.text.sentences import sentences
@@ -86,7 +87,7 @@ def test_a_query_of_any_length_is_ranked(unit: str) -> None:
 def test_a_run_of_marks_is_split_and_weighed_in_one_pass(unit: str) -> None:
     text = long(unit)
     assert "".join(sentences(text)) == text
-    parts = pieces.split(text, 400, finely=True)
+    parts = layout_of(text, "markdown", lambda at, part: len(part) > 400).pieces
     assert "".join(part.text for part in parts) == text
     assert len(weight.carry(parts)) == len(parts)
 

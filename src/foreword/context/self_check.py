@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foreword.engine.package import Package
-from foreword.engine.report import Check
-from foreword.section import Choice, Section
-from foreword.text.omission_mark import CUT_START, GAP
-from foreword.text.pieces import sentences
+from foreword.engine.render import Scale
+from foreword.engine.report import Check, Report
+from foreword.section import Choice
+from foreword.text.line_check import LineCheck, check_lines
 
 INTERFACE = "interface"
-CUT_FORMS = ("summary", "relevant", "excerpt")
+NOTHING = "nothing came in"
+CUT_FORMS = ("summary", "relevant", "excerpt", "lead")
 
 
 def self_check(package: Package) -> tuple[Check, ...]:
     """Budget first, tier 1 complete, integration points in, cuts structural, report complete."""
     report = package.report
-    listed = {omission.handle for omission in report.omissions} <= package.originals.keys()
-    balanced = report.kept_tokens + report.omitted_tokens == report.original_tokens
     return (
         Check(
             "budget calculated first",
@@ -32,61 +31,60 @@ def self_check(package: Package) -> tuple[Check, ...]:
         ),
         _tier_1_complete(report.choices),
         _integration_points(report.choices),
-        _cuts_keep_structure(report.choices),
-        Check(
-            "report complete",
-            listed and balanced,
-            f"{len(report.omissions)} omissions, each with its handle",
-        ),
+        _cuts_keep_structure(report),
+        _report_complete(package),
     )
+
+
+def _report_complete(package: Package) -> Check:
+    report = package.report
+    if not report.choices:
+        return Check("report complete", False, NOTHING)
+    listed = {omission.handle for omission in report.omissions} <= package.originals.keys()
+    balanced = report.kept_tokens + report.omitted_tokens == report.original_tokens
+    detail = f"{len(report.omissions)} omissions, each with its handle"
+    return Check("report complete", listed and balanced, detail)
 
 
 def _tier_1_complete(choices: Sequence[Choice]) -> Check:
     essential = [choice for choice in choices if choice.section.rule.tier == 1]
     whole = [choice for choice in essential if choice.body.form == "full"]
-    detail = f"{len(whole)} of {len(essential)} whole"
-    return Check("tier 1 complete", len(whole) == len(essential), detail)
+    detail = f"{len(whole)} of {len(essential)} whole" if choices else NOTHING
+    return Check("tier 1 complete", bool(choices) and len(whole) == len(essential), detail)
 
 
 def _integration_points(choices: Sequence[Choice]) -> Check:
     points = [choice for choice in choices if choice.section.kind == INTERFACE]
     inside = [choice for choice in points if choice.body.form == "full"]
-    detail = "the source names none"
+    detail = "the source names none" if choices else NOTHING
     if points:
         detail = f"{len(inside)} of {len(points)} interfaces whole"
-    return Check("integration points in", len(inside) == len(points), detail)
+    return Check("integration points in", bool(choices) and len(inside) == len(points), detail)
 
 
-def _cuts_keep_structure(choices: Sequence[Choice]) -> Check:
-    cut = [choice for choice in choices if choice.body.form in CUT_FORMS]
-    clean = [choice for choice in cut if _is_structural(choice)]
-    detail = f"{len(clean)} of {len(cut)} cuts on whole lines"
-    return Check("cuts keep structure", len(clean) == len(cut), detail)
+def _cuts_keep_structure(report: Report) -> Check:
+    """Every line of a smaller form is compared with its original."""
+    claim = "cuts keep structure"
+    cut = [choice for choice in report.choices if choice.body.form in CUT_FORMS]
+    checks = [_line_check(choice, report.scale) for choice in cut]
+    if not checks:
+        return Check(claim, bool(report.choices), "nothing was cut" if report.choices else NOTHING)
+    lines = sum(check.lines for check in checks)
+    parts = sum(check.parts for check in checks)
+    torn = sum(check.torn for check in checks)
+    foreign = sum(check.foreign for check in checks)
+    cuts = f"{len(checks):,} {'cut' if len(checks) == 1 else 'cuts'}"
+    detail = f"{cuts}, {lines:,} lines, each the author's and in its place"
+    if foreign:
+        detail = f"{cuts}, {foreign:,} of {lines:,} lines are not the author's or not in place"
+    if parts:
+        detail += f"; {parts:,} of {lines:,} lines are parts of lines"
+    if torn:
+        detail += f", {torn:,} of them torn inside a sentence"
+    return Check(claim, not foreign and not torn, detail)
 
 
-def _is_structural(choice: Choice) -> bool:
-    """Whether all that was kept are whole lines or whole sentences of the author's."""
-    whole = _whole_pieces(choice.section)
-    for line in choice.body.text.replace("&lt;", "<").splitlines():
-        if line.startswith(CUT_START):
-            continue
-        for piece in line.split(GAP):
-            if _flat(piece) in whole:
-                continue
-            if not all(_flat(sentence) in whole for sentence in sentences(piece)):
-                return False
-    return True
-
-
-def _whole_pieces(section: Section) -> set[str]:
-    """Every line and every sentence of a section, and the lines around its text."""
-    pieces = ["", *sentences(section.text)]
-    for line in section.text.splitlines():
-        pieces += [line, *sentences(line)]
-    pieces += section.before.splitlines()
-    pieces += section.after.splitlines()
-    return {_flat(piece) for piece in pieces}
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _line_check(choice: Choice, scale: Scale) -> LineCheck:
+    section = choice.section
+    original = scale.framed(section, scale.safe(section.text, section.origin))
+    return check_lines(original, choice.body.text)

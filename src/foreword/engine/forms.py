@@ -152,13 +152,20 @@ def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
     text = scale.safe(section.text, section.origin)
     shorten = CUTS.get(form, cut.excerpt)
     mark = recall_mark(section.handle, scale.counter)
-    shorter = shorten(text, room, scale.counter.measure, mark, query=scale.task)
+    shorter = shorten(
+        text, room, scale.counter.measure, mark, query=scale.task, name=_file_name(section)
+    )
     if shorter is None:
         return None
     return Body(
         text=scale.framed(section, scale.safe(shorter, section.origin)),
         form=form if shorter != text else "full",
     )
+
+
+def _file_name(section: Section) -> str:
+    """What a section's file is called; an item has only its title, for its source holds many."""
+    return section.title if section.kind else section.source
 
 
 def recall_mark(handle: str, counter: Counter) -> Callable[[int, int], str]:

@@ -1,205 +1,201 @@
-"""Choose pieces by score inside a room, and write the chosen ones out in the author's order.
+"""Choose pieces inside a room, and write the chosen ones out in the author's order.
 
 The selection core that the three cuts share. A piece brings along what it can't be read without:
-the headings above it, the head of its table, the fences of its code. Sizes are measured once, and
-only when a piece is really tried. Where the scores come from and what the whole looks like is the
-business of `cut`.
+the headings above it, the head of its table, the header of its file. Between two pieces that were
+apart a mark is written, and paid for. Sizes are measured once, and only when a piece is really
+tried. Where the order comes from and what the whole looks like is the business of `cut`.
+
+More room never gives less: pieces are tried in one order whatever the room, and what is written
+never shrinks when a piece is added. So the first piece that only the larger room has space for
+makes its text larger than anything the smaller room can hold.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from foreword.section import Measure
-from foreword.text.needs import needs
+from foreword.text.gap_marks import SMALL_GAP, charged_text, gap_text, line_count
 from foreword.text.omission_mark import GAP
-from foreword.text.pieces import Piece
+from foreword.text.pieces import Layout
+
+_LITTLE = 0.01  # of the room: what is left over and smaller stays empty
+# Pieces in a row that are tried without finding one that fits: past that, only crumbs would.
+_MOST_MISSES = 400
+
+
+class PieceSizes:
+    """The pieces of a layout with their sizes, measured once, and all that each needs."""
+
+    def __init__(self, layout: Layout, measure: Measure, units_per_char: float) -> None:
+        self.layout = layout
+        self._measure = measure
+        self._units_per_char = units_per_char
+        self._sizes: dict[int, int] = {}
+        self._closures: dict[int, tuple[int, ...]] = {}
+        self._chars = [0]
+        self._lines = [0]
+        self._gap_units: dict[str, int] = {}
+        for piece in layout.pieces:
+            self._chars.append(self._chars[-1] + len(piece.text))
+            self._lines.append(self._lines[-1] + line_count(piece))
+
+    def size(self, at: int) -> int:
+        """The measured size of a piece."""
+        if at not in self._sizes:
+            self._sizes[at] = self._measure(self.layout.pieces[at].text)
+        return self._sizes[at]
+
+    def gap_units(self, first: int, end: int) -> int:
+        """What the mark for a gap is charged, before it is known what exactly it will say."""
+        pieces = self.layout.pieces
+        lines = self._lines[end] - self._lines[first]
+        text = charged_text(pieces[first], pieces[end - 1], lines)
+        if text not in self._gap_units:
+            self._gap_units[text] = self._measure(text)
+        return self._gap_units[text]
+
+    def could_fit(self, at: int, room: int) -> bool:
+        """Whether a piece is worth measuring: its length alone says when it is far too large."""
+        # Twice the room: a piece may have fewer units to its characters than the whole text.
+        usual = len(self.layout.pieces[at].text) * self._units_per_char
+        return at in self._sizes or usual <= 2 * room + 8
+
+    def chars(self, first: int, end: int) -> int:
+        """The characters from one piece up to another."""
+        return self._chars[end] - self._chars[first]
+
+    def closure(self, at: int) -> tuple[int, ...]:
+        """A piece with all that it needs, and all that those need."""
+        known = self._closures.get(at)
+        if known is not None:
+            return known
+        found = {at}
+        waiting = [at]
+        while waiting:
+            for other in self.layout.needs[waiting.pop()]:
+                if other not in found:
+                    found.add(other)
+                    waiting.append(other)
+        closure = tuple(sorted(found))
+        self._closures[at] = closure
+        return closure
+
+    def adjoins(self, at: int) -> bool:
+        """Whether the next piece begins where this one ends; not so between two windows."""
+        pieces = self.layout.pieces
+        here = pieces[at]
+        is_last = at + 1 == len(pieces)
+        return is_last or here.start + len(here.text) == pieces[at + 1].start
 
 
 class PieceChoice:
-    """The pieces chosen so far, what they bring along, and their size in units."""
+    """The pieces chosen so far, and the size of what will be written for them."""
 
-    def __init__(
-        self, pieces: Sequence[Piece], measure: Measure, units_per_char: float, *, gaps: bool
-    ) -> None:
-        self.pieces = pieces
-        self.picked: dict[int, None] = {}
+    def __init__(self, sizes: PieceSizes) -> None:
+        self.sizes = sizes
         self.used = 0
-        self._measure = measure
-        self._units_per_char = units_per_char
-        self._gaps = gaps
-        self._gap_units = measure(f"\n{GAP}\n")
-        self._needs = needs(pieces)
-        self._breaks = _Breaks(pieces)
-        self._held: Counter[int] = Counter()
-        self._sizes: dict[int, int] = {}
-        self._shortened: dict[int, str] = {}
-        self._torn: set[int] = set()
-
-    @property
-    def kept(self) -> list[int]:
-        """Every piece that will be written, in order."""
-        return sorted(at for at, holders in self._held.items() if holders)
-
-    def holds(self, at: int) -> bool:
-        """Whether a piece will be written, for itself or because another needs it."""
-        return self._held[at] > 0
+        self.kept: list[int] = []
+        self._held: set[int] = set()
+        self._end = len(sizes.layout.pieces)
 
     def fill(self, order: Iterable[int], room: int) -> None:
-        """Take pieces in the order given, each if it still fits."""
+        """Take pieces in the order given, each with what it needs, if they still fit."""
+        misses = 0
         for at in order:
-            if at in self.picked or not self._could_fit(at, room - self.used):
-                continue
-            if self.used + self.cost(at) <= room:
-                self.add(at)
-
-    def run(self, order: Iterable[int], goal: int, room: int) -> None:
-        """Take pieces in the order given up to the goal, or just past it where that is nearer."""
-        for at in order:
-            passed = self.used + self.cost(at) - goal
-            if passed > max(0, goal - self.used) or passed > room - goal:
+            if room - self.used <= _LITTLE * room or misses > _MOST_MISSES:
                 return
-            self.add(at)
-
-    def add(self, at: int) -> None:
-        """Take a piece and what it needs."""
-        self.used += self.cost(at)
-        self.picked[at] = None
-        self._held.update((at, *self._needs[at]))
-
-    def drop(self, at: int) -> None:
-        """Give a piece up, and what only it needed."""
-        del self.picked[at]
-        self._held.subtract((at, *self._needs[at]))
-        self.used -= self.cost(at)
-        self._forget(at)
-
-    def shorten(self, at: int, part: str, *, torn: bool = True) -> None:
-        """Take the opening part of a piece; one that is torn ends in dots."""
-        self._forget(at)
-        self._shortened[at] = part
-        if torn:
-            self._torn.add(at)
-        self.add(at)
+            if at in self._held:
+                continue
+            misses = 0 if self._take(at, room) else misses + 1
 
     def cost(self, at: int) -> int:
-        """What taking a piece would add."""
-        units = 0
-        for index in (at, *self._needs[at]):
-            if not self._held[index]:
-                units += self.size(index)
-        lonely = not (self._held[at - 1] or self._held[at + 1])
-        if lonely and (self._gaps or self._goes_on(at)):
-            units += self._gap_units
-        return units
+        """What a piece would take by itself, with all that it needs."""
+        alone = PieceChoice(self.sizes)
+        return alone._add(alone._missing(at))
 
-    def size(self, at: int) -> int:
-        """The measured size of a piece as it would be written."""
-        if at not in self._sizes:
-            self._sizes[at] = self._measure(self.text(at))
-        return self._sizes[at]
-
-    def text(self, at: int) -> str:
-        """A piece as it would be written."""
-        return self._shortened.get(at) or self.pieces[at].text
-
-    def write(self, gap: Callable[[int, bool], str]) -> str:
-        """The chosen pieces in order; `gap(n, evident)` is the line for the nth place where
-        something is missing."""
-        written: list[str] = []
-        gaps = 0
-        for at, following in pairwise([*self.kept, len(self.pieces)]):
-            if at not in self._shortened and following == at + 1 and self._adjoins(at):
-                written.append(self.text(at))
-                continue
-            line = ""
-            if not self._is_slight(at, following):
-                line = gap(gaps, self._is_evident(at, following))
-            if line:
-                gaps += 1
-            elif self._goes_on(following):
-                line = GAP
-            tail = " ..." if not line and self._ends_early(at) else ""
-            ending = _with_gap_line(line, self._breaks.between(at, following))
-            written.append(self.text(at).rstrip() + tail + ending)
-        return "".join(written)
-
-    def _ends_early(self, at: int) -> bool:
-        """Whether a piece, as it is written, stops in the middle of a sentence or line."""
-        if at in self._shortened:
-            return at in self._torn
-        return self._adjoins(at) and self._goes_on(at + 1)
-
-    def _goes_on(self, at: int) -> bool:
-        """Whether a piece begins in the middle of a sentence or line."""
-        return at < len(self.pieces) and self.pieces[at].begins == "middle"
-
-    def _is_slight(self, at: int, following: int) -> bool:
-        """Whether nothing worth a word is missing: only a rule, or only the end, which has its
-        own mark."""
-        if following == len(self.pieces):
-            return True
-        if at in self._shortened or not self._adjoins(at):
+    def _take(self, at: int, room: int) -> bool:
+        if not self.sizes.could_fit(at, room - self.used):
             return False
-        return all(piece.kind == "rule" for piece in self.pieces[at + 1 : following])
+        missing = self._missing(at)
+        before = self.used
+        if self._add(missing) <= room:
+            return True
+        for other in missing:
+            self.kept.pop(bisect_left(self.kept, other))
+            self._held.discard(other)
+        self.used = before
+        return False
 
-    def _is_evident(self, at: int, following: int) -> bool:
-        """Whether a reader expects something to be missing here: after a heading, or between the
-        rows of a table."""
-        kind = self.pieces[at].kind
-        return kind == "heading" or (kind == "table" and self.pieces[following].kind == "table")
+    def _missing(self, at: int) -> list[int]:
+        return [other for other in self.sizes.closure(at) if other not in self._held]
 
-    def _adjoins(self, at: int) -> bool:
-        """Whether the next piece begins where this one ends; not so between two windows."""
-        here = self.pieces[at]
-        is_last = at + 1 == len(self.pieces)
-        return is_last or here.start + len(here.text) == self.pieces[at + 1].start
+    def _add(self, places: Sequence[int]) -> int:
+        """Add pieces; returns the size of the whole."""
+        for at in places:
+            index = bisect_left(self.kept, at)
+            before = self.kept[index - 1] if index else -1
+            behind = self.kept[index] if index < len(self.kept) else self._end
+            if self.kept:
+                self.used -= self._gap_units(before, behind)
+            self.used += self._gap_units(before, at) + self._gap_units(at, behind)
+            self.used += self.sizes.size(at)
+            insort(self.kept, at)
+            self._held.add(at)
+        return self.used
 
-    def _could_fit(self, at: int, room: int) -> bool:
-        """Whether a piece is worth measuring: its length alone says when it is far too large."""
-        # Twice the room: a piece may have fewer units to its characters than the whole text.
-        usual = len(self.pieces[at].text) * self._units_per_char
-        return at in self._sizes or usual <= 2 * room + 8
+    def _gap_units(self, before: int, behind: int) -> int:
+        """What is written between two neighbours of those kept."""
+        if before + 1 == behind:
+            adjoins = before < 0 or self.sizes.adjoins(before)
+            return 0 if adjoins else self.sizes.gap_units(before, behind)
+        if self._is_small(before, behind):
+            return sum(self.sizes.size(at) for at in range(before + 1, behind))
+        return 0 if behind == self._end else self.sizes.gap_units(before + 1, behind)
 
-    def _forget(self, at: int) -> None:
-        self._shortened.pop(at, None)
-        self._torn.discard(at)
-        self._sizes.pop(at, None)
+    def _is_small(self, before: int, behind: int) -> bool:
+        """Whether a gap holds no more than its mark would."""
+        if self.sizes.chars(before + 1, behind) > SMALL_GAP:
+            return False
+        return all(self.sizes.adjoins(at) for at in range(max(0, before), behind - 1))
+
+    def runs(self) -> list[tuple[int, int]]:
+        """What will be written, as runs of pieces: from the first up to the second."""
+        found: list[tuple[int, int]] = []
+        last = -1
+        for at in self.kept:
+            joins = at == last + 1 and (last < 0 or self.sizes.adjoins(last))
+            if last + 1 < at and self._is_small(last, at):
+                joins = True
+            if joins and found:
+                found[-1] = (found[-1][0], at + 1)
+            else:
+                found.append((0 if joins else at, at + 1))
+            last = at
+        if found and last + 1 < self._end and self._is_small(last, self._end):
+            found[-1] = (found[-1][0], self._end)
+        return found
+
+    def write(self, mark: str) -> tuple[str, bool]:
+        """The chosen pieces in order, a mark in every gap but the one at the end; `mark` stands in
+        the first one that has room for words. Says whether it does."""
+        layout = self.sizes.layout
+        runs = self.runs()
+        written: list[str] = []
+        is_marked = not mark
+        for (_, end), (start, stop) in pairwise([(0, 0), *runs]):
+            if end < start:
+                here = "" if is_marked or not _takes_words(layout, end) else mark
+                written.append(gap_text(layout, end, start, here))
+                is_marked = is_marked or bool(here)
+            elif end:
+                written.append(f"{GAP}\n")  # between two windows of a text
+            written += [piece.text for piece in layout.pieces[start:stop]]
+        return "".join(written), bool(mark) and is_marked
 
 
-class _Breaks:
-    """How two pieces with others missing between them are parted: as the author parted what
-    stood there."""
-
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        # For each place, the last piece in front of it that ends so.
-        self._line = [-1]
-        self._blank = [-1]
-        self._space = [-1]
-        self._newline = "\r\n" if any("\r\n" in piece.text for piece in pieces[:50]) else "\n"
-        for at, piece in enumerate(pieces):
-            tail = piece.text[len(piece.text.rstrip()) :]
-            self._space.append(at if tail else self._space[-1])
-            self._line.append(at if "\n" in tail or "\r" in tail else self._line[-1])
-            self._blank.append(at if tail.count("\n") > 1 else self._blank[-1])
-
-    def between(self, at: int, following: int) -> str:
-        """The white space that parts two pieces: blank line, line break, or the space between
-        sentences."""
-        if self._blank[following] >= at:
-            return self._newline * 2
-        if self._line[following] >= at:
-            return self._newline
-        return " " if self._space[following] >= at else ""
-
-
-def _with_gap_line(line: str, joint: str) -> str:
-    """What parts two pieces, with the line for what is missing between them, if there is one."""
-    newline = "\r\n" if "\r" in joint else "\n"
-    if not line:
-        return joint or newline
-    if line == GAP and not joint.strip(" "):
-        return f" {line} "
-    return newline + line + (joint.strip(" ") or newline)
+def _takes_words(layout: Layout, at: int) -> bool:
+    """Whether the mark for the whole text may stand in the place of a piece: not inside data."""
+    return layout.pieces[at].kind not in ("member", "element", "string", "yaml")

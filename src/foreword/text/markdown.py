@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 LARGEST_PARSED = 400_000
 
 _FRONT_MATTER = lazy_pattern(
-    r"---[ \t]*(?:\r\n?+|\n)(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
+    r"---[ \t]*(?:\r\n?+|\n)(?![ \t]*[\r\n])"  # with a blank line behind it, it is a rule
+    r"(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
 )
 _ATX = lazy_pattern(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
 # The beginning of a line that may be more than a line of a paragraph.

@@ -1,4 +1,4 @@
-"""Pieces of a text of any size: all of them, or those of its most promising windows.
+"""The layout of a text of any size: all its pieces, or those of its most promising windows.
 
 Past a megabyte or two, splitting and scoring everything would cost more than any model call that
 follows. The opening and the closing windows always stay; between them those that hold the query's
@@ -7,10 +7,9 @@ words, else evenly spaced ones.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import log
 
-from foreword.text.pieces import Piece, split
+from foreword.text.pieces import Layout, LayoutBuilder, Over, Shape
 from foreword.text.relevance import LONGEST_QUERY
 from foreword.text.words import STOP_WORDS, names, words
 
@@ -22,16 +21,28 @@ _WINDOW = 50_000
 _MOST_TERMS = 16  # of the query that windows are chosen by: each is looked for in the whole text
 
 
-def pieces(text: str, largest: int, query: str = "", *, finely: bool = False) -> list[Piece]:
+def layout(text: str, name: str, query: str, over: Over) -> Layout:
     """The pieces of a text, or of its best windows; `start` is always the place in the whole
     text."""
-    if len(text) <= LARGEST_WHOLE:
-        return split(text, largest, finely=finely)
-    found: list[Piece] = []
+    from foreword.text.content_type import content_type
+    from foreword.text.layouts import layout_of
+
+    kind = content_type(text, name)
+    if len(text) <= LARGEST_WHOLE or kind in ("diff", "json"):
+        return layout_of(text, kind, over)
+    builder = LayoutBuilder()
+    shape: Shape = "prose"
     for start, end in _best(text, _windows(text), query):
-        here = split(text[start:end], largest, finely=finely)
-        found += [replace(piece, start=start + piece.start) for piece in here]
-    return found
+        builder.start = start
+        window_kind = "log" if kind == "log" else "markdown"
+        here = layout_of(text[start:end], window_kind, _shifted(over, start))
+        builder.embed(here)
+        shape = here.shape
+    return builder.layout(shape)
+
+
+def _shifted(over: Over, start: int) -> Over:
+    return lambda at, part: over(start + at, part)
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

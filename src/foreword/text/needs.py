@@ -1,20 +1,30 @@
-"""What a piece can't be read without.
+"""What a piece of Markdown can't be read without.
 
-The headings above it, the line that leads in, the opening of its list item or of its torn sentence,
-the sentence that a very short one leans on, table heads, code fences. It looks at the kinds and
-places of the pieces only. That needed pieces are brought along, and paid for, is the business of
-`choose`.
+The headings above it, the line that leads in, what it leads in to, the opening of its list item or
+of its torn sentence, the sentence that a very short one leans on, the head of its table, the tags
+around it. It looks at the kinds and places of the pieces, and at tags. That needed pieces are
+brought along, and paid for, is the business of `choose`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from foreword.text.pieces import LONGEST_LEAD, Piece, is_lead
+from foreword.pattern import lazy_pattern
+from foreword.text.pieces import LONGEST_LEAD, Piece, ends_in_colon, is_lead
 
 # Bytes of a sentence that says nothing without the one before it: four or five words, or eight
 # characters of Chinese.
 _SHORT_BYTES = 24
+_INLINE_CODE = lazy_pattern(r"`[^`\n]*`")
+_TAG = lazy_pattern(
+    r"(?P<comment><!--)|(?P<comment_end>-->)"
+    r"|<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?P<empty>/?)>"
+)
+_OWN_LINE = lazy_pattern(r"^[ \t]*(<[^<>\n]*>|<!--|-->)[ \t]*$", re.MULTILINE)
+_TEXT_KINDS = ("paragraph", "item", "quote", "html", "heading", "table")
+_DEEPEST_TAGS = 24  # tags around a piece: nobody writes more by hand, and each has to be paid for
 
 
 def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
@@ -22,7 +32,7 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     leads = _leads(pieces)
     openings = _openings(pieces)
     heads = _table_heads(pieces)
-    fences = _fences(pieces)
+    tags = _tags_around(pieces)
     above: list[int] = []
     found: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
@@ -34,7 +44,8 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
             around += leads.get(opening, ())
             around.append(opening)
         around += heads.get(at, ())
-        around += fences.get(at, ())
+        around += tags.get(at, ())
+        around += _led_in(pieces, at)
         found.append(tuple([other for other in dict.fromkeys(around) if other != at]))
         if piece.kind == "heading":
             above.append(at)
@@ -56,7 +67,7 @@ def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
             path.append(at)
         elif piece.kind == "paragraph" and not piece.level:
             path = [at] if is_lead(piece) else []
-        elif piece.kind != "code":
+        elif piece.kind not in ("code", "fence"):
             path = []
     return found
 
@@ -83,7 +94,7 @@ def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
         opening = [] if begins_item else items[-1:]
         if sentence != at:
             opening.append(sentence)
-        elif _leans(pieces, at):
+        elif _leans(pieces, at) and not _leans(pieces, at - 1):  # a row of them stands by itself
             opening = [*found[at - 1], at - 1]
         found.append(opening)
         if begins_item:
@@ -116,18 +127,64 @@ def _table_heads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
     return found
 
 
-def _fences(pieces: Sequence[Piece]) -> dict[int, tuple[int, ...]]:
-    """For each part of a split code block the fences around it; the last one may be missing."""
+def _led_in(pieces: Sequence[Piece], at: int) -> list[int]:
+    """What a piece that ends in a colon leads in to: the first of what follows it."""
+    piece = pieces[at]
+    if piece.kind not in ("paragraph", "item", "quote") or not ends_in_colon(piece.text):
+        return []
+    led: list[int] = []
+    for following in range(at + 1, min(at + 3, len(pieces))):
+        kind = pieces[following].kind
+        if kind == "heading":
+            break
+        led.append(following)
+        opens = kind == "fence" or (kind == "table" and not pieces[following].level)
+        if not opens:  # neither a fence nor the head of a table is what was led in to
+            break
+    return led
+
+
+def _tags_around(pieces: Sequence[Piece]) -> dict[int, tuple[int, ...]]:
+    """For each piece the ones that hold the innermost tag around it, opening and closing; those
+    need the next pair."""
+    pairs = sorted(_tag_pairs(pieces), key=lambda pair: (pair[0], -pair[1]))
     found: dict[int, tuple[int, ...]] = {}
-    opening = -1
-    for at, piece in enumerate(pieces):
-        if piece.kind == "fence" and opening >= 0:
-            found.update(dict.fromkeys(range(opening, at + 1), (opening, at)))
-            opening = -1
-        elif piece.kind == "fence":
-            opening = at
-        elif piece.kind == "code" and opening >= 0:
-            found[at] = (opening,)
-        else:
-            opening = -1
+    around: list[tuple[int, int]] = []
+    waiting = 0
+    for at in range(len(pieces)):
+        around = [pair for pair in around if pair[1] >= at]
+        while waiting < len(pairs) and pairs[waiting][0] == at:
+            if len(around) < _DEEPEST_TAGS:
+                around.append(pairs[waiting])
+            waiting += 1
+        if around:
+            found[at] = tuple([end for pair in around for end in pair])
     return found
+
+
+def _tag_pairs(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Where tags open and where the same ones close, in different pieces; what the author never
+    closed is no pair."""
+    pairs: list[tuple[int, int]] = []
+    open_tags: dict[str, list[int]] = {}
+    for at, piece in enumerate(pieces):
+        for tag in _TAG.finditer(_text_with_tags(piece)):
+            name = (tag["name"] or "").lower()
+            if tag["empty"]:
+                continue
+            if not tag["closes"] and not tag["comment_end"]:
+                open_tags.setdefault(name, []).append(at)
+            elif open_tags.get(name):
+                opening = open_tags[name].pop()
+                if opening != at:
+                    pairs.append((opening, at))
+    return pairs
+
+
+def _text_with_tags(piece: Piece) -> str:
+    """Where tags are looked for: in code only among those on a line of their own."""
+    if "<" not in piece.text and "-->" not in piece.text:
+        return ""
+    if piece.kind in _TEXT_KINDS:
+        return _INLINE_CODE.sub("", piece.text)
+    return "\n".join(_OWN_LINE.findall(piece.text)) if piece.kind == "code" else ""

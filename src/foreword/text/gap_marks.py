@@ -1,0 +1,93 @@
+"""What stands in the place of pieces that were left out: one mark for each gap.
+
+A mark is `[...]`, with a count where that says more: `[... 12 lines]`, `[... 3 hunks]`. Inside JSON
+it is a member of its own and inside YAML a comment, so that both stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from foreword.pattern import lazy_pattern
+from foreword.text.omission_mark import CUT_START, GAP
+from foreword.text.pieces import Layout, Piece
+
+# Characters: a gap that holds no more is written as it was, for its mark would hardly be shorter.
+SMALL_GAP = 16
+_PLURALS = {"entry": "entries"}
+_INDENT = lazy_pattern(r"(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+(?P<indent>[ \t]*)")
+_TAIL = lazy_pattern(r"(?<!\s)\s*\Z")
+_PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
+
+
+def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
+    """What is written in place of the pieces from `first` up to `end`; `mark` instead of the one
+    for such a gap."""
+    missing = layout.pieces[first:end]
+    if missing[0].kind in ("member", "element"):
+        mark = _as_member(layout, first, end)
+    return _placed(missing[0], missing[-1], mark or _mark(layout, first, end))
+
+
+def charged_text(first: Piece, last: Piece, lines: int) -> str:
+    """About what will be written for a gap between two pieces: with its lines in place of what is
+    counted in the end."""
+    is_plain = first.kind in _PLAIN_KINDS or lines < 2
+    mark = GAP if is_plain else f"{CUT_START}{lines:,} lines]"
+    if first.kind in ("member", "element"):
+        mark = f'"{mark}",'
+    return _placed(first, last, mark)
+
+
+def _placed(first: Piece, last: Piece, mark: str) -> str:
+    """A mark with the indent of what is missing in front of it, and the space behind."""
+    tail = _TAIL.search(last.text)
+    indent = _indent(first) if first.begins != "middle" else ""
+    comment = "# " if first.kind == "yaml" else ""
+    return f"{indent}{comment}{mark}{tail[0] if tail else ''}"
+
+
+def _indent(piece: Piece) -> str:
+    """What the first line of a piece that says something is indented by; comments stand
+    anywhere."""
+    found = _INDENT.match(piece.text)
+    return found["indent"] if found else ""
+
+
+def _as_member(layout: Layout, first: int, end: int) -> str:
+    """A member of an object, or an element of a list, that says how many are missing."""
+    missing = layout.pieces[first:end]
+    value = ": null" if missing[0].kind == "member" else ""
+    comma = "," if missing[-1].text.rstrip().endswith(",") else ""
+    return f'"{_mark(layout, first, end)}"{value}{comma}'
+
+
+def _mark(layout: Layout, first: int, end: int) -> str:
+    counts = _units(layout, first, end)
+    if counts:
+        return f"{CUT_START}{', '.join(counts)}]"
+    missing = layout.pieces[first:end]
+    if all(piece.kind in _PLAIN_KINDS for piece in missing):
+        return GAP
+    lines = sum(line_count(piece) for piece in missing)
+    return f"{CUT_START}{_count(lines, 'line')}]" if lines > 1 else GAP
+
+
+def _units(layout: Layout, first: int, end: int) -> list[str]:
+    """How many of what is missing: parts of something that is missing itself are not counted."""
+    counts: Counter[str] = Counter()
+    for at in range(first, end):
+        unit = layout.pieces[at].unit
+        if unit and not any(first <= other < at for other in layout.needs[at]):
+            counts[unit] += 1
+    return [_count(number, unit) for unit, number in counts.items()]
+
+
+def _count(number: int, unit: str) -> str:
+    plural = _PLURALS.get(unit, f"{unit}s")
+    return f"{number:,} {unit if number == 1 else plural}"
+
+
+def line_count(piece: Piece) -> int:
+    """The lines of a piece that say something."""
+    return sum(1 for line in piece.text.splitlines() if line.strip())

@@ -1,0 +1,288 @@
+"""The pieces of code in a language with a grammar in `foreword[code]`, else by its indentation.
+
+A definition keeps its signature and the line that closes it; its body stays or goes whole, and
+fields stay with what they are fields of. Without a grammar the blocks stay or go whole. Python has
+its own module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from foreword.pattern import lazy_pattern
+from foreword.text.content_type import GRAMMARS
+from foreword.text.division import rows_of
+from foreword.text.layouts.code_outline import CodeOutline
+from foreword.text.layouts.python_code import MOST_FIELD_LINES
+from foreword.text.pieces import Layout, LayoutBuilder, Over
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+# What holds members of its own, by the name of the node: its fields are kept, its methods outlined.
+_MEMBER_LISTS = frozenset(
+    "class_body declaration_list field_declaration_list interface_body object_type enum_body"
+    " enum_variant_list enumerator_list interface_type struct_type enum_declaration_list"
+    " enum_member_declaration_list body_statement_of_class".split()
+)
+_BODIES = frozenset(
+    "statement_block block compound_statement body_statement constructor_body function_body"
+    " do_block switch_block".split()
+)
+_LEADS = frozenset("comment line_comment block_comment attribute_item decorator".split())
+_GUARDS = frozenset("preproc_ifdef preproc_if".split())
+_TRANSPARENT = ("namespace", "linkage", "mod_item")
+_RUBY_CONTAINERS = frozenset("class module singleton_class".split())
+# Nodes below a statement in which its body is looked for: `export const f = memo(() => {` is five.
+_DEPTH = 7
+# Lines of a body that is looked into, where it holds definitions of its own (a test suite is one
+# call): a shorter one stays or goes whole.
+_LONG_BODY = 30
+_LEAST_INNER = 2  # definitions inside it
+_CLOSER = lazy_pattern(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
+_INDENT = lazy_pattern(r"[ \t]*")
+
+
+def layout(text: str, language: str, over: Over) -> Layout:
+    """The pieces of a file of code."""
+    parser = _parser(language) if language in GRAMMARS else None
+    if parser is None:
+        return indented_layout(text, over)
+    rows = rows_of(text)
+    tree = _syntax_tree(parser, text)
+    outline = _GrammarOutline(rows, LayoutBuilder())
+    outline.add_members(tree.children, parents=[], depth=0, last=len(rows))
+    outline.builder.add(outline.take(len(rows)), "code", rank=2)
+    return outline.builder.layout("outline")
+
+
+@cache
+def _parser(language: str) -> Parser | None:
+    """The parser for a language; None without the grammars."""
+    try:
+        from tree_sitter import Language, Parser
+
+        grammar = import_module(GRAMMARS[language])
+    except ImportError:
+        return None
+    names = {"typescript": "language_typescript", "tsx": "language_tsx", "php": "language_php"}
+    return Parser(Language(getattr(grammar, names.get(language, "language"))()))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Node:
+    """A named node of a syntax tree, in lines and bytes; of one on a single line nothing inside."""
+
+    type: str
+    first_row: int
+    first_column: int
+    end_row: int
+    end_column: int
+    children: list[_Node] = field(default_factory=list)
+
+    @property
+    def last_row(self) -> int:
+        """The last line it has a character on."""
+        if self.end_column == 0 and self.end_row > self.first_row:
+            return self.end_row - 1
+        return self.end_row
+
+
+def _syntax_tree(parser: Parser, text: str) -> _Node:
+    """The tree as plain values: nodes of the parser's own crash the process in some of its
+    versions when they are held for longer than a moment."""
+    tree = parser.parse(text.encode("utf-8", "replace"))
+    cursor = tree.walk()
+    root = _Node(type="", first_row=0, first_column=0, end_row=0, end_column=0)
+    around = [root]
+    is_below = True
+    while around:
+        if is_below:
+            node = cursor.node
+            if node is not None:
+                around.append(_plain_node(node))
+        here = around[-1]
+        if is_below and here.end_row > here.first_row and cursor.goto_first_child():
+            continue
+        done = around.pop()
+        if cursor.node is not None and cursor.node.is_named:
+            around[-1].children.append(done)
+        is_below = cursor.goto_next_sibling()
+        if not is_below and not cursor.goto_parent():
+            break
+    return root.children[0] if root.children else root
+
+
+def _plain_node(node: Node) -> _Node:
+    start, end = node.start_point, node.end_point
+    return _Node(
+        type=node.type,
+        first_row=start.row,
+        first_column=start.column,
+        end_row=end.row,
+        end_column=end.column,
+    )
+
+
+class _GrammarOutline(CodeOutline):
+    """The outline of a file of code."""
+
+    def add_members(
+        self, nodes: Sequence[_Node], *, parents: Sequence[int], depth: int, last: int
+    ) -> list[int]:
+        """Add what stands in a file, a class or a long body; returns the plain statements and
+        fields."""
+        plain: list[int] = []
+        members = [node for node in nodes if node.type not in _LEADS]
+        for index, node in enumerate(members):
+            end = min(node.last_row + 1, last)
+            if end <= self.done:
+                continue
+            body = _body(node)
+            following = members[index + 1] if index + 1 < len(members) else None
+            if body is not None and body.first_row >= self.done:
+                self._add_definition(node, body, parents=parents, depth=depth, last=end)
+            elif following is None or not self._is_plain_too(node, following, depth):
+                rank = 0 if not depth and not _is_import(node) else 1
+                plain += self.builder.add(self.take(end), "code", needs=parents, rank=rank)
+        return plain
+
+    def _is_plain_too(self, node: _Node, following: _Node, depth: int) -> bool:
+        """Whether two neighbours are one piece: fields, imports, and what shares a line."""
+        if following.first_row <= node.last_row:
+            return True
+        if _body(following) is not None:
+            return False
+        return depth > 0 or (_is_import(node) and _is_import(following))
+
+    def _add_definition(
+        self, node: _Node, body: _Node, *, parents: Sequence[int], depth: int, last: int
+    ) -> None:
+        first, end = _inside(body, self.rows)
+        header = self.builder.add(self.take(first), "code", needs=parents, rank=min(1, depth))
+        around = [*parents, *header]
+        children = body.children
+        if _is_transparent(node):
+            self.add_members(children, parents=around, depth=depth, last=end)
+        elif _holds_members(node, body):
+            fields = self.add_members(children, parents=around, depth=depth + 1, last=end)
+            lines = sum(self.builder.pieces[at].text.count("\n") for at in fields)
+            if header and lines <= MOST_FIELD_LINES:
+                self.builder.require(header[0], fields)
+        elif end - first > _LONG_BODY and _inner_definitions(children) >= _LEAST_INNER:
+            rest = self.add_members(children, parents=around, depth=depth + 1, last=end)
+            for at in rest:  # of statements all or none
+                self.builder.require(at, rest)
+        body_text = self.take(end)
+        self.builder.add(body_text, "code", needs=around, rank=2 + min(1, depth))
+        closing = self.builder.add(self.take(last), "closing", needs=around, rank=2)
+        if header:
+            self.builder.require(header[0], closing)
+
+
+def _is_import(node: _Node) -> bool:
+    return any(word in node.type for word in ("import", "include", "use_", "using", "package"))
+
+
+def _body(node: _Node) -> _Node | None:
+    """The longest block inside a statement that has lines of its own, or None."""
+    if node.type in _GUARDS:
+        return node if node.last_row - node.first_row > 1 else None
+    longest = None
+    most = 1
+    level = [node]
+    for _ in range(_DEPTH):
+        below: list[_Node] = []
+        for parent in level:
+            for child in parent.children:
+                rows = child.end_row - child.first_row
+                if rows <= most:
+                    continue
+                below.append(child)
+                if child.type in _BODIES or child.type in _MEMBER_LISTS:
+                    longest = child
+                    most = rows
+        level = below
+    return longest
+
+
+def _inside(body: _Node, rows: Sequence[str]) -> tuple[int, int]:
+    """The lines strictly inside a block: from the first up to the second."""
+    if body.type in _GUARDS:
+        return body.first_row + 1, body.last_row
+    row = rows[body.first_row].encode("utf-8", "replace")
+    has_bracket = row[body.first_column :].lstrip().startswith((b"{", b"(", b"["))
+    if not has_bracket and not row[: body.first_column].strip():
+        return body.first_row, body.last_row + 1
+    return body.first_row + 1, body.end_row
+
+
+def _holds_members(node: _Node, body: _Node) -> bool:
+    if body.type in _MEMBER_LISTS or body.type in _GUARDS:
+        return True
+    return body.type == "body_statement" and node.type in _RUBY_CONTAINERS
+
+
+def _is_transparent(node: _Node) -> bool:
+    """Whether what stands inside is as if it stood outside: a namespace, a guard."""
+    return node.type in _GUARDS or any(word in node.type for word in _TRANSPARENT)
+
+
+def _inner_definitions(nodes: Sequence[_Node]) -> int:
+    return sum(1 for node in nodes if _body(node) is not None)
+
+
+# --- by indentation -------------------------------------------------------------------------------
+
+
+def indented_layout(text: str, over: Over) -> Layout:
+    """The pieces of code that no grammar reads: whole blocks, each a line with the deeper ones
+    below it."""
+    builder = LayoutBuilder()
+    _add_blocks(builder, text, parents=[], depth=0, over=over)
+    return builder.layout("outline")
+
+
+def _add_blocks(
+    builder: LayoutBuilder, text: str, *, parents: Sequence[int], depth: int, over: Over
+) -> None:
+    for block in indented_blocks(text):
+        rows = rows_of(block)
+        if len(rows) < 3 or not over(builder.start, block) or depth > _DEPTH:
+            builder.add(block, "code", needs=parents, rank=min(2, depth), divisible=len(rows) > 2)
+            continue
+        last = len(rows) - 1 if _CLOSER.match(rows[-1]) else len(rows)
+        header = builder.add(rows[0], "code", needs=parents, rank=min(2, depth))
+        inner = "".join(rows[1:last])
+        _add_blocks(builder, inner, parents=[*parents, *header], depth=depth + 1, over=over)
+        closing = builder.add("".join(rows[last:]), "closing", needs=[*parents, *header])
+        if header:
+            builder.require(header[0], closing)
+
+
+def indented_blocks(text: str) -> Iterator[str]:
+    """The lines of the least indent, each with the deeper ones, blank ones and closing brackets
+    that follow."""
+    rows = rows_of(text)
+    least = min([_indent(row) for row in rows if row.strip()], default=0)
+    block = ""
+    is_deep = False
+    for row in rows:
+        deeper = not row.strip() or _indent(row) > least
+        if block and not deeper and not (is_deep and _CLOSER.match(row)):
+            yield block
+            block = ""
+            is_deep = False
+        block += row
+        is_deep = is_deep or (deeper and bool(row.strip()))
+    if block:
+        yield block
+
+
+def _indent(row: str) -> int:
+    found = _INDENT.match(row)
+    return len(found[0].expandtabs(4)) if found else 0

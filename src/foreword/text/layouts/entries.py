@@ -1,0 +1,145 @@
+"""The pieces of logs and of tables in text: whole entries, whole rows under their head.
+
+An entry of a log is the line that begins it with those that go on: a trace, the body of a commit.
+Only one that is larger than the whole room loses lines of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from foreword.pattern import lazy_pattern
+from foreword.text.content_type import COMMIT_LINE, LOG_LINE
+from foreword.text.division import line_parts, rows_of
+from foreword.text.pieces import Layout, LayoutBuilder, Over
+
+_TITLE = lazy_pattern(r"=+ .+ =+\s*\Z")
+_SUBTITLE = lazy_pattern(r"_{3,} .+ _{3,}\s*\Z")
+_LEAST_STAMPED = 0.3  # of the lines of a log whose lines begin with a time or a level
+
+# Entries of a log beyond which neighbours are joined to runs of some lines: ten thousand pieces
+# would take longer to weigh than to read, and all but a few of them go.
+_MANY_ENTRIES = 3_000
+_RUN_CHARS = 400
+
+Begins = Callable[[str, str], bool]
+
+
+def log_layout(text: str, over: Over) -> Layout:
+    """The pieces of a log."""
+    rows = rows_of(text)
+    begins = _entry_beginnings(rows)
+    builder = LayoutBuilder()
+    titles: list[int] = []
+    is_report = False  # below a subtitle: the report of one failure
+    entries = list(_entries(rows, begins))
+    is_long = len(entries) > _MANY_ENTRIES
+    if is_long:
+        entries = _joined(entries)
+    for entry in entries:
+        if _TITLE.match(entry[0]):
+            titles = builder.add("".join(entry), "heading", level=1)
+            is_report = False
+        elif _SUBTITLE.match(entry[0]):
+            titles = titles[:1] if titles else []
+            titles += builder.add("".join(entry), "heading", needs=titles, level=2)
+            is_report = True
+        else:
+            _add_entry(builder, entry, titles, over, unit="" if is_report or is_long else "entry")
+    return builder.layout("sequence")
+
+
+def _entry_beginnings(rows: list[str]) -> Begins:
+    """What tells whether a line begins an entry, from it and the line before."""
+    said = [row for row in rows if row.strip()]
+    if any(COMMIT_LINE.match(row) for row in said):
+        return lambda row, _: COMMIT_LINE.match(row) is not None
+    stamped = sum(1 for row in said if LOG_LINE.match(row))
+    if stamped >= _LEAST_STAMPED * len(said):
+        return lambda row, _: LOG_LINE.match(row) is not None
+    return _begins_by_space
+
+
+def _begins_by_space(row: str, before: str) -> bool:
+    """Whether a line begins an entry where none has a time: one at the margin."""
+    return bool(row.strip()) and not row[0].isspace() and not row.startswith(("E ", "> "))
+
+
+def _entries(rows: list[str], begins: Begins) -> Iterator[list[str]]:
+    entry: list[str] = []
+    in_report = False
+    before = ""
+    for row in rows:
+        is_title = bool(_TITLE.match(row)) or bool(_SUBTITLE.match(row))
+        begins_here = bool(row.strip()) and not before.strip() if in_report else begins(row, before)
+        if entry and (is_title or begins_here):
+            yield entry
+            entry = []
+        if is_title:
+            in_report = bool(_SUBTITLE.match(row))
+        entry.append(row)
+        before = row
+    if entry:
+        yield entry
+
+
+def _joined(entries: list[list[str]]) -> list[list[str]]:
+    """The entries of a very long log in runs; titles stay by themselves."""
+    runs: list[list[str]] = []
+    chars = _RUN_CHARS
+    for entry in entries:
+        size = sum(map(len, entry))
+        is_title = bool(_TITLE.match(entry[0])) or bool(_SUBTITLE.match(entry[0]))
+        if is_title or chars + size > _RUN_CHARS:
+            runs.append([])
+            chars = 0
+        runs[-1] += entry
+        chars = _RUN_CHARS if is_title else chars + size
+    return runs
+
+
+def _add_entry(
+    builder: LayoutBuilder, entry: list[str], titles: list[int], over: Over, unit: str
+) -> None:
+    text = "".join(entry)
+    if not over(builder.start, text):
+        builder.add(
+            text, "entry", needs=titles, unit=unit, divisible=len(entry) > 1 or len(text) > 120
+        )
+        return
+    head: list[int] = []
+    for row in entry:
+        parts = line_parts(row) if over(builder.start, row) else [(row, False)]
+        for part, torn in parts:
+            added = builder.add(
+                part,
+                "entry",
+                needs=[*titles, *head],
+                begins="middle" if torn else "sentence",
+                unit="" if head else unit,
+            )
+            head = head or added
+
+
+def table_layout(text: str) -> Layout:
+    """The pieces of a table with commas or tabs: its head, and rows that need it."""
+    builder = LayoutBuilder()
+    head: list[int] = []
+    for row in _quoted_rows(text):
+        added = builder.add(
+            row, "table", needs=head, level=1 if head else 0, unit="row" if head else ""
+        )
+        head = head or added
+    return builder.layout("sequence")
+
+
+def _quoted_rows(text: str) -> Iterator[str]:
+    """The rows of a table: one goes on in the next line while a quote is open."""
+    row = ""
+    for line in rows_of(text):
+        row += line
+        if row.count('"') % 2 == 0 and row.strip():
+            yield row
+            row = ""
+    if row:
+        yield row

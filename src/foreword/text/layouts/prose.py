@@ -1,0 +1,114 @@
+"""The pieces of Markdown and of prose: headings, whole lines, items, rows, and code as code.
+
+A run of lines that end with a sentence stays or goes whole; only one that is larger than the whole
+room falls into its sentences.
+What a piece needs (its headings, its lead-in, the tags around it) is told by `needs`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from foreword.pattern import lazy_pattern
+from foreword.text import markdown
+from foreword.text.content_type import code_type
+from foreword.text.division import line_parts, line_units, lines
+from foreword.text.needs import needs
+from foreword.text.pieces import Layout, LayoutBuilder, Over
+from foreword.text.sentences import LONGEST_UNIT
+
+_FENCE = lazy_pattern(r"[ \t]*(?:```+|~~~+)[ \t]*(?P<info>[^\s`{]*)")
+# Characters of a code block, or of a comment, that stays or goes whole: a dozen short lines.
+# An outline of less would be mostly marks.
+_SMALL_BLOCK = 400
+_PROSE = ("paragraph", "item", "quote")
+
+
+def layout(text: str, over: Over) -> Layout:
+    """The pieces of a Markdown text."""
+    blocks = markdown.blocks(text) or [markdown.Block("paragraph", 0, len(text))]
+    starts = [0, *[block.start for block in blocks[1:]]]
+    ends = [*starts[1:], len(text)]
+    builder = LayoutBuilder()
+    for block, start, end in zip(blocks, starts, ends, strict=True):
+        _add_block(builder, block, text[start:end], over)
+    for at, needed in enumerate(needs(builder.pieces)):
+        builder.require(at, needed)
+    return builder.layout()
+
+
+def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: Over) -> None:
+    if block.kind == "front_matter":
+        _add_front_matter(builder, body, over)
+    elif block.kind == "code" and len(body) > _SMALL_BLOCK:
+        _add_code(builder, block, body, over)
+    elif block.kind in _PROSE:
+        _add_units(builder, block, line_units(body), over)
+    elif block.kind == "heading" and over(builder.start, body):
+        _add_units(builder, replace(block, kind="paragraph"), lines(body), over)
+    elif block.kind == "html" and len(body) > _SMALL_BLOCK:
+        _add_units(builder, block, lines(body), over)
+    else:
+        unit = "row" if block.kind == "table" and block.level else ""
+        builder.add(body, block.kind, level=block.level, unit=unit)
+
+
+def _add_units(builder: LayoutBuilder, block: markdown.Block, units: list[str], over: Over) -> None:
+    """Add runs of lines; of one that is larger than the whole room, its sentences."""
+    begins_block = True
+    for unit in units:
+        parts = [(unit, False)]
+        if over(builder.start, unit):
+            parts = line_parts(unit)
+        for part, torn in parts:
+            builder.add(
+                part,
+                block.kind,
+                level=block.level,
+                begins="block" if begins_block else "middle" if torn else "sentence",
+                divisible=part is unit,
+            )
+            begins_block = False
+
+
+def _add_code(builder: LayoutBuilder, block: markdown.Block, body: str, over: Over) -> None:
+    """Add a long code block: its fences, which every part of it needs, and its own pieces."""
+    rows = lines(body)
+    opening = _FENCE.match(rows[0])
+    if opening is None or len(rows) < 2 or len(rows[0]) > LONGEST_UNIT:
+        inner = _inner(builder, body, "", over)
+        builder.embed(inner, level=block.level)
+        return
+    is_closed = _FENCE.match(rows[-1]) is not None and len(rows) > 1
+    code = "".join(rows[1:-1] if is_closed else rows[1:])
+    fence = builder.add(rows[0], "fence", level=block.level)
+    inside = builder.embed(
+        _inner(builder, code, opening["info"], over), needs=fence, level=block.level
+    )
+    if is_closed:
+        closing = builder.add(rows[-1], "fence", needs=fence, level=block.level, begins="sentence")
+        for at in (*fence, *inside):
+            builder.require(at, closing)
+
+
+def _inner(builder: LayoutBuilder, code: str, info: str, over: Over) -> Layout:
+    from foreword.text.layouts import layout_of
+
+    offset = builder.start
+    return layout_of(code, code_type(code, info), lambda at, part: over(offset + at, part))
+
+
+def _add_front_matter(builder: LayoutBuilder, body: str, over: Over) -> None:
+    from foreword.text.layouts import layout_of
+
+    rows = lines(body)
+    if len(rows) < 3:
+        builder.add(body, "front_matter")
+        return
+    opening = builder.add(rows[0], "fence")
+    offset = builder.start
+    inner = layout_of("".join(rows[1:-1]), "yaml", lambda at, part: over(offset + at, part))
+    inside = builder.embed(inner, needs=opening)
+    closing = builder.add(rows[-1], "fence", needs=opening, begins="sentence")
+    for at in (*opening, *inside):
+        builder.require(at, closing)

@@ -1,0 +1,163 @@
+"""The pieces of Python code, by its own grammar: what an outline keeps, and the bodies it elides.
+
+A definition's header holds its decorators, its signature and the first line of its docstring; a
+class brings its fields. A body stays or goes whole, never a statement of it. With its marks read
+as `...`, what is kept is Python again. Text that does not parse is laid out by its indentation.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Sequence
+
+from foreword.text.division import rows_of
+from foreword.text.layouts.code_outline import CodeOutline
+from foreword.text.pieces import Layout, LayoutBuilder, Over
+
+# Lines of fields that a class always brings along: past that it is a table, and may be elided.
+MOST_FIELD_LINES = 40
+_QUOTES = ('"""', "'''")
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def parse(text: str) -> ast.Module | None:
+    """The module, or None where the text is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on escapes in strings of the author's
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def layout(text: str, over: Over) -> Layout:
+    """The pieces of a Python file."""
+    module = parse(text)
+    rows = rows_of(text)
+    # A carriage return or a form feed of its own is a line to the parser, and none to us.
+    if module is None or "\r" in text.replace("\r\n", "") or "\f" in text:
+        from foreword.text.layouts.code import indented_layout
+
+        return indented_layout(text, over)
+    outline = _PythonOutline(rows, LayoutBuilder())
+    outline.add_docstring(module.body, needs=[], is_module=True)
+    outline.add_statements(outline.without_docstring(module.body), parents=[], depth=0)
+    outline.add_rest()
+    return outline.builder.layout("outline")
+
+
+class _PythonOutline(CodeOutline):
+    """The outline of a file of code."""
+
+    def add_rest(self) -> None:
+        self.builder.add(self.take(len(self.rows)), "code", rank=2)
+
+    def add_statements(
+        self, body: Sequence[ast.stmt], *, parents: Sequence[int], depth: int
+    ) -> None:
+        """Add the statements of a module or a class: each whole, imports and fields together,
+        definitions as outlines."""
+        fields: list[int] = []
+        for index, statement in enumerate(body):
+            following = body[index + 1] if index + 1 < len(body) else None
+            if isinstance(statement, _Definition) and _first_line(statement) > self.done:
+                self._add_definition(statement, parents=parents, depth=depth)
+            elif following is None or not _goes_with(statement, following, in_class=depth > 0):
+                rank = 1 if depth or _is_import(statement) else 0
+                last = statement.end_lineno or 0
+                fields += self.builder.add(self.take(last), "code", needs=parents, rank=rank)
+        lines = sum(self.builder.pieces[at].text.count("\n") for at in fields)
+        if parents and lines <= MOST_FIELD_LINES:
+            self.builder.require(parents[-1], fields)
+
+    def _add_definition(
+        self, definition: _Definition, *, parents: Sequence[int], depth: int
+    ) -> None:
+        first = definition.body[0]
+        if _first_line(first) <= definition.lineno:  # all on one line
+            last = definition.end_lineno or 0
+            self.builder.add(self.take(last), "code", needs=parents, rank=min(1, depth))
+            return
+        signature = self.take(_signature_end(definition, self.rows))
+        header = self.builder.add(signature, "code", needs=parents, rank=min(1, depth))
+        around = [*parents, *header]
+        self.add_docstring(definition.body, needs=around)
+        rest = self.without_docstring(definition.body)
+        if isinstance(definition, ast.ClassDef):
+            self.add_statements(rest, parents=around, depth=depth + 1)
+        self.builder.add(
+            self.take(definition.end_lineno or 0), "code", needs=around, rank=2 + min(1, depth)
+        )
+
+    def without_docstring(self, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+        return body[1:] if _is_docstring(body) else body
+
+    def add_docstring(
+        self, body: Sequence[ast.stmt], *, needs: Sequence[int], is_module: bool = False
+    ) -> None:
+        """Add a docstring: its first line, which the header brings along, the rest, and the quotes
+        that close it."""
+        if not _is_docstring(body):
+            return
+        start, last = body[0].lineno, body[0].end_lineno or 0
+        closing = self.rows[last - 1].rstrip()[-3:] if last else ""
+        if last - start < 2 or closing not in _QUOTES or body[0].lineno <= self.done:
+            opening = self.builder.add(self.take(last), "code", needs=needs, rank=0)
+            self._bring_along(needs, opening)
+            return
+        says_nothing = self.rows[start - 1].strip(" \t\r\nrRuU") in _QUOTES
+        opening = self.builder.add(
+            self.take(start + says_nothing), "code", needs=needs, rank=0 if is_module else 1
+        )
+        text = self.take(last)
+        end = text.rstrip().rfind(closing)
+        if not text[:end].rpartition("\n")[2].strip():
+            end = text.rfind("\n", 0, end) + 1  # quotes on a line of their own
+        self.builder.add(text[:end], "code", needs=opening, begins="sentence", rank=2)
+        ending = self.builder.add(text[end:], "closing", needs=opening, begins="sentence", rank=2)
+        self.builder.require(opening[0], ending)
+        self._bring_along(needs, opening)
+
+    def _bring_along(self, needs: Sequence[int], opening: Sequence[int]) -> None:
+        if needs and opening:
+            self.builder.require(needs[-1], opening)
+
+
+def _first_line(statement: ast.stmt) -> int:
+    if not isinstance(statement, _Definition):
+        return statement.lineno
+    return min([statement.lineno, *[decorator.lineno for decorator in statement.decorator_list]])
+
+
+def _signature_end(definition: _Definition, rows: Sequence[str]) -> int:
+    """The last line of a signature: the one before its body, comments and blank lines not
+    counted."""
+    last = _first_line(definition.body[0]) - 1
+    while last > definition.lineno and _is_idle(rows[last - 1]):
+        last -= 1
+    return last
+
+
+def _is_idle(row: str) -> bool:
+    return not row.strip() or row.lstrip().startswith("#")
+
+
+def _is_docstring(body: Sequence[ast.stmt]) -> bool:
+    if not body or not isinstance(body[0], ast.Expr):
+        return False
+    value = body[0].value
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def _goes_with(statement: ast.stmt, following: ast.stmt, *, in_class: bool) -> bool:
+    """Whether two neighbours are one piece: imports, fields, and what shares a line."""
+    if following.lineno <= (statement.end_lineno or 0):
+        return True
+    if isinstance(following, _Definition):
+        return False
+    return in_class or (_is_import(statement) and _is_import(following))
