@@ -52,6 +52,7 @@ class Rule:
     forms: tuple[Form, ...] = DEFAULT_FORMS
     target: Share | None = None
     cap: Share | None = None
+    floor: Share | None = None  # kept free for one that is never lost, before lower ranks grow
     joiner: str = "\n"  # between the entries of a list
     newest_first: bool = False  # the order of a list's entries
     # sections under the same tag give way one after another, and do not share
@@ -183,8 +184,9 @@ class Budget:
     """How many tokens the package may have, and how that number came about."""
 
     tokens: int
-    window_tokens: int
+    window_tokens: int  # what shares of sections are of
     steps: tuple[tuple[str, int], ...] = ()
+    has_window: bool = True  # else nobody named a window, and none is shown
 
 
 @dataclass(frozen=True, slots=True)

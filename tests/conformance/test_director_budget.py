@@ -167,7 +167,7 @@ def test_d11_the_report_as_json_adds_up(tmp_path: Path) -> None:
     )
     assert (report["budget_tokens"], report["window_tokens"], report["counter"]) == (
         1_200,
-        4_000,
+        None,  # nobody named one
         "estimate",
     )
     assert (
@@ -177,6 +177,7 @@ def test_d11_the_report_as_json_adds_up(tmp_path: Path) -> None:
     )
     assert report["kept_tokens"] + report["omitted_tokens"] == report["original_tokens"]
     for row in report["sections"]:
+        # of what 1,200 is 30% of, as the targets are
         assert row["share"] == pytest.approx(row["tokens"] / 4_000)
     for omission in report["omissions"]:
         assert omission["tokens"] > 0

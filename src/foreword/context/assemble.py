@@ -44,9 +44,14 @@ def assemble(
     purpose: str | None = None,
     phase: str | int | None = None,
     task: str | Path | None = None,
+    step: str | Path | None = None,
+    instructions: str | None = None,
     source: str | Path | Mapping[str, object] | Sequence[object] | None = None,
     budget: int | str | None = None,
     window: int | str | None = None,
+    system_prompt_tokens: int | str | None = None,
+    reserve: int | str | None = None,
+    tool_overhead: int | str | None = None,
     model: str | None = None,
     counter: str | Counter | None = None,
     allow_commands: Sequence[str] = (),
@@ -60,10 +65,13 @@ def assemble(
     """Assemble a context by a recipe: the text, and the bill for every token.
 
     `recipe` is a name or a path, `root` the project's folder. `agent`, `skill`, `purpose` and
-    `phase` say for whom or what; `task` is the task file, `source` your own material (a path, `-`,
-    or the data itself). `budget` is the most tokens the text may have; without it, it follows from
-    `window` or `model` as the recipe says. `counter` is `estimate`, `o200k`, `cl100k` or a
-    `Counter`. `carry` names what persists from session to session.
+    `phase` say for whom or what; `task` is the task, as a file or in words, `step` the folder of
+    the step it is for, `instructions` what this agent should mind beside its own, `source` your
+    own material (a path, `-`, or the data itself). `budget` is the most tokens the text may have;
+    without it, it follows from `window` or `model` as the recipe says, less what is kept free for
+    the system prompt (`system_prompt_tokens`), the answer (`reserve`) and tools (`tool_overhead`).
+    `counter` is `estimate`, `o200k`, `cl100k` or a `Counter`. `carry` names what persists from
+    session to session.
 
     Commands in a skill file run only if `allow_commands` has the beginning of them, and through a
     shell only with `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill
@@ -72,7 +80,14 @@ def assemble(
     """
     root = project_root(root)
     spec = load(recipe, root)
-    budget_steps = work_out_budget(tiered_budget(spec), budget=budget, window=window, model=model)
+    less = {
+        "system_prompt": system_prompt_tokens,
+        "response_reserve": reserve,
+        "tool_overhead": tool_overhead,
+    }
+    budget_steps = work_out_budget(
+        tiered_budget(spec), budget=budget, window=window, model=model, less=less
+    )
     chosen_counter = choose_counter(counter, model)
     names = _names(agent=agent, skill=skill, purpose=purpose, phase=phase)
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
@@ -81,7 +96,9 @@ def assemble(
         blanks["workflow"] = workflow
     inputs = Inputs(
         root=root,
-        task=None if task is None else str(task),
+        task=task,
+        step=None if step is None else str(step),
+        instructions=instructions or "",
         source=str(source) if isinstance(source, Path) else source,
         policy=_command_policy(spec, allow_commands, allow_shell),
         carried=carried_items(root, carry),
@@ -190,7 +207,7 @@ def _request(
     limits: Tiers,
 ) -> Request:
     notes = [*gathered.notes]
-    if budget.tokens > budget.window_tokens:
+    if budget.has_window and budget.tokens > budget.window_tokens:
         notes.append(
             f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}"
         )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from foreword.context.inputs import Inputs
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import Locate
 from foreword.recipe.selection import Selection
@@ -19,6 +20,8 @@ from foreword.text import markdown
 
 BLANK = lazy_pattern(r"\{(\w+)\}")
 OBJECTIVE_HEADINGS = ("Objective", "Goal", "What To Do", "Summary")
+TASK_WORDS = "task_words"
+WORDS_SUFFIXES = (".md", ".txt", ".markdown")  # of one word: it is a file, and not there
 LONGEST_OBJECTIVE = 200  # characters; about the 50 tokens it should have
 _ID = lazy_pattern(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<!\w)#\d{1,7}\b")
 _LABELLED = lazy_pattern(
@@ -64,15 +67,19 @@ def _objective(text: str) -> str:
     return ""
 
 
-def find_places(
-    selection: Selection, root: Path, task: str | None
-) -> tuple[dict[str, str], list[str]]:
+def find_places(selection: Selection, inputs: Inputs) -> tuple[dict[str, str], list[str]]:
     """A value for every blank the selection needs (empty where nothing was found), and notes on
-    how."""
+    how. A task in words is in `task_words`, and `task` is empty."""
+    root = inputs.root
     values = dict[str, str]()
     notes = list[str]()
-    if task is not None:
-        values["task"] = _path_from_root(root, task)
+    task = inputs.task
+    if isinstance(task, str) and is_words(root, task):
+        values |= {"task": "", TASK_WORDS: task}
+    elif task is not None:
+        values["task"] = _path_from_root(root, str(task))
+    if inputs.step is not None:
+        values["step"] = _step_folder(root, inputs.step, selection.recipe.locate.get("step"))
     for name, how in selection.recipe.locate.items():
         if name not in values and _is_needed(name, selection):
             found = _find(how, root, values)
@@ -80,6 +87,38 @@ def find_places(
             if found.note:
                 notes.append(f"{name}: {found.note}")
     return values, notes
+
+
+def is_words(root: Path, task: str) -> bool:
+    """Whether a task is said in words: it names no file, and is nothing that can only be meant
+    as one."""
+    try:
+        if (root / task).exists() or Path(task).expanduser().exists():
+            return False
+    except (OSError, RuntimeError):  # too long for a name, ~nobody
+        return True
+    except ValueError:  # a NUL in it
+        return False
+    is_one_word = len(task.split()) == 1
+    return not (is_one_word and ("/" in task or task.lower().endswith(WORDS_SUFFIXES)))
+
+
+def described(template: str) -> str:
+    """A path with blanks as a person would say it: `STEP.md of the step`."""
+    blank = BLANK.match(template)
+    if blank is None:
+        return template
+    rest = template[blank.end() :].strip("/")
+    return f"{rest} of the {blank[1]}" if rest else ""
+
+
+def _step_folder(root: Path, step: str, how: Locate | None) -> str:
+    """The folder of a step that the user named, by itself or by its file."""
+    name = (how.above_task if how is not None else None) or "STEP.md"
+    path = step.rstrip("/")
+    if PurePosixPath(path).name != name:
+        path = f"{path}/{name}"
+    return PurePosixPath(_path_from_root(root, path)).parent.as_posix()
 
 
 def _path_from_root(root: Path, path: str) -> str:

@@ -8,16 +8,17 @@ rows are `store.carried_items`'.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from foreword.context.item_sections import reason_it_ended
+from foreword.context.item_sections import reason_it_ended, same_title
 from foreword.recipe.schema import AcrossSessions, RecipeSpec
 from foreword.section import handle_of
 from foreword.sources.items import Item
-from foreword.store.carried_items import write_items
+from foreword.store.carried_items import ItemKey, read_items, write_items
+from foreword.store.database import Database
 from foreword.store.project_stores import open_existing, open_store
 
 
@@ -39,20 +40,33 @@ def _item(row: Mapping[str, Any], source: str) -> Item:
 
 def save_carried_items(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:
     """Keep what persists; an item whose status says that it has ended is forgotten."""
-    titles = Counter((item.kind, item.title) for item in items)
-    persisting = dict[tuple[str, str], dict[str, object]]()
-    ended = list[tuple[str, str]]()
+    titles = Counter((item.kind, same_title(item.title)) for item in items)
+    persisting = dict[ItemKey, dict[str, object]]()
+    ended = set[ItemKey]()
     for item in items:
-        unique_title = item.title
-        if not item.title or titles[item.kind, item.title] > 1:
-            unique_title = f"{item.title} {handle_of(item.text.encode())}"
+        title = same_title(item.title)
+        unique_title = title
+        if not title or titles[item.kind, title] > 1:
+            unique_title = f"{title} {handle_of(item.text.encode())}"
         key = (item.kind, unique_title)
         if reason_it_ended(item, recipe.ended) or item.validated is False:
-            ended += [key, (item.kind, item.title)]
+            ended |= {key, (item.kind, title)}
         elif _persists(item, recipe.across_sessions):
             persisting[key] = asdict(item)
     with open_store(root) as db:
-        write_items(db, name, persisting, ended=ended)
+        ended |= _other_spellings(db, name, {*persisting, *ended})
+        write_items(db, name, persisting, ended=ended - persisting.keys())
+
+
+def _other_spellings(db: Database, name: str, keys: Set[ItemKey]) -> set[ItemKey]:
+    """The keys of rows that these replace, though their titles are written in another way."""
+    others = set[ItemKey]()
+    for row in read_items(db, name):
+        kind = str(row["kind"])
+        title = str(row["title"])
+        if (kind, same_title(title)) in keys and title != same_title(title):
+            others.add((kind, title))
+    return others
 
 
 def _persists(item: Item, rules: AcrossSessions) -> bool:

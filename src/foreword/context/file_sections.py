@@ -14,7 +14,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
 
-from foreword.context.blanks import fill, first_blank
+from foreword.context.blanks import described, fill, first_blank
 from foreword.context.inputs import SectionsRead
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import SectionSpec
@@ -84,8 +84,11 @@ class FileSectionReader:
         """The section of a single file, or none where there is nothing to read."""
         template = spec.file or ""
         blank = first_blank(template, self.values)
+        words = self.values.get(f"{blank}_words") if template == f"{{{blank}}}" else ""
+        if words:
+            return [self._section_in_words(tag, words)]
         if blank:
-            self.out.add_absent(tag, template, f"no {blank} was found")
+            self.out.add_absent(tag, described(template), f"no {blank} was found")
             return []
         path = documents.path_in_folders(
             self.root, fill(template, self.values), self.selection.recipe.within
@@ -99,6 +102,19 @@ class FileSectionReader:
             return []
         rule = self.selection.rule(tag)
         return self._section(tag, file, rule=rule, rank=self.selection.rank(tag))
+
+    def _section_in_words(self, tag: str, words: str) -> Section:
+        """What a request says itself, in place of a file."""
+        spec = self.selection.sections[tag]
+        return Section(
+            tag=tag,
+            text=words.strip("\n"),
+            rule=self.selection.rule(tag),
+            rank=self.selection.rank(tag),
+            source="the request",
+            before=spec.before,
+            after=spec.after.rstrip("\n"),
+        )
 
     def _section(
         self, tag: str, file: files.File, *, rule: Rule, rank: Rank, header: str = ""

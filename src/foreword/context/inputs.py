@@ -22,7 +22,9 @@ class Inputs:
     """What a request brings besides the recipe."""
 
     root: Path
-    task: str | None = None
+    task: str | Path | None = None  # a file, or words
+    step: str | None = None  # the folder of a step, or its file
+    instructions: str = ""
     # a path, `-` for standard input, or the data itself
     source: SourceArgument | None = None
     policy: commands.Policy = field(default_factory=commands.Policy)

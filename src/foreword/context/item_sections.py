@@ -33,14 +33,19 @@ PLACES_OF_A_KIND = 10_000
 
 def add_carried_items(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     """The items of this session, then those carried over that it does not bring itself."""
-    titles = {(item.kind, item.title) for item in items}
+    titles = {(item.kind, same_title(item.title)) for item in items}
     texts = {(item.kind, item.text) for item in items}
-    here = titles | texts
     missing = list[Item]()
     for item in carried:
-        if (item.kind, item.title) not in here and (item.kind, item.text) not in here:
+        is_here = (item.kind, item.text) in texts
+        if not is_here and (item.kind, same_title(item.title)) not in titles:
             missing.append(item)
     return items + missing
+
+
+def same_title(title: str) -> str:
+    """A title without what nobody means by it: two that are equal so are the same."""
+    return " ".join(title.casefold().split())
 
 
 def reason_it_ended(item: Item, rules: EndRule) -> str:
@@ -95,8 +100,10 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
     title = item.title
     if markdown.first_title(item.text) == title:
         title = ""  # the text says it itself
+    label = _label(item)
+    heading = f"{label}: {title}" if title else label
     before = json_state.fill_template(
-        selection.sections[tag].before, {"title": title, "kind": item.kind}
+        selection.sections[tag].before, {"title": title, "kind": item.kind, "heading": heading}
     )
     return Section(
         tag=tag,
@@ -108,6 +115,15 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
         kind=item.kind,
         before=before,
     )
+
+
+def _label(item: Item) -> str:
+    """What kind of item it is, for a reader; of an assumption whether it was validated."""
+    label = item.kind.replace("_", " ").capitalize()
+    if item.kind != "assumption":
+        return label
+    states = {True: "validated", False: "refuted", None: "not validated"}
+    return f"{label} ({states[item.validated]})"
 
 
 def _item_rank(tag: str, selection: Selection, item: Item, place: int) -> Rank:

@@ -7,11 +7,20 @@ back is ready for the engine.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from foreword.context import item_sections
-from foreword.context.blanks import BLANK, fill, find_places, first_blank, task_reference
+from foreword.context.blanks import (
+    BLANK,
+    TASK_WORDS,
+    described,
+    fill,
+    find_places,
+    first_blank,
+    task_reference,
+)
 from foreword.context.document_sections import document_sections
 from foreword.context.file_sections import FileSectionReader
 from foreword.context.inputs import Inputs, SectionsRead, SourceArgument
@@ -46,7 +55,7 @@ class _SectionReader:
         self.out = SectionsRead()
         self.data: dict[str, Any] = {}
         self.missing = list[str]()  # what is essential or named by the project, and not there
-        places, self.out.notes = find_places(selection, inputs.root, inputs.task)
+        places, self.out.notes = find_places(selection, inputs)
         read, notes = library.values()
         self.out.notes += notes
         self.values = {**read, **selection.values, **places, **inputs.values}
@@ -64,11 +73,12 @@ class _SectionReader:
             if name in self.selection.recipe.needs and getattr(self.inputs, name) is None:
                 raise self._input_missing(name)
         self.library.check()
+        self._check_folder()
         self._read_source()
-        self._read_skill()
+        self._add_instructions()
         self.out.query = self._query()
-        task = self.values.get("task")
-        if task:
+        task = self.values.get("task") or ""
+        if task or self.values.get(TASK_WORDS):
             self.values.setdefault("task_reference", task_reference(task, self.out.query))
         for tag, spec in self.selection.sections.items():
             found = self._read(tag, spec)
@@ -134,19 +144,59 @@ class _SectionReader:
 
     def _read_skill(self) -> None:
         """A skill's own file takes the place of the recipe's instructions."""
+        file = self._skill_file()
+        if file is not None:
+            text = self.file_reader.inject(file.text, file.path)
+            self.values["instructions"] = without_front_matter(text).strip("\n")
+            self.values["instructions_source"] = file.path
+
+    def _skill_file(self) -> files.File | None:
         skill = self.selection.names.get("skill", "")
-        if not skill:
-            return
-        for pattern in self.selection.recipe.skill_file:
+        for pattern in self.selection.recipe.skill_file if skill else ():
             file = files.read(self.root, fill(pattern, {"skill": skill}))
             if isinstance(file, files.File):
-                text = self.file_reader.inject(file.text, file.path)
-                self.values["instructions"] = without_front_matter(text).strip("\n")
-                self.values["instructions_source"] = file.path
-                return
+                return file
+        return None
+
+    def _add_instructions(self) -> None:
+        """A skill's own file in place of the recipe's instructions, what the agent is told where
+        it is sent for something, and what the request adds."""
+        self._read_skill()
+        parts = [self.values.get("instructions", "")]
+        for name, template in self.selection.when_given.items():
+            if getattr(self.inputs, name):
+                parts.append(fill(template, {**self.values, "step_text": self._step_text()}))
+        if self.inputs.instructions.strip():
+            if not any("{instructions}" in (spec.text or "") for spec in self._specs()):
+                recipe = self.selection.recipe.name
+                self.out.notes.append(f"recipe {recipe!r} has no place for instructions")
+            parts.append(self.inputs.instructions.strip("\n"))
+        if len(parts) > 1:
+            self.values["instructions"] = "\n\n".join([part for part in parts if part])
+
+    def _specs(self) -> Iterable[SectionSpec]:
+        return self.selection.sections.values()
+
+    def _step_text(self) -> str:
+        return files.read(self.root, f"{self.values['step']}/STEP.md", must=True).text.strip("\n")
+
+    def _check_folder(self) -> None:
+        """An error where the folder that the recipe is about is not there; a skill that brings
+        its own text can do without."""
+        folder = self.selection.recipe.folder
+        if not folder or (self.root / folder).is_dir() or self._skill_file() is not None:
+            return
+        above = [parent for parent in self.root.parents if (parent / folder).is_dir()]
+        hint = f"run it in the project's folder, which has a {folder}, or name that with --root"
+        if above:
+            hint = f"there is one above: --root {above[0]}"
+        raise InputMissing(folder, f"there is no such folder in {self.root}", hint=hint)
 
     def _query(self) -> str:
         """The task, else the step it will come from, else what is being worked on in the source."""
+        words = self.values.get(TASK_WORDS)
+        if words:
+            return words[:LONGEST_QUERY]
         step = self.values.get("step")
         for path in (self.values.get("task"), f"{step}/STEP.md" if step else None):
             if not path:
@@ -279,7 +329,8 @@ class _SectionReader:
                 _, _, where = self.out.notes[0].partition(": ")
                 why += f" ({where})"
             return InputMissing(tag, why, hint=f"give one with --{tag} FILE")
-        return InputMissing(tag, why, hint=f"the recipe reads it from {spec.file or spec.folder}")
+        where = described(spec.file or spec.folder)
+        return InputMissing(tag, why, hint=f"the recipe reads it from {where}")
 
 
 def _is_from_request(spec: SectionSpec) -> bool:

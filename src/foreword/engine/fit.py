@@ -21,7 +21,7 @@ from foreword.engine import forms
 from foreword.engine.outline import Outline, rank_groups, sharing_in
 from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.errors import EssentialsTooLarge
-from foreword.section import Body, Choice, Section, Tiers
+from foreword.section import Body, Choice, Section, Share, Tiers
 
 # Kept free for a section that may be shortened but never lost: a heading, a few lines and the mark.
 # Without it a higher rank could take all the room and leave only the mark.
@@ -72,11 +72,13 @@ def fit(
 def _cap(section: Section, room: int, after_essentials: int, scale: Scale) -> int:
     """The most units a section may have, framing included."""
     cap = section.rule.cap
-    if cap is None:
-        return room
-    if cap.of == "tokens":
-        return scale.counter.room(round(cap.value))
-    return int((after_essentials if cap.of == "left" else room) * cap.value)
+    return room if cap is None else _share_units(cap, room, after_essentials, scale)
+
+
+def _share_units(share: Share, room: int, after_essentials: int, scale: Scale) -> int:
+    if share.of == "tokens":
+        return scale.counter.room(round(share.value))
+    return int((after_essentials if share.of == "left" else room) * share.value)
 
 
 class _Fitting:
@@ -199,7 +201,7 @@ class _Fitting:
         """The least this section can be, its share of the tags included."""
         section = self.sections[index]
         scale = self.scale
-        least = scale.counter.room(FLOOR_TOKENS)
+        least = max(scale.counter.room(FLOOR_TOKENS), self._least_share(section))
         if section.rule.forms[-1] == "reference":
             line = forms.reference(section, scale)
             least = scale.units(section.tag, scale.framed(section, line))
@@ -209,6 +211,13 @@ class _Fitting:
                 least = forms.units(section, only_pinned, scale)
         _, whole = self._whole(index)
         return min(whole, least) + self._entry_fee(section)
+
+    def _least_share(self, section: Section) -> int:
+        """What a section's rule keeps for it."""
+        floor = section.rule.floor
+        if floor is None:
+            return 0
+        return _share_units(floor, self.room, self.after_essentials, self.scale)
 
     def _too_large(self, budget_tokens: int) -> EssentialsTooLarge:
         counter = self.scale.counter

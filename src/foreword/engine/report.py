@@ -309,7 +309,7 @@ class Report:
             **self.profile,
             "budget_tokens": self.budget.tokens,
             "total_tokens": self.total_tokens,
-            "window_tokens": self.budget.window_tokens,
+            "window_tokens": self.budget.window_tokens if self.budget.has_window else None,
             "counter": self.scale.counter.name,
             "exact": self.scale.counter.exact,
             "status": self.status,

@@ -32,8 +32,11 @@ LONGEST_WHAT = 60  # columns of what was left out: most paths of a project whole
 _CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def draw(report: Report, width: int = WIDTH) -> str:
-    """The whole table, for a terminal of that many columns."""
+def draw(report: Report, width: int | None = None) -> str:
+    """The whole table, for a terminal of that many columns; without a terminal, the reasons for
+    what was left out are whole, however long."""
+    reason_width = width
+    width = width or WIDTH
     absent = [
         f"{one.tag}: {one.source}: {one.reason}" if one.source else f"{one.tag}: {one.reason}"
         for one in report.absent
@@ -45,7 +48,7 @@ def draw(report: Report, width: int = WIDTH) -> str:
     parts = [
         _heading(report, width),
         _sections(report, width),
-        _omissions(report.omissions, width),
+        _omissions(report.omissions, width, reason_width),
         _lines("not there", absent),
         _lines("self-check", checks),
         _lines("warnings", report.warnings),
@@ -148,13 +151,12 @@ def _totals(report: Report, columns: _Columns) -> list[str]:
     total = report.total_tokens
     budget = report.budget_tokens
     window = report.budget.window_tokens
+    origin = f"of a window of {window:,}" if report.budget.has_window else "as given"
     return [
         columns.line(
             "total", tokens=total, share=total / window, rest=columns.bar_for(total / budget)
         ),
-        columns.line(
-            "budget", tokens=budget, share=budget / window, target=f"of a window of {window:,}"
-        ),
+        columns.line("budget", tokens=budget, share=budget / window, target=origin),
         f"{'status':<{columns.name}}  {_status(report)}",
     ]
 
@@ -198,7 +200,13 @@ def _name(row: Row, width: int = LONGEST_NAME) -> str:
 def _status(report: Report) -> str:
     short = " and ".join(report.shortcomings)
     if report.status == "within":
-        return f"within budget, but {short}" if short else "within budget: everything is in, whole"
+        if short:
+            return f"within budget, but {short}"
+        unwanted = sum(bool(choice.section.rule.excluded) for choice in report.choices)
+        if unwanted:
+            noun = "section" if unwanted == 1 else "sections"
+            return f"within budget: whole, but for {unwanted:,} {noun} that the recipe leaves out"
+        return "within budget: everything is in, whole"
     left_out = f"trimmed: {report.omitted_tokens:,} of {report.original_tokens:,} tokens left out"
     return f"{left_out}, and {short}" if short else left_out
 
@@ -210,9 +218,9 @@ def _budget_steps(report: Report) -> list[str]:
     return ["", "budget: " + ", ".join(steps)]
 
 
-def _omissions(omissions: Sequence[Omission], width: int) -> str:
-    """What was left out; where the lines are too long the names are shortened first, then the
-    reasons."""
+def _omissions(omissions: Sequence[Omission], width: int, reason_width: int | None) -> str:
+    """What was left out; where the lines are too long for a terminal the names are shortened
+    first, then the reasons."""
     if not omissions:
         return ""
     listed = omissions[:LONGEST_LIST]
@@ -226,7 +234,9 @@ def _omissions(omissions: Sequence[Omission], width: int) -> str:
         rest = omissions[len(listed) :]
         tokens = sum(omission.tokens for omission in rest)
         lines.append(f"  {tokens:>8,}  … and {len(rest):,} more")
-    return "\n".join([cut_to(line, width) for line in lines])
+    if reason_width is not None:
+        lines = [cut_to(line, reason_width) for line in lines]
+    return "\n".join([line.rstrip() for line in lines])
 
 
 def _omission_columns(omissions: Sequence[Omission], width: int) -> int:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from foreword.context import assemble, explain
 from foreword.context import lookup as documents
+from foreword.context.blanks import is_words
 from foreword.errors import BadSource, OutsideRoot, UsageError
 from foreword.operations.fitted_values import (
     ANSWER_TOKENS,
@@ -56,12 +57,21 @@ class ContextRequest(OperationInput):
     purpose: Name | None = None
     phase: Name | int | None = Field(None, description="Which phase it is for.")
     workflow: Name | None = Field(None, description="The workflow that the phase is of.")
-    task: Name | None = Field(None, description="The task file, a path inside the root.")
+    task: str | None = Field(None, description="The task: a path inside the root, or words.")
+    step: Name | None = Field(None, description="The folder of the step that it is for.")
+    instructions: str | None = Field(
+        None, description="What the agent should mind, beside its own instructions."
+    )
     source: dict[str, Any] | list[Any] | str | None = Field(
         None, description="Your own material, or a path to it."
     )
     budget: Tokens | None = Field(None, description="The most tokens the context may have.")
     window: Tokens | None = Field(None, description="The model's window in tokens.")
+    system_prompt_tokens: Tokens | None = Field(
+        None, description="Kept free of the window for a system prompt."
+    )
+    reserve: Tokens | None = Field(None, description="Kept free of the window for the answer.")
+    tool_overhead: Tokens | None = Field(None, description="Kept free of the window for tools.")
     model: Name | None = Field(None, description="Picks window, counter and margin.")
     counter: Name | None = Field(None, description="How tokens are counted.")
     strict: bool | None = Field(False, description="A tier 0 over its limit is an error.")
@@ -160,8 +170,10 @@ OPERATIONS = (ASSEMBLE_CONTEXT, WHY, RECALL, LOOKUP)
 def _confined(root: Path, given: ContextRequest) -> dict[str, Any]:
     """What `assemble` is asked for, with its paths inside the root."""
     asked = given.model_dump(exclude={"recipe", "about"}, exclude_none=True)
-    if "task" in asked:
+    if "task" in asked and not is_words(root, asked["task"]):
         asked["task"] = inside(root, asked["task"]).relative_to(root).as_posix()
+    if "step" in asked:
+        asked["step"] = inside(root, asked["step"]).relative_to(root).as_posix()
     if isinstance(asked.get("source"), str):
         source = inside(root, asked["source"])
         if source.is_fifo():  # the user may name a pipe; a caller must not make us wait

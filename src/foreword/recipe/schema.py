@@ -179,6 +179,10 @@ class SectionSpec(RecipePart):
     max: ShareField | None = Field(
         default=None, description="Of the budget, or tokens: never more than this."
     )
+    min: ShareField | None = Field(
+        default=None,
+        description="Of the budget, or tokens: kept for one that may be cut and never lost.",
+    )
     stands_in_for: str | None = Field(
         default=None, description="Comes in only where that section can't be whole."
     )
@@ -205,6 +209,11 @@ class Profile(RecipePart):
     )
     gives_way: tuple[str | tuple[str, ...], ...] | None = None
     values: Texts = Field(default_factory=dict, description="Fills {names} in the sections.")
+    when_given: dict[Literal["step"], str] = Field(
+        default_factory=dict,
+        description="Added to {instructions} where the request names a step; {step} is its folder,"
+        " {step_text} what its file says.",
+    )
     split: Annotated[str | None, AfterValidator(_adds_up)] = Field(
         default=None,
         pattern=r"^[0-9]{1,9}(/[0-9]{1,9}){1,8}$",
@@ -325,6 +334,9 @@ class RecipeSpec(RecipePart):
         Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...
     ] = ()
     budget: BudgetSpec = BudgetSpec.model_construct(share=Share("whole", 0.3))
+    folder: str = Field(
+        default="", description="The folder of a project it is about; without it, an error."
+    )
     sections: dict[str, SectionSpec] = Field(min_length=1)
     gives_way: tuple[str | tuple[str, ...], ...] = Field(
         default=(), description="First to last; a list inside shares a rank."

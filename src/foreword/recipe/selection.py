@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
@@ -26,6 +27,7 @@ class Selection:
     optional: frozenset[str]
     gives_way: tuple[str | tuple[str, ...], ...]
     values: dict[str, str]
+    when_given: dict[Literal["step"], str] = field(default_factory=dict)
     tiers: Tiers = field(default_factory=Tiers)
     kind_tiers: dict[str, int] = field(default_factory=dict)
     leave_out: dict[str, str] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class Selection:
             forms=spec.forms or DEFAULT_FORMS,
             target=spec.target,
             cap=spec.max,
+            floor=spec.min,
             stands_in_for=spec.stands_in_for or "",
         )
 
@@ -125,6 +128,7 @@ class _Overlay:
     required: set[str] = field(default_factory=set)
     optional: set[str] = field(default_factory=set)
     values: dict[str, str] = field(default_factory=dict)
+    when_given: dict[Literal["step"], str] = field(default_factory=dict)
     split: str | None = None
     kind_tiers: dict[str, int] = field(default_factory=dict)
     leave_out: dict[str, str] = field(default_factory=dict)
@@ -140,6 +144,7 @@ class _Overlay:
         self.optional |= set(profile.optional)
         self.gives_way = profile.gives_way or self.gives_way
         self.values |= profile.values
+        self.when_given |= profile.when_given
         self.split = profile.split or self.split
         for tier, kinds in profile.tiers.items():
             self.kind_tiers |= dict.fromkeys(kinds, tier)
@@ -167,6 +172,7 @@ def _selection(recipe: RecipeSpec, names: dict[str, str], overlay: _Overlay) -> 
         optional=frozenset(overlay.optional),
         gives_way=overlay.gives_way,
         values=overlay.values,
+        when_given=overlay.when_given,
         tiers=_tiers(overlay.split),
         kind_tiers=overlay.kind_tiers,
         leave_out=overlay.leave_out,

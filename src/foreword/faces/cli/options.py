@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from foreword.errors import UsageError, did_you_mean
+from foreword.faces.cli import command_input
 from foreword.tokens import COUNTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -72,6 +73,16 @@ def read_facts(given: Iterable[str]) -> dict[str, object]:
     return facts
 
 
+def _read_words(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """What an option says, in words, in a file or on standard input."""
+    return None if value is None else command_input.read_text_or_file(value)
+
+
+def _read_dash(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Standard input for `-`; anything else is a file of the project, or words, as it is."""
+    return command_input.read_text_or_file(value) if value == command_input.STDIN else value
+
+
 AT_LEAST_ONE = click.IntRange(min=1)
 REQUEST = [
     click.option(
@@ -85,8 +96,16 @@ REQUEST = [
     click.option("--workflow", metavar="NAME", help="The workflow that the phase is of (factory)."),
     click.option(
         "--task",
-        metavar="FILE",
-        help="The task file; without one, director takes the next pending one.",
+        metavar="FILE|TEXT",
+        callback=_read_dash,
+        help="The task, a file or in words; without one, director takes the next pending one.",
+    ),
+    click.option("--step", metavar="DIR", help="The step that it is for (director)."),
+    click.option(
+        "--instructions",
+        metavar="FILE|TEXT",
+        callback=_read_words,
+        help="What the agent should mind for this task, beside its own instructions (director).",
     ),
     click.option(
         "--source",
@@ -98,6 +117,11 @@ REQUEST = [
     ),
     click.option("--budget", metavar="N", help="The most tokens the context may have."),
     click.option("--window", metavar="N", help="The model's window in tokens."),
+    click.option(
+        "--system-prompt-tokens", metavar="N", help="Kept free of the window for a system prompt."
+    ),
+    click.option("--reserve", metavar="N", help="Kept free of the window for the answer."),
+    click.option("--tool-overhead", metavar="N", help="Kept free of the window for tools."),
     click.option(
         "--model",
         metavar="NAME",

@@ -53,7 +53,7 @@ def paint(text: str, **style: str | bool) -> str:
 
 def show_report(report: Report) -> None:
     """The table of a report, on stderr."""
-    table = draw(report, columns(sys.stderr))
+    table = draw(report, columns(sys.stderr) if is_terminal(sys.stderr) else None)
     table = HEADINGS.sub(lambda heading: paint(heading[0], bold=True), table)
     table = HANDLE.sub(lambda handle: paint(handle[0], dim=True), table)
     click.echo("\n" + table, err=True)

@@ -246,7 +246,17 @@ _TOOLS = (
         run=_assemble_context,
         operations=(contexts.WHY, contexts.ASSEMBLE_CONTEXT),
         access="reads",
-        hides=frozenset(("window", "model", "counter", "strict")),
+        hides=frozenset(
+            (
+                "window",
+                "system_prompt_tokens",
+                "reserve",
+                "tool_overhead",
+                "model",
+                "counter",
+                "strict",
+            )
+        ),
     ),
     _tool(contexts.RECALL),
     _tool(contexts.LOOKUP, hides=("recipe", "counter")),

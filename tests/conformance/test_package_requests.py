@@ -1,0 +1,115 @@
+"""What a request says of a package's budget, and what a package says of its items (SPEC P4, P7,
+P8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+from foreword.errors import BadBudget
+from tests.command import foreword as command_line
+
+ITEMS = [
+    {"kind": "task", "title": "Calendar", "text": "Show the month."},
+    {"kind": "blocker", "title": "Locks", "text": "The lane locks do not answer."},
+    {"kind": "assumption", "title": "Tides", "text": "Nobody swims at low tide."},
+    {"kind": "assumption", "title": "Hours", "text": "The pool opens at six.", "validated": True},
+    {"kind": "exploration", "title": "Dead end", "text": "The old driver was tried."},
+]
+
+
+def package(root: Path, purpose: str = "design", **more: Any) -> foreword.Package:
+    return foreword.assemble("package", root=root, purpose=purpose, source=ITEMS, **more)
+
+
+def test_p4_all_four_parts_of_the_budget_can_be_given_and_are_in_the_report(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "items.json").write_text(
+        '[{"kind": "task", "title": "Calendar", "text": "Show the month."}]'
+    )
+    done = command_line(
+        "assemble",
+        "package",
+        *("--purpose", "design", "--source", "items.json", "--window", "50k"),
+        *("--system-prompt-tokens", "1,500", "--reserve", "6000", "--tool-overhead", "0"),
+        cwd=tmp_path,
+    )
+    assert done.code == 0
+    assert (
+        "budget: window 50,000, less system prompt 1,500, less response reserve 6,000,"
+        " less tool overhead 0, budget 42,500" in done.err
+    )
+    report = package(tmp_path, window=50_000, reserve=6_000).report
+    assert report.budget_tokens == 50_000 - 8_000 - 6_000 - 2_000
+
+
+def test_p4_a_recipe_that_keeps_nothing_free_does_so_where_it_is_asked_to(tmp_path: Path) -> None:
+    (tmp_path / ".director").mkdir()
+    (tmp_path / ".director" / "VISION.md").write_text("# Vision\n\nA calendar for the pool.\n")
+    report = foreword.assemble(
+        "director", root=tmp_path, agent="interviewer", window=100_000, reserve=4_000
+    ).report
+    assert report.budget_tokens == 26_000
+
+
+def test_p4_a_budget_that_was_given_is_shown_as_given_with_no_window_made_up(
+    tmp_path: Path,
+) -> None:
+    report = package(tmp_path, budget=4_000).report
+    assert report.to_dict()["budget_calculation"] == [
+        {"what": "given", "tokens": 4_000},
+        {"what": "budget", "tokens": 4_000},
+    ]
+    assert report.to_dict()["window_tokens"] is None
+    assert "window" not in str(report)
+    assert "as given" in str(report)
+    row = next(row for row in report.sections if row.tag == "tasks")
+    assert row.share == pytest.approx(row.tokens / 4_000)
+
+
+@pytest.mark.parametrize("name", ["system_prompt_tokens", "reserve", "tool_overhead"])
+def test_p4_a_budget_and_what_would_be_taken_off_a_window_are_not_both_taken(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(BadBudget, match="a budget of 4,000 tokens is given"):
+        package(tmp_path, budget=4_000, **{name: 1_000})
+    with pytest.raises(BadBudget, match="must be a positive whole number"):
+        package(tmp_path, **{name: "much"})
+
+
+def test_p8_a_handoff_says_what_is_a_blocker_and_what_is_not_validated(tmp_path: Path) -> None:
+    text = package(tmp_path, "handoff", budget=4_000).text
+    assert "## Blocker: Locks" in text
+    assert "## Assumption (not validated): Tides" in text
+    assert "## Assumption (validated): Hours" in text
+
+
+def test_p8_it_is_not_said_that_all_is_in_where_the_purpose_left_something_out(
+    tmp_path: Path,
+) -> None:
+    report = package(tmp_path, "handoff", budget=4_000).report
+    assert "everything is in" not in str(report)
+    assert "1 section that the recipe leaves out" in str(report)
+    assert "everything is in" in str(package(tmp_path, "design", budget=4_000).report)
+
+
+def test_p7_a_title_in_another_case_is_the_same_item(tmp_path: Path) -> None:
+    def carried(*decisions: dict[str, str]) -> str:
+        items = [{"kind": "decision", "text": "", **decision} for decision in decisions]
+        source = [*items, ITEMS[0]]
+        return foreword.assemble(
+            "package", root=tmp_path, purpose="design", source=source, carry="pool"
+        ).text
+
+    carried({"title": "Use UTC", "text": "Times are UTC."})
+    second = carried({"title": "use  utc", "text": "Times are UTC, without seconds."})
+    assert "Times are UTC.\n" not in second
+    third = carried()
+    assert "Times are UTC, without seconds." in third
+    assert "Times are UTC.\n" not in third
+    carried({"title": "USE UTC", "text": "Withdrawn.", "status": "withdrawn"})
+    assert "UTC" not in carried()
