@@ -272,6 +272,14 @@ def test_a_commit_without_its_patch_keeps_its_own_words() -> None:
     assert re.findall(r"Author: P(\d+)", form) == re.findall(r"More of (\d+)", form)
 
 
+def test_the_report_of_a_failed_test_stays_or_goes_whole() -> None:
+    log = TEXTS["pytest.log"]
+    for room in range(1_500, len(log), 500):
+        form = cut.summary(log, room, len, mark, name="pytest.log") or ""
+        names = re.findall(r"^_+ test_add\[(\d+)\] _+$", form, re.MULTILINE)
+        assert names == re.findall(r"E       AssertionError: adding failed for (\d+)$", form, re.M)
+
+
 def test_a_lead_in_stays_with_what_it_leads_in_to() -> None:
     for room in range(200, len(SKILL), 37):
         for way in WAYS.values():

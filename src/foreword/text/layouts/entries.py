@@ -22,7 +22,7 @@ _LEAST_STAMPED = 0.3  # of the lines of a log whose lines begin with a time or a
 _MANY_ENTRIES = 3_000
 _RUN_CHARS = 400
 
-Begins = Callable[[str, str], bool]
+Begins = Callable[[str], bool]
 
 
 def log_layout(text: str, over: Over) -> Layout:
@@ -31,7 +31,6 @@ def log_layout(text: str, over: Over) -> Layout:
     begins = _entry_beginnings(rows)
     builder = LayoutBuilder()
     titles: list[int] = []
-    is_report = False  # below a subtitle: the report of one failure
     entries = list(_entries(rows, begins))
     is_long = len(entries) > _MANY_ENTRIES
     if is_long:
@@ -39,46 +38,40 @@ def log_layout(text: str, over: Over) -> Layout:
     for entry in entries:
         if _TITLE.match(entry[0]):
             titles = builder.add("".join(entry), "heading", level=1)
-            is_report = False
-        elif _SUBTITLE.match(entry[0]):
-            titles = titles[:1] if titles else []
-            titles += builder.add("".join(entry), "heading", needs=titles, level=2)
-            is_report = True
         else:
-            _add_entry(builder, entry, titles, over, unit="" if is_report or is_long else "entry")
+            _add_entry(builder, entry, titles, over, unit="" if is_long else "entry")
     return builder.layout("sequence")
 
 
 def _entry_beginnings(rows: list[str]) -> Begins:
-    """What tells whether a line begins an entry, from it and the line before."""
+    """What tells whether a line begins an entry."""
     said = [row for row in rows if row.strip()]
     if any(COMMIT_LINE.match(row) for row in said):
-        return lambda row, _: COMMIT_LINE.match(row) is not None
+        return lambda row: COMMIT_LINE.match(row) is not None
     stamped = sum(1 for row in said if LOG_LINE.match(row))
     if stamped >= _LEAST_STAMPED * len(said):
-        return lambda row, _: LOG_LINE.match(row) is not None
+        return lambda row: LOG_LINE.match(row) is not None
     return _begins_by_space
 
 
-def _begins_by_space(row: str, before: str) -> bool:
+def _begins_by_space(row: str) -> bool:
     """Whether a line begins an entry where none has a time: one at the margin."""
-    return bool(row.strip()) and not row[0].isspace() and not row.startswith(("E ", "> "))
+    return bool(row.strip()) and not row[0].isspace()
 
 
 def _entries(rows: list[str], begins: Begins) -> Iterator[list[str]]:
+    """The entries; the report of a failed test, with all that stands below its name, is one."""
     entry: list[str] = []
     in_report = False
-    before = ""
     for row in rows:
-        is_title = bool(_TITLE.match(row)) or bool(_SUBTITLE.match(row))
-        begins_here = bool(row.strip()) and not before.strip() if in_report else begins(row, before)
-        if entry and (is_title or begins_here):
+        is_name = _SUBTITLE.match(row) is not None
+        is_title = is_name or _TITLE.match(row) is not None
+        if entry and (is_title or (begins(row) and not in_report)):
             yield entry
             entry = []
         if is_title:
-            in_report = bool(_SUBTITLE.match(row))
+            in_report = is_name
         entry.append(row)
-        before = row
     if entry:
         yield entry
 
@@ -108,8 +101,10 @@ def _add_entry(
         )
         return
     head: list[int] = []
-    for row in entry:
-        parts = line_parts(row) if over(builder.start, row) else [(row, False)]
+    for paragraph in _paragraphs(entry):
+        parts = [(paragraph, False)]
+        if over(builder.start, paragraph):
+            parts = _row_parts(paragraph, over, builder.start)
         for part, torn in parts:
             added = builder.add(
                 part,
@@ -119,6 +114,28 @@ def _add_entry(
                 unit="" if head else unit,
             )
             head = head or added
+
+
+def _paragraphs(entry: list[str]) -> list[str]:
+    """The first line of an entry, and the rest as blank lines part it."""
+    found = [entry[0]]
+    is_new = True
+    for row in entry[1:]:
+        if is_new and row.strip():
+            found.append(row)
+            is_new = False
+        else:
+            found[-1] += row
+            is_new = is_new or not row.strip()
+    return found
+
+
+def _row_parts(text: str, over: Over, start: int) -> list[tuple[str, bool]]:
+    parts: list[tuple[str, bool]] = []
+    for row in rows_of(text):
+        parts += line_parts(row) if over(start, row) else [(row, False)]
+        start += len(row)
+    return parts
 
 
 def table_layout(text: str) -> Layout:
