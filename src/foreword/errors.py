@@ -342,6 +342,9 @@ class BrowserFailed(ForewordError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.state = dict(state or {})
+        # Whether what was asked for may have had its effect all the same: it is not to be repeated
+        # before somebody has looked.
+        self.may_have_happened = False
 
 
 class OriginRefused(BrowserFailed):

@@ -9,6 +9,7 @@ import pytest
 
 from foreword.browser import Browser, Rules
 from foreword.demos.site import Site, site
+from tests.browser.post_office import PostOffice, post_office
 
 
 @pytest.fixture(scope="session")
@@ -18,8 +19,22 @@ def desk() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="session")
-def shared(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    rules = Rules(origins=(desk.url,), action_seconds=1.5, page_seconds=4)
+def served_post_office() -> Iterator[PostOffice]:
+    with post_office() as served:
+        yield served
+
+
+@pytest.fixture
+def office(served_post_office: PostOffice) -> PostOffice:
+    served_post_office.reset()
+    return served_post_office
+
+
+@pytest.fixture(scope="session")
+def shared(
+    desk: Site, served_post_office: PostOffice, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1.5, page_seconds=4)
     with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
         yield browser
 

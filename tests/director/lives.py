@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,22 @@ class Doomed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._browser, name)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, *, mark: str) -> None:
         """Save the browser, if there is time left."""
         self._doom.at("acted")
-        self._browser.save(path)
+        self._browser.save(path, mark=mark)
         self._doom.at("saved")
+
+
+def answer(browser: Any, desk: str, key: str) -> dict[str, Any]:
+    """What somebody decides about a click that may have happened, after a look at the site."""
+    if key == "node4":
+        return {"again": key}  # whoever was signed in by it is gone with the browser
+    browser.navigate(f"{desk}/sent")
+    registered = int(browser.extract("#sent caption")["found"].split()[0])
+    turn = int(key.removeprefix("node7[")[0])
+    assert registered == turn + 1, "every one of them has happened, here"
+    return {"skip": key}
 
 
 def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
@@ -59,12 +71,16 @@ def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
     with WorkflowState.open(db, WORKFLOW, root=root) as state:
         restore, rules = runner.saved_browser(state), Rules(origins=(desk,), action_seconds=10.0)
         with Browser.start(rules, folder=root / "profiles", restore=restore) as browser:
-            result = runner.run_workflow(
+            run = partial(
+                runner.run_workflow,
                 state,
                 Doomed(browser, doom),  # type: ignore[arg-type]
-                resume=runner.unfinished_run(state),
                 on_step=lambda step: doom.at("began" if step["status"] == "running" else "told"),
             )
+            result = run(resume=runner.unfinished_run(state))
+            if "question" in result:
+                decision = answer(browser, desk, result["key"])
+                result = run(resume=result["run"], **decision)
         assert result["status"] == "success", result
         assert "dbos" not in sys.modules
         (root / "result.json").write_text(json.dumps(result))

@@ -15,9 +15,17 @@ import pytest
 from foreword.browser import Browser, Rules
 from foreword.demos.site import PASSWORD, Site, site
 from foreword.director import node_tools, runner
-from foreword.errors import BadNode, ForewordError, StoreError, UnknownName, UsageError
+from foreword.errors import (
+    BadNode,
+    BrowserFailed,
+    ForewordError,
+    StoreError,
+    UnknownName,
+    UsageError,
+)
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import node_results, node_runs, node_steps, workers
+from foreword.store import node_results, node_runs, workers
+from tests.browser.post_office import PostOffice
 from tests.director.letters import KEYS, SUBJECTS, build, check
 
 
@@ -28,8 +36,10 @@ def desk() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def browser(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    rules = Rules(origins=(desk.url,), action_seconds=1.0)
+def browser(
+    desk: Site, served_post_office: PostOffice, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1.0)
     with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as started:
         yield started
 
@@ -87,7 +97,7 @@ def test_a_failing_selector_stops_the_run_and_once_repaired_it_goes_on_there(
     assert keys(first) == KEYS[:11]
     assert (statuses(state)["node11"], statuses(state)["node7"], statuses(state)["node12"]) == (
         "failed",
-        "running",
+        "failed",
         "",
     )
     assert runner.unfinished_run(state) == first["run"]
@@ -310,36 +320,72 @@ def test_a_run_that_was_taken_over_writes_nothing_any_more(
     assert [change.name for change in state.variable_changes()] == ["b", "a"]
 
 
-def test_a_click_that_was_under_way_when_its_process_died_is_told(
-    state: WorkflowState, browser: Browser, desk: Site
+class Dying:
+    """A browser in a process that dies at the end of a click, or is stopped or fails there."""
+
+    def __init__(self, browser: Browser, error: BaseException) -> None:
+        self._browser, self._error = browser, error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._browser, name)
+
+    def click(self, *args: Any, **named: Any) -> dict[str, Any]:
+        self._browser.click(*args, **named)
+        raise self._error
+
+
+def unclear() -> BrowserFailed:
+    error = BrowserFailed("the browser has ended or crashed")
+    error.may_have_happened = True
+    return error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), unclear()])
+@pytest.mark.parametrize(("decision", "posts"), [("skip", 1), ("again", 2)])
+def test_a_click_that_may_have_happened_is_not_repeated_unless_somebody_says_so(
+    state: WorkflowState,
+    browser: Browser,
+    office: PostOffice,
+    error: BaseException,
+    decision: str,
+    posts: int,
 ) -> None:
-    node_tools.create_node(state, "navigate", {"url": f"{desk.url}/help"})
-    node_tools.create_node(state, "click", {"selector": "h1"})
-
-    class Dying:
-        """A browser in a process that dies in the middle of a click."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(browser, name)
-
-        def click(self, selector: str, *, tab: str | None = None) -> dict[str, Any]:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        runner.run_workflow(state, Dying())  # type: ignore[arg-type]
+    node_tools.create_node(state, "navigate", {"url": office.url})
+    node_tools.create_node(state, "click", {"selector": "#send"})
+    node_tools.create_node(state, "navigate", {"url": office.url})
+    with suppress(KeyboardInterrupt):
+        runner.run_workflow(state, Dying(browser, error))  # type: ignore[arg-type]
     run = runner.unfinished_run(state)
     assert run is not None
-    second = runner.run_workflow(state, browser, resume=run)
-    assert (second["status"], keys(second)) == ("success", ["node2"])
-    assert second["notes"] == [
-        "node2: it was under way when its process ended, so it may happen twice"
-    ]
-    steps = node_steps.of_run(state.db, state.workflow.id, run)
-    assert [(step.key, step.attempt, step.status) for step in steps] == [
-        ("node1", 1, "success"),
-        ("node2", 1, "running"),
-        ("node2", 2, "success"),
-    ]
+    for _ in range(2):
+        asked = runner.run_workflow(state, browser, resume=run)
+        assert (asked["status"], asked["stopped_at"], keys(asked)) == ("stopped", "node2", [])
+        assert (
+            "node2 was under way when the run ended, so it may have happened" in asked["question"]
+        )
+        assert f"resume {run} and skip node2 where it has, or again node2" in asked["next"]
+    with pytest.raises(UsageError, match="node3 can't be decided on: node2 is in question"):
+        runner.run_workflow(state, browser, resume=run, skip="node3")
+    assert office.posts == 1
+    browser.navigate(office.url)
+    chosen: dict[str, Any] = {decision: "node2"}
+    last = runner.run_workflow(state, browser, resume=run, **chosen)
+    assert (last["status"], office.posts) == ("success", posts)
+    assert any(note.startswith("node2: it ") for note in last["notes"])
+    with pytest.raises(UsageError, match="no step of this run is in question"):
+        runner.run_workflow(state, browser, resume=run, again="node2")
+
+
+def test_a_click_that_did_not_happen_is_tried_again_without_a_question(
+    state: WorkflowState, browser: Browser, office: PostOffice
+) -> None:
+    node_tools.create_node(state, "navigate", {"url": office.url})
+    node_tools.create_node(state, "click", {"selector": "#nothing"})
+    first = runner.run_workflow(state, browser)
+    assert (first["status"], "question" in first) == ("failed", False)
+    node_tools.update_node(state, "node2", config={"selector": "#send"})
+    assert runner.run_workflow(state, browser, resume=first["run"])["status"] == "success"
+    assert office.posts == 1
 
 
 # ---- secrets ----

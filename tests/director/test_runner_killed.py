@@ -25,7 +25,8 @@ from tests.store.databases import KINDS, new_url
 
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
 MOMENTS = ("began", "acted", "saved", "told")
-CASES = [("sqlite", "acted", 7), ("postgresql", "saved", 9)]
+# Of the browsers that are saved the tenth is the one behind the click of the first form.
+CASES = [("sqlite", "acted", 10), ("postgresql", "saved", 10)]
 if SOAK:
     CASES = []
     for kind, moment in product(KINDS, MOMENTS):
@@ -60,8 +61,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
         result = run_lives(tmp_path, db=db, url=desk.url, moment=moment, number=number)
         check(state, result["run"])
         (run,) = node_runs.runs_of(state.db, state.workflow.id)
-        assert (run.status, run.attempt) == ("success", result["lives"])
-        assert result["lives"] > 2
+        assert result["lives"] > 1
         # A step that was under way when its process died has begun and has no end.
         unknown = moment in ("acted", "saved")
         steps = node_steps.of_run(state.db, state.workflow.id, run.run)
@@ -69,11 +69,14 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
         assert len(lost) == (result["lives"] - 1 if unknown else 0)
         assert {step.status for step in lost} <= {"running"}
         assert {step.key for step in steps} == set(KEYS)
-        # A click that nobody had written down when its process died may happen twice; one that was,
-        # never.
-        sent = [row["subject"] for row in desk.sent]
-        assert list(dict.fromkeys(sent)) == SUBJECTS
-        assert len(sent) <= len(SUBJECTS) + len(lost)
+        # Where the browser was saved behind a click, it is known to have happened; else it is asked
+        # for, in an attempt of its own.
+        clicks = [step for step in lost if step.node in ("node4", "node11")]
+        assert clicks or moment in ("began", "told")
+        questions = len(clicks) if moment == "acted" else 0
+        assert (run.status, run.attempt) == ("success", result["lives"] + questions)
+        # The site's own count: nothing happened twice.
+        assert [row["subject"] for row in desk.sent] == SUBJECTS
         assert [row["sender"] for row in desk.sent].count("") == 0
         assert not [*tmp_path.glob("profiles/profile-*")]
     assert len(KEYS) == 20

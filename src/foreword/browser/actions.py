@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,18 @@ MOST_ITEMS = 1_000
 MOST_LOADS = 4
 # Options of a list that an error names: enough to see what they look like.
 MOST_OPTIONS = 12
+# Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
+_ATTEMPTING = "attempting click action"
+_PERFORMING = "performing click action"
+_CLICKED = "click action done"
 _NEXT_PAINT = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
+
+
+@dataclass(slots=True)
+class Effect:
+    """Whether what is being done to a page may have had its effect by now."""
+
+    may_have_happened: bool = False
 
 
 def locate(page: Page, selector: str) -> Locator:
@@ -83,16 +95,22 @@ async def _goto(page: Page, url: str, rules: Rules) -> Response | None:
     return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
 
 
-async def click(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
-    """Press an element."""
+async def click(tab: Tab, selector: str, rules: Rules, effect: Effect) -> dict[str, Any]:
+    """Press an element; what that sets off is not waited for here."""
     from playwright.async_api import Error
 
     locator = locate(tab.page, selector)
+    effect.may_have_happened = True
     try:
         await locator.click(timeout=1000 * rules.action_seconds)
     except Error as error:
+        # Playwright waits until the next page answers as well, so that a click whose form is being
+        # sent for seven seconds ends in an error; its log says that the click itself is done. With
+        # `no_wait_after` it would no longer look whether something else took the click.
+        last_attempt = str(error).rpartition(_ATTEMPTING)[2]
+        effect.may_have_happened = _PERFORMING in last_attempt
         # A page may close itself by a click, which is then done.
-        if not tab.page.is_closed():
+        if not tab.page.is_closed() and _CLICKED not in last_attempt:
             raise await browser_errors.action_error(error, locator, selector, rules) from None
     return {}
 
@@ -236,6 +254,15 @@ def _field_spec(name: str, how: Any) -> dict[str, str]:
     if isinstance(how, Mapping) and set(how) <= {"selector", "attribute"}:
         return {key: str(value) for key, value in how.items()}
     raise UsageError(f"the field {name!r} must be a selector, or have selector and attribute")
+
+
+async def wait_for_next_page(tab: Tab, rules: Rules) -> bool:
+    """Let a page come that an earlier action has set off; False if the tab still shows the one
+    before it when its time is over."""
+    if tab.shows_last_page:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(tab.quiet.wait(), rules.page_seconds)
+    return not tab.shows_last_page
 
 
 async def wait_for_page(tab: Tab, rules: Rules) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foreword.browser import actions, browser_errors, browser_state, explore, tab_care
+from foreword.browser.actions import Effect
 from foreword.browser.blocked import BlockedOrigin, BlockedRequests
 from foreword.browser.chromium import (
     CLOSE_SECONDS,
@@ -107,7 +108,12 @@ class Browser:
 
     def click(self, selector: str, tab: str | None = None) -> dict[str, Any]:
         """Press an element."""
-        return self._act(lambda on: actions.click(on, selector, self.rules), tab, selector=selector)
+        effect = Effect()
+
+        def click(on: Tab) -> Awaitable[dict[str, Any]]:
+            return actions.click(on, selector, self.rules, effect)
+
+        return self._act(click, tab, selector=selector, effect=effect)
 
     def type(self, selector: str, text: str, tab: str | None = None) -> dict[str, Any]:
         """Fill a field or choose from a list; the text is in no result and no error."""
@@ -131,7 +137,7 @@ class Browser:
                 on, selector=selector, url=url, seconds=seconds, rules=self.rules
             )
 
-        return self._act(wait_for, tab, selector=selector or "")
+        return self._act(wait_for, tab, selector=selector or "", while_loading=True)
 
     def extract(
         self,
@@ -152,11 +158,13 @@ class Browser:
     ) -> dict[str, Any]:
         """What can be used on a page, best first by the instruction, each with a selector that
         was tried."""
-        return self._act(lambda on: explore.explore_page(on.page, instruction, limit), tab)
+        return self._act(
+            lambda on: explore.explore_page(on.page, instruction, limit), tab, while_loading=True
+        )
 
     def dom(self, tab: str | None = None) -> Dom:
         """The page's elements, cleaned of what nobody sees."""
-        found: Dom = self._act(lambda on: _dom_result(on.page), tab)["dom"]
+        found: Dom = self._act(lambda on: _dom_result(on.page), tab, while_loading=True)["dom"]
         return found
 
     def state(self, tab: str | None = None) -> dict[str, Any]:
@@ -181,16 +189,18 @@ class Browser:
 
     def activate(self, name: str) -> dict[str, Any]:
         """Bring a tab to the front."""
-        return self._act(_no_action, name, any_address=True)
+        return self._act(_no_action, name, any_address=True, while_loading=True)
 
-    def save(self, path: str | Path) -> None:
-        """Keep cookies, local storage and open tabs in a file that only its owner can read.
+    def save(self, path: str | Path, *, mark: str = "") -> None:
+        """Keep cookies, local storage and open tabs in a file that only its owner can read; `mark`
+        says after what.
 
         Of the user's own browser nothing is kept: it goes on without us, and its cookies are
         nobody's business.
         """
-        if self._run(self._serially(lambda chromium: browser_state.save(chromium, Path(path)))):
-            self._state_file = Path(path)
+        file = Path(path)
+        if self._run(self._serially(lambda chromium: browser_state.save(chromium, file, mark))):
+            self._state_file = file
 
     def close(self) -> None:
         """End the browser and remove its profile; of one that was attached, only our connection
@@ -219,22 +229,35 @@ class Browser:
         selector: str = "",
         anew: bool = False,
         any_address: bool = False,
+        while_loading: bool = False,
+        effect: Effect | None = None,
     ) -> dict[str, Any]:
-        """Do something on a tab that is in front, and say what came of it."""
+        """Do something on a tab that is in front, and say what came of it; unless `while_loading`,
+        not on a page that is about to be replaced."""
 
         async def act(chromium: Chromium) -> dict[str, Any]:
             tab = chromium.tabs.named(tab_name)
             if not (anew or any_address or self.rules.allows(tab.url)):
                 raise await browser_errors.with_state(origin_error(tab.url, self.rules), tab)
             tab = await tab_care.usable_tab(chromium, tab, anew=anew)
-            return await self._perform(chromium, tab, do, selector)
+            if not (anew or while_loading or await actions.wait_for_next_page(tab, self.rules)):
+                failure = browser_errors.still_loading_error(tab, self.rules)
+                raise await browser_errors.with_state(failure, tab)
+            result = await self._perform(chromium, tab, do, selector)
+            if effect and "loading" in result:
+                result["loading"] = f"clicked; {result['loading']}"
+            return result
 
-        return self._run(self._serially(act))
+        try:
+            return self._run(self._serially(act))
+        except BrowserFailed as failure:
+            failure.may_have_happened = effect is not None and effect.may_have_happened
+            raise
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        # A page that is gone to twice and then left again, an element, and a browser that is
-        # started anew; each of them has a shorter limit of its own.
-        limit = 3 * self.rules.page_seconds + self.rules.action_seconds + START_SECONDS
+        # A page that is still coming, one that is gone to twice and then left again, an element,
+        # and a browser that is started anew; each of them has a shorter limit of its own.
+        limit = 4 * self.rules.page_seconds + self.rules.action_seconds + START_SECONDS
         return self._thread.run(work, limit)
 
     async def _launch(self) -> None:

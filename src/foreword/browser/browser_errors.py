@@ -79,6 +79,16 @@ def broken_tab_error(tab: Tab) -> BrowserFailed:
     return BrowserFailed(f"the tab {tab.name!r} {tab.broken_reason}", hint=hint, state=state)
 
 
+def still_loading_error(tab: Tab, rules: Rules) -> BrowserFailed:
+    """The error for a tab that shows the page before the one it is to show."""
+    where = mask(short(tab.requested_url, LONGEST_TITLE))
+    return BrowserFailed(
+        f"nothing was done: the tab {tab.name!r} is still loading {where}, without an answer for"
+        f" {rules.page_seconds:g} s",
+        hint="wait for an element or the address of the page that is to come",
+    )
+
+
 def load_error(error: Error, url: str, rules: Rules) -> BrowserFailed:
     """The error for an address that could not be opened."""
     where = mask(short(url, LONGEST_TITLE))

@@ -28,7 +28,7 @@ _TAB_KEYS = {"name", "url", "active"}
 _HINT = "start without it, and sign in again"
 
 
-async def save(chromium: Chromium, path: Path) -> bool:
+async def save(chromium: Chromium, path: Path, mark: str = "") -> bool:
     """Write the file anew, unless the browser is the user's own; it is there whole or as it was."""
     if chromium.profile is None:
         return False
@@ -36,7 +36,7 @@ async def save(chromium: Chromium, path: Path) -> bool:
     tabs = []
     for listed, tab in zip(chromium.tabs.listing(), chromium.tabs.all(), strict=True):
         tabs.append({**listed, "url": tab.url})  # a listing shortens long addresses
-    state = {"version": VERSION, "storage": storage, "tabs": tabs}
+    state = {"version": VERSION, "mark": mark, "storage": storage, "tabs": tabs}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = path.with_name(f"{path.name}.{os.getpid()}.new")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession, Page, Request
+    from playwright.async_api import CDPSession, Frame, Page, Request
 
 LONGEST_URL = 2_000  # characters that a result tells of an address; `data:` addresses have no end
 ERROR_PAGE = "chrome-error:"
@@ -36,6 +36,8 @@ class Tab:
     broken_reason: str = ""  # why nothing can be done with it any more
     is_limited: bool = False  # by what `limit` does
     quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while no page is loading
+    request: Request | None = None  # for the page that it is loading
+    shows_last_page: bool = False  # the one before that, since no answer has come yet
 
     @property
     def url(self) -> str:
@@ -45,14 +47,27 @@ class Tab:
     def mark_broken(self, reason: str) -> None:
         """Nothing more can be done with it; whoever waits for its page goes on."""
         self.broken_reason = reason
-        self.quiet.set()
+        self.on_loaded()
 
     def on_request(self, request: Request) -> None:
         """Note that it begins to load another page."""
         if self.is_navigation(request):
             self.requested_url = request.url
             self.loads += 1
+            self.request = request
+            self.shows_last_page = True
             self.quiet.clear()
+
+    def on_loaded(self) -> None:
+        """Note that it has its page, or will have none."""
+        self.request = None
+        self.shows_last_page = False
+        self.quiet.set()
+
+    def on_shown(self, frame: Frame) -> None:
+        """Note that it shows the next page, as far as that is loaded."""
+        if frame is self.page.main_frame:
+            self.shows_last_page = False
 
     def is_navigation(self, request: Request) -> bool:
         """Whether a request is for the page itself, and not for a frame or a part of it."""

@@ -214,13 +214,14 @@ class Tabs:
         page.on(
             "websocket", lambda socket: self._count_blocked(tab, url=socket.url, kind="websocket")
         )
-        page.on("domcontentloaded", lambda _: tab.quiet.set())
+        page.on("framenavigated", lambda frame: tab.on_shown(frame))
+        page.on("domcontentloaded", lambda _: tab.on_loaded())
         page.on("download", lambda download: self._cancel_download(tab, download))
         return tab
 
     def _on_failed_request(self, tab: Tab, request: Request) -> None:
-        if tab.is_navigation(request):
-            tab.quiet.set()
+        if request is tab.request:
+            tab.on_loaded()
         self._count_blocked(tab, url=request.url, kind=request.resource_type)
 
     def _count_blocked(self, tab: Tab, *, url: str, kind: str) -> None:
@@ -269,7 +270,7 @@ class Tabs:
         self._tabs = [other for other in self._tabs if other is not tab]
         self._front = [other for other in self._front if other is not tab]
         self._arriving.pop(tab.page, None)
-        tab.quiet.set()
+        tab.on_loaded()
 
     async def _answer_dialog(self, dialog: Dialog) -> None:
         from playwright.async_api import Error
@@ -297,7 +298,7 @@ class Tabs:
 
         if tab.guarded:
             self.notes.downloads.append(short(download.suggested_filename, LONGEST_TEXT))
-            tab.quiet.set()
+            tab.on_loaded()
             with suppress(Error):
                 await download.cancel()
 

@@ -34,7 +34,7 @@ class NodeOutcome:
     """What came of one turn."""
 
     status: str
-    output: dict[str, Any]  # result, variables, error, hint, page, seconds
+    output: dict[str, Any]  # result, variables, error, hint, page, may_have_happened, seconds
     variables: Mapping[str, Any] = field(default_factory=dict)  # as they are, for other nodes
     value: Any = None  # of a condition, whether it holds; of a loop, the list
 
@@ -188,7 +188,13 @@ def _set_variable(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResul
 
 def _failure_output(error: ForewordError) -> dict[str, Any]:
     page = error.state if isinstance(error, BrowserFailed) else {}
-    output = {"error": error.message, "hint": error.hint, "page": page}
+    unclear = isinstance(error, BrowserFailed) and error.may_have_happened
+    output = {
+        "error": error.message,
+        "hint": error.hint,
+        "page": page,
+        "may_have_happened": unclear,
+    }
     return {name: value for name, value in output.items() if value}
 
 

@@ -4,8 +4,8 @@ done already.
 Each turn of a node is a step: a row before it begins, and its end together with its result, which
 is written once, and the variables it sets. A run that goes on later takes the same way and passes
 what has a result. What was typed into a page since it was loaded is lost with its browser, so that
-it is typed again; typing has no effect until something is clicked. A click or an opened address
-that was under way when its process died is done again, and a note says so.
+it is typed again; typing has no effect until something is clicked. An address that was being opened
+when its process died is opened again, and a note says so; of a click, `unclear_step` decides.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.director import browser_files, node_tools
 from foreword.director.node_turn import NodeOutcome, take
+from foreword.director.unclear_step import UnclearStep, browser_mark, question
 from foreword.errors import ForewordError, StoreError
 from foreword.plan.node import BRANCHES, TYPES
 from foreword.plan.node_tree import Node, Tree
@@ -38,12 +39,14 @@ _DIGEST_DIGITS = 16  # 64 bits: two lists of one loop do not meet by chance
 
 
 class WalkStop(Exception):
-    """The run does not go on: a node has failed, or somebody said stop."""
+    """The run does not go on: a node has failed, somebody said stop, or has to decide
+    (`question`)."""
 
-    def __init__(self, key: str, *, failed: bool) -> None:
+    def __init__(self, key: str, *, failed: bool, question: str = "") -> None:
         super().__init__(key)
         self.key = key
         self.failed = failed
+        self.question = question
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,6 +58,7 @@ class NodeWalk:
     run: Run
     tree: Tree
     is_stopped: Callable[[], bool]
+    unclear: UnclearStep | None = None  # of an earlier attempt
     on_step: OnStep | None = None
     done: dict[str, Result] = field(default_factory=dict)  # of earlier attempts
     steps: list[dict[str, Any]] = field(default_factory=list)  # of this one
@@ -83,13 +87,37 @@ class NodeWalk:
         if before is not None and before.status == SUCCESS:
             self._pass(node, loops, before, path)
             return
+        if (
+            self.unclear is not None
+            and self.unclear.key == key
+            and self._settle(node, self.unclear)
+        ):
+            return
         turn = self._step(node, loops, key)
         if turn.status == FAILED:
-            raise WalkStop(key, failed=not self.is_stopped())
+            asks = question(key) if self._is_unclear(node, turn) else ""
+            raise WalkStop(key, failed=not self.is_stopped(), question=asks)
         if node["type"] == "condition":
             self._walk_branch(node, bool(turn.value), loops, path)
         if node["type"] == "loop":
             self._walk_turns(node, loops, key, turn)
+
+    def _settle(self, node: Node, step: UnclearStep) -> bool:
+        """Pass a step that may have happened, if it has or is taken for it; `WalkStop` where nobody
+        has decided."""
+        if step.decision == "ask":
+            raise WalkStop(step.key, failed=False, question=question(step.key))
+        if step.decision == "again":
+            self.notes.append(f"{step.key}: it may have happened before, and was done again")
+            return False
+        note = "it had happened when its process ended"
+        if step.decision == "skip":
+            note = "it was taken for done, and not done again"
+        self.notes.append(f"{step.key}: {note}")
+        self.typed.clear()
+        with self._own_transaction():
+            self._keep(node, step.key, NodeOutcome(SUCCESS, {"result": {"note": note}}), SUCCESS)
+        return True
 
     def _walk_branch(self, node: Node, holds: bool, loops: Mapping[str, Any], path: str) -> None:
         """The nodes on the way that a condition has decided for."""
@@ -115,16 +143,21 @@ class NodeWalk:
     ) -> None:
         name = str(node["config"]["as"])
         before = self.done.get(key)
-        has_begun = before is not None and before.status == RUNNING
-        if before and has_begun and before.output.get("digest") != _digest(turn.value):
+        begun_with = before.output.get("digest") if before is not None else None
+        if begun_with is not None and begun_with != _digest(turn.value):
             self.notes.append(
                 f"{key}: the list is not the one that the loop began with; turns that are done stay"
                 " done"
             )
-        for number, value in enumerate(turn.value):
-            scoped = {**loops, name: value}
-            path = f"{key}[{number}]/"
-            self._walk_children(str(node["id"]), branch="", loops=scoped, path=path)
+        try:
+            for number, value in enumerate(turn.value):
+                scoped = {**loops, name: value}
+                path = f"{key}[{number}]/"
+                self._walk_children(str(node["id"]), branch="", loops=scoped, path=path)
+        except WalkStop as stop:
+            with self._own_transaction():
+                self._keep(node, key, turn, FAILED if stop.failed else STOPPED)
+            raise
         with self._own_transaction():
             self._keep(node, key, turn, SUCCESS)
 
@@ -146,15 +179,20 @@ class NodeWalk:
             self._type_again()
         turn = take(node, scope, self.browser, self.secrets)
         if in_browser and turn.status == SUCCESS:
-            self._save_browser()
+            self._save_browser(browser_mark(self.run.run, step))
+        end = node_steps.UNCLEAR if self._is_unclear(node, turn) else turn.status
         if turn.status == FAILED and self.is_stopped():
-            node_steps.end(self.state.db, step, STOPPED)
+            node_steps.end(self.state.db, step, STOPPED if end == FAILED else end)
             return turn
         status = RUNNING if node["type"] == "loop" and turn.status == SUCCESS else turn.status
         with self._own_transaction():
             self._keep(node, key, turn, status)
-            node_steps.end(self.state.db, step, turn.status)
+            node_steps.end(self.state.db, step, end)
         return turn
+
+    def _is_unclear(self, node: Node, turn: NodeOutcome) -> bool:
+        """Whether a turn failed that may have had its effect all the same."""
+        return TYPES[str(node["type"])].acts and bool(turn.output.get("may_have_happened"))
 
     def _begin_step(self, node: Node, key: str) -> int:
         """Write down that a turn of a node is about to be taken."""
@@ -179,22 +217,22 @@ class NodeWalk:
             yield
 
     def _note_lost_steps(self) -> None:
-        """Say which steps were under way when a process ended: they may have had their effect."""
+        """Say which addresses were being opened when a process ended."""
         for step in node_steps.of_run(self.state.db, self.state.workflow.id, self.run.run):
             before = self.done.get(step.key)
             is_done = before is not None and before.status == SUCCESS
             node = self.tree.nodes.get(step.node)
-            if step.ended or is_done or node is None or node["type"] not in _LOADS:
+            if step.ended or is_done or node is None or node["type"] != "navigate":
                 continue
             self._note_once(
-                f"{step.key}: it was under way when its process ended, so it may happen twice"
+                f"{step.key}: it was under way when its process ended, so it is opened again"
             )
 
     def _keep(self, node: Node, key: str, turn: NodeOutcome, status: str) -> None:
         """Write a result down, with the variables it sets and the status of its node."""
         name = str(node["id"])
         output = dict(turn.output)
-        if node["type"] == "loop" and status == RUNNING:
+        if node["type"] == "loop" and turn.status == SUCCESS and status != SUCCESS:
             output["digest"] = _digest(turn.value)
         if node_results.keep(
             self.state.db,
@@ -223,13 +261,13 @@ class NodeWalk:
                     f"{node['id']}: what was typed could not be typed again: {turn.output['error']}"
                 )
 
-    def _save_browser(self) -> None:
+    def _save_browser(self, mark: str) -> None:
         if self.browser is None:
             return
         path = browser_files.place(self.state)
         try:
             browser_files.prepare(path)
-            self.browser.save(path)
+            self.browser.save(path, mark=mark)
         except ForewordError as error:
             self._note_once(
                 f"the browser could not be saved, so that its tabs may be lost: {error.message}"

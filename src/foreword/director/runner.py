@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from foreword.director import browser_files, node_tools
+from foreword.director import browser_files, node_tools, unclear_step
 from foreword.director.node_turn import take
 from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
 from foreword.errors import BadNode, UnknownName, UsageError
@@ -79,11 +79,16 @@ def run_workflow(
     browser: Browser | None,
     *,
     resume: str | None = None,
+    again: str | None = None,
+    skip: str | None = None,
     on_step: OnStep | None = None,
     cancel: Event | None = None,
 ) -> dict[str, Any]:
     """Run all nodes, or go on with a run, and wait for it; it stops at the first node that fails,
     or by `cancel`.
+
+    A step that may have happened is not repeated: the run stops there with a `question`, until it
+    is resumed with that step's key or node as `again` (do it) or `skip` (take it for done).
 
     A run that goes on in another process wants a browser that was started with
     `restore=saved_browser(...)`. `on_step` is told when a turn of a node begins and what came of
@@ -92,6 +97,8 @@ def run_workflow(
     began = monotonic()
     tree = node_tools.read_tree(state)
     _refuse_unready(tree)
+    unclear = unclear_step.find(state, tree, resume) if resume is not None else None
+    unclear = unclear_step.decide(unclear, again=again, skip=skip)
     me = Identity()
     with heartbeat(state.url, state.root, me):
         walk = NodeWalk(
@@ -99,6 +106,7 @@ def run_workflow(
             browser=browser,
             run=_begin_run(state, me.executor, resume),
             tree=tree,
+            unclear=unclear,
             is_stopped=(cancel or Event()).is_set,
             on_step=on_step,
         )
@@ -135,6 +143,7 @@ class _AttemptEnd:
 
     status: str
     key: str = ""
+    question: str = ""
 
 
 def _walk_to_end(walk: NodeWalk) -> _AttemptEnd:
@@ -144,7 +153,7 @@ def _walk_to_end(walk: NodeWalk) -> _AttemptEnd:
         walk.go()
         end = _AttemptEnd(SUCCESS)
     except WalkStop as stop:
-        end = _AttemptEnd(FAILED if stop.failed else STOPPED, stop.key)
+        end = _AttemptEnd(FAILED if stop.failed else STOPPED, stop.key, stop.question)
     finally:
         _note_end(walk, end)
     return end
@@ -178,6 +187,12 @@ def _run_summary(walk: NodeWalk, end: _AttemptEnd) -> dict[str, Any]:
         failure = walk.steps[-1]
         summary |= {key: failure[key] for key in ("error", "hint", "page") if key in failure}
     summary["next"] = f"repair {name} if need be, then run_workflow with resume {run} goes on there"
+    if end.question:
+        summary["question"] = end.question
+        summary["next"] = (
+            f"look whether {name} has happened, then run_workflow with resume {run} and skip"
+            f" {end.key} where it has, or again {end.key} where it has not"
+        )
     return summary
 
 

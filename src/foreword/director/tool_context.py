@@ -145,7 +145,9 @@ def wait_unless_stopped(work: Callable[[], T], cancel: Event) -> T:
     Thread(target=run, name="foreword-browsing", daemon=True).start()
     while not wait([outcome], LOOK_SECONDS).done:
         if cancel.is_set():
-            raise BrowserFailed(
+            stopped = BrowserFailed(
                 "stopped before it was done", hint="look at the page before going on"
             )
+            stopped.may_have_happened = True
+            raise stopped
     return outcome.result()

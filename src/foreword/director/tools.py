@@ -50,9 +50,11 @@ class NodeToMove(OperationInput):
 
 
 class RunToStart(OperationInput):
-    """A new run, or one to go on with."""
+    """A new run, or one to go on with, and what becomes of its step that may have happened."""
 
     resume: ToolText | None = None
+    again: ToolText | None = None
+    skip: ToolText | None = None
 
 
 class ScoutOrder(OperationInput):
@@ -106,6 +108,8 @@ def _run(context: ToolContext, given: Arguments) -> Answer:
         context.session,
         context.browser_or_none,
         resume=given.get("resume"),
+        again=given.get("again"),
+        skip=given.get("skip"),
         on_step=on_step,
         cancel=context.cancel,
     )
@@ -166,7 +170,9 @@ _ALL = (
         name="run_workflow",
         about=(
             "Run the whole workflow in the browser. resume: the number of a run that failed; it"
-            " goes on at the node where it stopped."
+            " goes on at the node where it stopped. Where that may have happened, it stops with a"
+            " question: look at the site, then resume with skip: NODE if it has happened, again:"
+            " NODE if not."
         ),
         run=_run,
         takes=RunToStart,

@@ -27,12 +27,13 @@ class Type:
 
     one_of: tuple[str, ...] = ()  # fields of which exactly one is given
     in_browser: bool = True
+    acts: bool = False  # may change something for good, so that it is never repeated unasked
     holds: bool = False  # other nodes
 
 
 TYPES: dict[str, Type] = {
     "navigate": Type(),
-    "click": Type(),
+    "click": Type(acts=True),
     "type": Type(),
     "wait": Type(one_of=("selector", "url", "seconds")),
     "extract": Type(),

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from foreword.store.database import Database, stamp, storable_text
 from foreword.store.node_runs import RUNNING, Run
 
+UNCLEAR = "unclear"  # over, and whether it had its effect is not known
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
@@ -21,7 +23,7 @@ class Step:
     attempt: int
     key: str
     node: str
-    status: str  # running until it is over, then success, failed or stopped
+    status: str  # running until it is over, then success, failed, stopped or unclear
     began: str
     ended: str  # nothing while it is under way
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 BESIDE_STEP = 20  # columns of a step's line that are mark and seconds
 EMPTY_PAGE = "about:blank"
-MARKS = {"success": "ok", "failed": "failed", "running": "running"}
-COLOURS = {"success": "green", "failed": "red", "running": "cyan"}
+MARKS = {"success": "ok", "failed": "failed", "running": "running", "stopped": "stopped"}
+COLOURS = {"success": "green", "failed": "red", "running": "cyan", "stopped": "yellow"}
 
 
 @click.command()
@@ -111,12 +111,22 @@ def test(
 @click.option(
     "--resume", is_flag=True, help="Go on with the last run, at the node where it stopped."
 )
+@click.option(
+    "--again",
+    metavar="NODE",
+    help="Go on; do this step again, which may have happened before.",
+)
+@click.option(
+    "--skip", metavar="NODE", help="Go on; take this step for done, and do not do it again."
+)
 @AS_JSON
 @browser_options
 @store_options
 def run(
     workflow: str,
     resume: bool,
+    again: str | None,
+    skip: str | None,
     as_json: bool,
     origins: tuple[str, ...],
     assets: tuple[str, ...],
@@ -129,12 +139,15 @@ def run(
     """Run a workflow in a browser.
 
     It stops at the first node that fails. With --resume a run that failed, was stopped or was
-    killed goes on there, signed in as it was; what is done is not done again.
+    killed goes on there, signed in as it was; what is done is not done again. Where a click may
+    have happened, and nobody knows, it stops and asks: look at the site, then say --skip NODE if it
+    has happened, --again NODE if not.
 
     \b
     Examples:
       foreword director run letters
       foreword director run letters --resume --show
+      foreword director run letters --skip node11
     """
     from foreword.director import runner
 
@@ -143,7 +156,7 @@ def run(
     )
     with existing_workflow(db, root, workflow) as state:
         _check_nodes(state)
-        run_to_resume = _run_to_resume(state, resume)
+        run_to_resume = _run_to_resume(state, bool(resume or again or skip))
     with (
         open_director(db, workflow, root=root, browser=browser) as director,
         stoppable() as cancel,
@@ -152,6 +165,8 @@ def run(
             director.session,
             director.tool_context(cancel=cancel).browser_or_none,
             resume=run_to_resume,
+            again=again,
+            skip=skip,
             on_step=_StepPrinter(director.session),
             cancel=cancel,
         )
@@ -221,6 +236,12 @@ def _finish_run(done: dict[str, Any], as_json: bool, workflow: str) -> None:
     where = done.get("failed_at") or done.get("stopped_at")
     why = f": {done['error']}" if done.get("error") else ""
     hint = f"`foreword director run {workflow} --resume` goes on there; what is done stays done"
+    if done.get("question"):
+        why = f"{why}: {done['question']}"
+        hint = (
+            f"look at the site, then `foreword director run {workflow} --skip {done['key']}` if it"
+            f" has happened, `--again {done['key']}` if not"
+        )
     screen.show_error(f"{done['status']} at {where}{why}", hint)
     raise click.exceptions.Exit(1 if done["status"] == "failed" else INTERRUPTED)
 

@@ -1,0 +1,81 @@
+"""A site that counts what is posted to it, and answers when the test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+
+LONGEST_HOLD_SECONDS = 60.0  # so that nothing waits for ever where a test fails
+PAGES = {
+    "/": """<title>Counter</title><form method="post" action="/post">
+        <input id="name" name="name"><textarea id="note"></textarea>
+        <input id="short" maxlength="3"><button id="send">Send</button></form>
+        <button id="delete" onclick="if (confirm('Delete all?')) fetch('/post', {method: 'POST'})
+            .then(() => document.getElementById('told').textContent = 'deleted')">Delete</button>
+        <a id="file" href="/file">File</a>
+        <a id="new" href="/other" target="_blank">New</a><p id="told"></p>""",
+    "/post": "<title>Posted</title><h1>Posted</h1>",
+    "/other": "<title>Other</title><h1>Other</h1>",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class PostOffice:
+    """What was posted, and whether answers are held back."""
+
+    url: str = ""
+    posts: int = 0
+    answering: Event = field(default_factory=Event)
+    hold_seconds: float = LONGEST_HOLD_SECONDS
+    file: bytes = b"number,subject\n"
+
+    def reset(self) -> None:
+        """As it was at the start."""
+        self.posts = 0
+        self.hold_seconds = LONGEST_HOLD_SECONDS
+        self.answering.set()
+
+
+@contextmanager
+def post_office() -> Iterator[PostOffice]:
+    office = PostOffice()
+    office.reset()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/file":
+                disposition = ("Content-Disposition", 'attachment; filename="../letters.csv"')
+                self._answer(office.file, ("Content-Type", "text/csv"), disposition)
+            else:
+                page = PAGES.get(self.path.partition("?")[0], "")
+                self._answer(page.encode(), ("Content-Type", "text/html"))
+
+        def do_POST(self) -> None:
+            office.posts += 1
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            office.answering.wait(office.hold_seconds)
+            self._answer(PAGES["/post"].encode(), ("Content-Type", "text/html"))
+
+        def _answer(self, body: bytes, *headers: tuple[str, str]) -> None:
+            self.send_response(200)
+            for name, value in (*headers, ("Content-Length", str(len(body)))):
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        office.url = f"http://127.0.0.1:{server.server_port}"
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield office
+        finally:
+            office.answering.set()
+            server.shutdown()

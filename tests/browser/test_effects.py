@@ -1,0 +1,50 @@
+"""What happened is told as it happened: clicks whose answer is late, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from foreword.browser import Browser
+from foreword.errors import BrowserFailed
+from tests.browser.post_office import PostOffice
+
+
+def test_a_click_whose_form_is_answered_late_is_a_click_and_posts_once(
+    browser: Browser, office: PostOffice
+) -> None:
+    browser.navigate(office.url)
+    office.answering.clear()
+    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    result = browser.click("#send")
+
+    assert (result["title"], "loading" in result) == ("Posted", False)
+    assert office.posts == 1
+
+
+def test_while_the_next_page_does_not_answer_nothing_is_done_on_the_last_one(
+    browser: Browser, office: PostOffice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.navigate(office.url)
+    monkeypatch.setattr(browser, "rules", replace(browser.rules, page_seconds=0.5))
+    office.answering.clear()
+    assert browser.click("#send")["loading"] == "clicked; the page is still loading"
+
+    for act in (browser.click, browser.extract):
+        with pytest.raises(BrowserFailed, match="nothing was done: the tab 'Main Tab' is") as late:
+            act("#send")
+        assert not late.value.may_have_happened
+    office.answering.set()
+    assert browser.wait("h1")["title"] == "Posted"
+    assert office.posts == 1
+
+
+def test_a_click_that_found_nothing_is_known_not_to_have_happened(
+    browser: Browser, office: PostOffice
+) -> None:
+    browser.navigate(office.url)
+
+    with pytest.raises(BrowserFailed) as failure:
+        browser.click("#nothing")
+    assert not failure.value.may_have_happened
