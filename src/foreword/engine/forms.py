@@ -60,7 +60,20 @@ def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple
         size = units(section, body, scale)
         if size <= room:
             return body, size
-    return None
+    return _bare_mark(section, room, scale)
+
+
+def _bare_mark(section: Section, room: int, scale: Scale) -> tuple[Body, int] | None:
+    """Of what may be cut but never lost, and has no sentence that fits: the mark alone."""
+    forms = section.rule.forms
+    if section.entries or "gone" in forms or not any(form in CUTS for form in forms):
+        return None
+    lines = section.text.count("\n")
+    mark = recall_mark(section.handle, scale.counter)
+    text = scale.framed(section, mark(lines, scale.counter.measure(section.text)))
+    body = Body(text=text, form="excerpt")
+    size = units(section, body, scale)
+    return (body, size) if size <= room else None
 
 
 def _is_worth_cutting(section: Section, room: int, scale: Scale) -> bool:

@@ -1,0 +1,20 @@
+"""What becomes of a section that has no smaller form."""
+
+from __future__ import annotations
+
+from foreword import tokens
+from foreword.engine.assemble import Request, assemble
+from foreword.section import Budget, Rule, Section
+
+
+def test_what_is_never_lost_and_has_no_sentence_that_fits_leaves_its_mark() -> None:
+    endless = "The pump " + "and the valve " * 80 + "failed."
+    section = Section(tag="step", text=endless, rule=Rule(forms=("full", "summary")))
+    request = Request(
+        budget=Budget(tokens=80, window_tokens=80), counter=tokens.counter("estimate")
+    )
+    package = assemble([section], request)
+    assert f"tokens left out: foreword recall {section.handle}]" in package.text
+    assert "The pump" not in package.text
+    (omission,) = package.report.omissions
+    assert omission.handle == section.handle
