@@ -162,10 +162,10 @@ def state_sections(
         return "not in the source", []
     if isinstance(value, str) and not spec.each:
         return [part_section(tag, selection, value)], []
-    texts = _member_texts(spec, value, data, where)
+    texts, notes = _member_texts(spec, value, data, where)
     if not texts:
-        return _reason_for_none(spec), []
-    return [_list_section(tag, selection, tuple(map(Entry, texts)), joiner="\n\n")], []
+        return _reason_for_none(spec), notes
+    return [_list_section(tag, selection, tuple(map(Entry, texts)), joiner="\n\n")], notes
 
 
 def part_section(tag: str, selection: Selection, text: str) -> Section:
@@ -218,8 +218,9 @@ def _reason_for_none(spec: SectionSpec) -> str:
 
 def _member_texts(
     spec: SectionSpec, value: object, data: Mapping[str, Any], where: str
-) -> list[str]:
-    """The members of a list that the section wants, each as a text."""
+) -> tuple[list[str], list[str]]:
+    """The members of a list that the section wants, each as a text; and notes on those that lack
+    what they should have."""
     members = json_state.members(
         [value] if isinstance(value, dict) else value, where, spec.state or ""
     )
@@ -232,9 +233,19 @@ def _member_texts(
         )
     if spec.last:
         members = members[-spec.last :]
-    if spec.each:
-        return [json_state.fill_template(spec.each, member) for member in members]
-    return [json.dumps(member, indent=2) for member in members]
+    if not spec.each:
+        return [json.dumps(member, indent=2) for member in members], []
+    texts = list[str]()
+    notes = list[str]()
+    for index, member in enumerate(members):
+        text = json_state.fill_template(spec.each, member)
+        lacking = [field for field in spec.wanted if not _has_fields(member, [field])]
+        if lacking:
+            # what it does have may say it under a name nobody thought of
+            text = f"{text}\n{json.dumps(member, ensure_ascii=False)}".strip("\n")
+            notes.append(f"{spec.state}[{index}]: no {' and no '.join(lacking)} was found in it")
+        texts.append(text)
+    return texts, notes
 
 
 def _has_fields(member: Mapping[str, Any], fields: Sequence[str]) -> bool:
@@ -250,5 +261,6 @@ def _list_section(
     raw: bytes | None = None,
 ) -> Section:
     section = part_section(tag, selection, joiner.join(entry.text for entry in entries))
-    rule = replace(section.rule, joiner=joiner)
+    keeps_first = selection.sections[tag].keep == "first"
+    rule = replace(section.rule, joiner=joiner, newest_first=keeps_first)
     return replace(section, rule=rule, entries=entries, raw=raw)

@@ -206,9 +206,9 @@ class _Fitting:
             line = forms.reference(section, scale)
             least = scale.units(section.tag, scale.framed(section, line))
         elif section.entries:
-            only_pinned = forms.newest_entries(section, 0, scale)
-            if only_pinned:
-                least = forms.units(section, only_pinned, scale)
+            least_entries = forms.least_entries(section, scale)
+            if least_entries:
+                least = forms.units(section, least_entries, scale)
         _, whole = self._whole(index)
         return min(whole, least) + self._entry_fee(section)
 

@@ -7,9 +7,11 @@ handle that brings it back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from foreword.engine.render import Scale, turn_text
+from foreword.message import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import cut
 from foreword.text.lead import lead
@@ -99,7 +101,10 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
     if inner <= 0:
         return None
     if section.entries:
-        return newest_entries(section, inner, scale)
+        entries = newest_entries(section, inner, scale)
+        if entries is not None or section.rule.forms[-1] == "gone" or section.entries[0].messages:
+            return entries
+        # a list that is never lost, and whose first entry alone is too long, is cut as a text
     return _cut(section, form, inner, scale)
 
 
@@ -203,39 +208,125 @@ def reference(section: Section, scale: Scale) -> str:
 
 def newest_entries(section: Section, room: int, scale: Scale) -> Body | None:
     """A list with its oldest entries given up one by one; pinned entries stay, the others stay
-    in one run."""
+    in one run. Of a newest message that is too large for the room, as much as there is room
+    for."""
     entries = section.entries
-    kept = {index for index, entry in enumerate(entries) if entry.pinned}
+    kept = {index: entry for index, entry in enumerate(entries) if entry.pinned}
     room -= scale.counter.measure(_missing_mark(section, len(entries)) + section.rule.joiner)
-    room -= sum(_entry_units(section, entries[index], scale) for index in kept)
-    newest_first: Iterable[int] = range(len(entries))
-    if not section.rule.newest_first:
-        newest_first = reversed(range(len(entries)))
-    for index in newest_first:
+    room -= sum(_entry_units(section, entry, scale) for entry in kept.values())
+    is_newest = True
+    for index in _newest_first(section):
         if index in kept:
             continue
-        units = _entry_units(section, entries[index], scale)
-        if units > room:
+        entry: Entry | None = entries[index]
+        if _entry_units(section, entries[index], scale) > room:
+            entry = shorter_entry(section, entries[index], room, scale) if is_newest else None
+        if entry is None:
             break
-        kept.add(index)
-        room -= units
-    return _body_of_entries(section, sorted(kept), scale) if kept else None
+        kept[index] = entry
+        room -= _entry_units(section, entry, scale)
+        if entry is not entries[index]:
+            break
+        is_newest = False
+    return _body_of_entries(section, kept, scale) if kept else None
+
+
+def least_entries(section: Section, scale: Scale) -> Body | None:
+    """The least of a list that is never lost: what is pinned in it, and of the newest message a
+    mark."""
+    kept = {index: entry for index, entry in enumerate(section.entries) if entry.pinned}
+    for index in _newest_first(section):
+        newest = section.entries[index]
+        if index not in kept and newest.messages:
+            kept[index] = _least_entry(section, newest, scale)
+        break
+    return _body_of_entries(section, kept, scale) if kept else None
+
+
+def _newest_first(section: Section) -> Iterable[int]:
+    places = range(len(section.entries))
+    return places if section.rule.newest_first else reversed(places)
+
+
+def shorter_entry(section: Section, entry: Entry, room: int, scale: Scale) -> Entry | None:
+    """Messages within the room: their longest words are cut first. None where even without any
+    words they are too large."""
+    least = _least_entry(section, entry, scale)
+    spare = room - _entry_units(section, least, scale)
+    if spare < 0:
+        return None
+    parts = _longest_first(entry)
+    mark = recall_mark(section.handle, scale.counter)
+    for place, (row, at, words) in enumerate(parts):
+        if len(words) <= len(_words_of(least, row, at)):
+            continue
+        # What is longest is cut to what the shorter ones leave of the room.
+        others = sum(scale.counter.measure(other) for _, _, other in parts[place + 1 :])
+        marked = scale.counter.measure(_words_of(least, row, at))
+        shorter = cut.excerpt(
+            words, max(spare + marked - others, marked), scale.counter.measure, mark
+        )
+        if shorter is None:
+            continue
+        tried = _with_words(least, row, at, shorter)
+        if _entry_units(section, tried, scale) <= room:
+            spare -= scale.counter.measure(shorter) - marked
+            least = tried
+    return least
+
+
+def _least_entry(section: Section, entry: Entry, scale: Scale) -> Entry:
+    """The messages of an entry with a mark in place of all words that are longer."""
+    mark = recall_mark(section.handle, scale.counter)
+    for row, at, words in _longest_first(entry):
+        lines = words.count("\n") + 1
+        instead = mark(lines, scale.counter.measure(words))
+        if len(words) > len(instead):
+            entry = _with_words(entry, row, at, instead)
+    return entry
+
+
+def _longest_first(entry: Entry) -> list[tuple[int, int, str]]:
+    """The words of an entry's messages that may be cut, with their places."""
+    found = list[tuple[int, int, str]]()
+    for row, message in enumerate(entry.messages):
+        for at, part in enumerate(message.parts):
+            if isinstance(part, Text | ToolResult):
+                found.append((row, at, part.text))
+    return sorted(found, key=lambda one: -len(one[2]))
+
+
+def _words_of(entry: Entry, row: int, at: int) -> str:
+    part = entry.messages[row].parts[at]
+    return part.text if isinstance(part, Text | ToolResult) else ""
+
+
+def _with_words(entry: Entry, row: int, at: int, words: str) -> Entry:
+    """The entry with other words in one place."""
+    messages = list(entry.messages)
+    parts = list(messages[row].parts)
+    part = parts[at]
+    if isinstance(part, Text | ToolResult):
+        parts[at] = replace(part, text=words)
+    messages[row] = replace(messages[row], parts=tuple(parts), tokens=None)
+    return replace(entry, messages=tuple(messages))
 
 
 def _entry_units(section: Section, entry: Entry, scale: Scale) -> int:
     return scale.counter.measure(_entry_text(entry, scale, section.origin) + section.rule.joiner)
 
 
-def _body_of_entries(section: Section, kept: Sequence[int], scale: Scale) -> Body:
+def _body_of_entries(section: Section, kept: Mapping[int, Entry], scale: Scale) -> Body:
     """The section with these entries and a mark for the others, where the gap is."""
-    entries = tuple([section.entries[index] for index in kept])
+    entries = tuple([kept[index] for index in sorted(kept)])
     lost = members(section.entries) - members(entries)
-    if not lost:
+    if entries == section.entries:
         return full(section, scale)
-    mark = _missing_mark(section, lost)
+    mark = _missing_mark(section, lost) if lost else ""
     lines = [_entry_text(entry, scale, section.origin) for entry in entries]
-    gap = len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries)
-    lines.insert(gap, mark)
+    if mark:
+        gap = len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries)
+        lines.insert(gap, mark)
     return Body(
         text=scale.framed(section, section.rule.joiner.join(lines)),
         form="newest",
@@ -251,7 +342,9 @@ def members(entries: Sequence[Entry]) -> int:
 
 
 def _missing_mark(section: Section, lost: int) -> str:
-    what = "earlier messages" if section.entries[0].messages else "older entries"
+    what = "more entries" if section.rule.newest_first else "older entries"
+    if section.entries[0].messages:
+        what = "earlier messages"
     return missing_mark(f"{lost:,} {what}", section.handle)
 
 

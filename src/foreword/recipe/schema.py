@@ -147,6 +147,12 @@ class SectionSpec(RecipePart):
         default=(), description="Only members that have something in these fields."
     )
     last: Many | None = Field(default=None, description="Only the last so many members.")
+    keep: Literal["first", "last"] = Field(
+        default="last", description="Which members stay where not all of them fit."
+    )
+    wanted: Names = Field(
+        default=(), description="Fields that every member should have; a note names one without."
+    )
     named_in: str | None = Field(
         default=None, description="Only members whose name occurs in this list of the source."
     )

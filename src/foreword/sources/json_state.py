@@ -24,6 +24,29 @@ from foreword.text.words import parts
 
 _HINT = "give a JSON file with --source, or - for standard input"
 BLANK = lazy_pattern(r"\{(\w+)(!?)\}")
+# What recipes call a field, and what test runners and people call it: in lower case, without
+# underscores. The first that has a value counts.
+USUAL_NAMES = {
+    "test": ("testname", "fullname", "nodeid", "testcase", "testid", "name", "title"),
+    "error": (
+        "errormessage",
+        "message",
+        "failuremessage",
+        "failuremessages",
+        "failure",
+        "exception",
+        "reason",
+        "err",
+        "longrepr",
+        "crash",
+    ),
+    "expected": ("expectedvalue", "want", "wanted"),
+    "received": ("actual", "receivedvalue", "actualvalue", "got"),
+    "stack": ("stacktrace", "traceback", "trace", "backtrace", "callstack", "longreprtext"),
+    "file": ("filepath", "path", "filename", "sourcefile"),
+    "implementation": ("code", "source", "content", "body"),
+    "description": ("purpose", "summary"),
+}
 
 
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
@@ -69,14 +92,35 @@ def value_at(data: Mapping[str, Any], path: str) -> Any:
 
 
 def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
-    """A list of mappings, or an error that names the wrong one."""
+    """A list of mappings with their fields under the names that recipes use, or an error that
+    names the wrong one."""
     if not isinstance(value, list):
         raise BadSource(where, f"{path}: must be a list, not {type_name(value)}")
     for index, member in enumerate(value):
         if not isinstance(member, Mapping):
             problem = f"must be a mapping, not {type_name(member)}"
             raise BadSource(where, f"{path}[{index}]: {problem}")
-    return value
+    return [with_usual_names(member) for member in value]
+
+
+def with_usual_names(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The member with what it has under another usual name under ours, too."""
+    named = {_plain_key(key): key for key in reversed(list(member))}
+    found = dict[str, Any]()
+    for field, others in USUAL_NAMES.items():
+        if _text(member.get(field)):
+            continue
+        for other in others:
+            key = named.get(other)
+            if key is not None and _text(member[key]):
+                found[field] = member[key]
+                break
+    return {**member, **found} if found else member
+
+
+def _plain_key(key: object) -> str:
+    """`testName`, `test_name` and `Test-Name` are one key."""
+    return re.sub(r"[\W_]", "", str(key)).lower()
 
 
 def matching_members(
@@ -96,16 +140,31 @@ def members_named_by(
     where: str = "source",
     path: str = "failures",
 ) -> list[Mapping[str, Any]]:
-    """The members that the others name: in their `unit` field, or by words of their `test` name."""
+    """The members that the others name: in their `unit` field, by words of their `test` name, or
+    by their file in the stack."""
     for index, other in enumerate(others):
         for key in ("unit", "units"):
             if not _is_text_or_texts(other.get(key)):
                 raise BadSource(where, f"{path}[{index}].{key}: must be text or a list of texts")
-    return [member for member in found if _is_named(str(member.get("name", "")), others)]
+    return [member for member in found if _is_named(member, others)]
 
 
-def _is_named(name: str, others: Sequence[Mapping[str, Any]]) -> bool:
-    return any(_names(other, name) for other in others)
+def _is_named(member: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> bool:
+    name = str(member.get("name") or "")
+    file = str(member.get("file") or "").strip().removeprefix("./")
+    # `a.ts` is not in `data.ts`, and `src/a.ts` is in `/home/me/src/a.ts:22`
+    in_stack = re.compile(rf"(?<![\w.-]){re.escape(file)}(?![\w-])") if file else None
+    for other in others:
+        if _names(other, name):
+            return True
+        if in_stack and not _units_of(other) and in_stack.search(_text(other.get("stack"))):
+            return True
+    return False
+
+
+def _units_of(other: Mapping[str, Any]) -> str | list[str]:
+    units: str | list[str] = other.get("unit") or other.get("units") or ""
+    return units
 
 
 def _is_text_or_texts(value: object) -> bool:
@@ -117,10 +176,10 @@ def _is_text_or_texts(value: object) -> bool:
 def _names(other: Mapping[str, Any], name: str) -> bool:
     if not name:
         return False
-    units = other.get("unit") or other.get("units")
+    units = _units_of(other)
     if units:
         return name in ([units] if isinstance(units, str) else units)
-    test = str(other.get("test") or other.get("name") or "")
+    test = str(other.get("test") or "")
     if name.lower() in re.findall(r"\w+", test.lower()):
         return True
     words = _words(name)
