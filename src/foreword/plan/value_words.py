@@ -57,11 +57,15 @@ def depth_problems(value: object) -> list[str]:
         for container in level:
             for member in _members(container):
                 members[id(member)] = member
+        if not members:
+            return []
         level = list(members.values())
-    return [f"nested more than {_MOST_DEPTH} deep"] if level else []
+    return [f"nested more than {_MOST_DEPTH} deep"]
 
 
 def _members(value: object) -> Iterable[object]:
+    if isinstance(value, (str, int, float)):  # most are, and no mapping is found more quickly
+        return ()
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else ()

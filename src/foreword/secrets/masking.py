@@ -9,6 +9,7 @@ and by `assignments` for names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TypeGuard
@@ -19,6 +20,7 @@ from foreword.secrets.placeholders import HIDDEN, is_pin, is_placeholder
 from foreword.secrets.secret_names import (
     asks_for_a_secret,
     is_guarded_name,
+    is_label_field,
     is_labelled_field,
     is_pin_name,
     is_secret_name,
@@ -50,6 +52,23 @@ _COMMAND_WORDS = 8
 _COMMAND_CHARS = 120
 # Under `credentials` a shorter number is a count; one of twelve digits and more may be a card's.
 _LEAST_CARD_NUMBER = 10**11
+# Most values are of the first types: to ask for those costs a tenth of asking for a `Mapping`.
+_SCALARS = (int, float, type(None))
+_MAPPINGS = (dict, Mapping)
+_ARRAYS = (list, tuple, Sequence)
+_BYTES = (str, bytes, bytearray, memoryview)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NameTraits:
+    """What the name of a member says about its value and those beside it."""
+
+    masked: str
+    may_be_secret: bool
+    is_label: bool
+    is_labelled: bool
+    asks: bool
+    answers: bool
 
 
 def is_secret(name: str, value: object) -> bool:
@@ -59,7 +78,7 @@ def is_secret(name: str, value: object) -> bool:
     keys.
     """
     # First what nearly always settles it: names come again and again, and are remembered.
-    if not (is_secret_name(name) or is_guarded_name(name) or is_pin_name(name)):
+    if not _may_be_secret(name):
         return False
     if value is None or isinstance(value, bool) or _is_empty(value):
         return False
@@ -68,6 +87,10 @@ def is_secret(name: str, value: object) -> bool:
     if is_pin_name(name) and isinstance(value, str | int) and is_pin(str(value)):
         return True
     return is_secret_name(name) or (is_guarded_name(name) and not _speaks_for_itself(value))
+
+
+def _may_be_secret(name: str) -> bool:
+    return is_secret_name(name) or is_guarded_name(name) or is_pin_name(name)
 
 
 def is_secret_value(text: str) -> bool:
@@ -104,16 +127,41 @@ def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
     `{"name": "password", "value": ...}` and `{"selector": "#password", "text": ...}` name their
     value in a field.
     """
-    label = _label(mapping)
-    has_question = any(asks_for_a_secret(str(field)) for field in mapping)
+    label = ""
+    has_question = False
     for key, value in mapping.items():
-        name = str(key)
-        secret = is_secret(name, value)
-        if not secret and label and is_labelled_field(name):
+        traits = _traits(str(key))
+        if traits.is_label and label != "password" and isinstance(value, str):
+            label = name_by_label(str(key), value) or label
+        has_question = has_question or traits.asks
+    for key, value in mapping.items():
+        traits = _traits(str(key))
+        secret = traits.may_be_secret and is_secret(str(key), value)
+        if not secret and label and traits.is_labelled:
             secret = is_secret(label, value)
-        if has_question and name.lower().startswith("answer"):
+        if has_question and traits.answers:
             secret = is_secret("secret", value)
-        yield mask(name), HIDDEN if secret else value
+        yield traits.masked, HIDDEN if secret else value
+
+
+def _traits(name: str) -> _NameTraits:
+    return _traits_short(name) if len(name) <= _LONGEST_REMEMBERED else _traits_long(name)
+
+
+@lru_cache(maxsize=4096)
+def _traits_short(name: str) -> _NameTraits:
+    return _traits_long(name)
+
+
+def _traits_long(name: str) -> _NameTraits:
+    return _NameTraits(
+        masked=mask(name),
+        may_be_secret=_may_be_secret(name),
+        is_label=is_label_field(name),
+        is_labelled=is_labelled_field(name),
+        asks=asks_for_a_secret(name),
+        answers=name.lower().startswith("answer"),
+    )
 
 
 def elements(array: Sequence[object]) -> Iterator[object]:
@@ -137,9 +185,7 @@ def hide(value: object) -> object:
 
 def is_array(value: object) -> TypeGuard[Sequence[object]]:
     """Whether the value is written as an array."""
-    return isinstance(value, Sequence) and not isinstance(
-        value, str | bytes | bytearray | memoryview
-    )
+    return isinstance(value, _ARRAYS) and not isinstance(value, _BYTES)
 
 
 def as_text(value: object) -> str:
@@ -153,27 +199,16 @@ def _copy_without_secrets(value: object, inside: tuple[int, ...]) -> object:
     """A copy of a value; `inside` has the ids of those around it, which it may hold again."""
     if isinstance(value, str):
         return mask(value)
-    if value is None or isinstance(value, bool | int | float):
+    if isinstance(value, _SCALARS):
         return value
     if len(inside) >= MOST_DEPTH or id(value) in inside:
         return TOO_DEEP
     inside = (*inside, id(value))
-    if isinstance(value, Mapping):
+    if isinstance(value, _MAPPINGS):
         return {name: _copy_without_secrets(member, inside) for name, member in members(value)}
     if is_array(value):
         return [_copy_without_secrets(member, inside) for member in elements(value)]
     return mask(as_text(value))
-
-
-def _label(mapping: Mapping[object, object]) -> str:
-    """The name that a field gives to the value in another, a password's before a PIN's."""
-    names: set[str] = set()
-    for field, label in mapping.items():
-        if isinstance(label, str):
-            names.add(name_by_label(str(field), label))
-    if "password" in names:
-        return "password"
-    return "pin" if "pin" in names else ""
 
 
 def _is_empty(value: object) -> bool:

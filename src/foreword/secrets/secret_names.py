@@ -151,6 +151,12 @@ def name_by_label(field: str, label: str) -> str:
     return "pin" if words[-1:] == ("pin",) else ""
 
 
+def is_label_field(field: str) -> bool:
+    """Whether the field may name the value in another: `name`, `selector`, `type`."""
+    folded = _fold(field)
+    return folded == "type" or folded in LABEL_FIELDS
+
+
 def labels_a_secret(field: str, label: str) -> bool:
     """Whether a field says that the value beside it is a secret."""
     return name_by_label(field, label) == "password"

@@ -43,13 +43,39 @@ class Stretch:
     is_history: bool = False
 
 
-def fingerprint(stretches: Sequence[Stretch]) -> list[list[object]]:
+class Digests:
+    """The digests of texts by name; of one that only grew since it was last asked for, only the
+    rest is read."""
+
+    def __init__(self) -> None:
+        self._last = dict[str, tuple[str, blake2b]]()  # by name: a text, and what has read it
+
+    def of(self, name: str, text: str) -> str:
+        """The digest of a text."""
+        before, reader = self._last.get(name) or ("", blake2b(digest_size=12))
+        if not text.startswith(before):
+            before, reader = "", blake2b(digest_size=12)
+        if len(text) > len(before):
+            reader = reader.copy()
+            reader.update(text[len(before) :].encode("utf-8", "surrogatepass"))
+        self._last[name] = (text, reader)
+        return reader.hexdigest()
+
+
+def fingerprint(stretches: Sequence[Stretch], digests: Digests) -> list[list[object]]:
     """Each stretch by its name, its length and a digest of its text."""
-    return [[stretch.name, len(stretch.text), _digest(stretch.text)] for stretch in stretches]
+    prefix = list[list[object]]()
+    for stretch in stretches:
+        digest = digests.of(stretch.name, stretch.text)
+        prefix.append([stretch.name, len(stretch.text), digest])
+    return prefix
 
 
 def compare(
-    stretches: Sequence[Stretch], before: Sequence[Sequence[Any]] | None, reason: str
+    stretches: Sequence[Stretch],
+    before: Sequence[Sequence[Any]] | None,
+    reason: str,
+    digests: Digests,
 ) -> Reuse:
     """The reuse of a call after one with that fingerprint; `reason` is why its history was cut,
     if it was."""
@@ -61,8 +87,8 @@ def compare(
     reused = 0
     for place, stretch in enumerate(stable):
         name, length, digest = before[place] if place < len(before) else ("", 0, "")
-        is_prefix = length <= len(stretch.text) and _digest(stretch.text[:length]) == digest
-        if name != stretch.name or not is_prefix:
+        is_prefix = name == stretch.name and length <= len(stretch.text)
+        if not is_prefix or digests.of(name, stretch.text[:length]) != digest:
             return Reuse(reused, stable_tokens, _break_reason(stretch, reason))
         if len(stretch.text) == length:
             reused += stretch.tokens
@@ -122,7 +148,3 @@ def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _without_internal(line: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name not in INTERNAL}
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -59,6 +59,7 @@ class Calls:
         self.message_cache = MessageCache(db=db, conversation=conversation)
         self.budget = budget  # of the window that is in memory, or will be at the first call
         self._stamps = StampReader(db, conversation.id)
+        self._digests = cache_reuse.Digests()
         self._is_loaded = False
         self._cut = Cut()
         self._last_call = _Call()
@@ -152,6 +153,7 @@ class Calls:
                 call.stretches,
                 last_usage.get("prefix"),
                 self._rewrite_reason(last_usage) or history.reason,
+                self._digests,
             ),
             messages=history.messages,
             image_tokens=IMAGE_TOKENS * history.images,
@@ -164,7 +166,7 @@ class Calls:
             compressions.save_window_start(self.db, self.conversation.id, window, history.cut)
         for_next_call = {
             "compression": number_of(self.message_cache.compression),
-            "prefix": cache_reuse.fingerprint(call.stretches),
+            "prefix": cache_reuse.fingerprint(call.stretches, self._digests),
             "hidden": self.writer.secrets.digest,
         }
         usage = {**entry, **for_next_call}
@@ -192,6 +194,12 @@ class Calls:
         if number != self._last_call.number:
             self._last_call = _Call(number, reports.usage_of(self.db, number) if number else {})
         return self._last_call.usage
+
+    def take_log(self, log: Sequence[Mapping[str, Any]]) -> None:
+        """Take in the usage log as it was just read, the newest line first: the last call need not
+        be read again."""
+        if log:
+            self._last_call = _Call(log[0]["report"], log[0])
 
     def _rewrite_reason(self, last_usage: Mapping[str, Any]) -> str:
         """Why the history is not what it was at an earlier call: compressed, a compression

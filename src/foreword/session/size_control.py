@@ -165,12 +165,13 @@ class SizeControl:
     def _parts_tokens(self, parts: Mapping[str, str]) -> int:
         """The tokens of the parts, and of the tags around the history; a part that is the same text
         as before is not counted again."""
-        counter = self._calls.writer.scale.counter
+        scale = self._calls.writer.scale
         sizes = dict[str, tuple[str, int]]()
         for tag, text in {**parts, self._calls.writer.tag: ""}.items():
             known = self._part_sizes.get(tag)
             if known is None or known[0] is not text:
-                known = (text, counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n"))
+                # as the engine weighs it, so that a tokenizer sees it once
+                known = (text, scale.counter.tokens(scale.units(tag, text)))
             sizes[tag] = known
         self._part_sizes = sizes
         return sum(tokens for _, tokens in sizes.values())

@@ -22,6 +22,7 @@ Kinds = type | tuple[type, ...]
 Check = Callable[[Any], bool]
 RESTORE = "restore the database from a copy"
 LARGEST_NUMBER = 2**63 - 1  # that a column of either database holds
+_ASCII_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _LONE = lazy_pattern("[\ud800-\udfff]")  # half a character: JSON can say it, UTF-8 can not
 _UNSTORABLE = lazy_pattern("[\0\ud800-\udfff]")
 
@@ -86,7 +87,7 @@ def to_json(value: object, what: str) -> str:
 def to_ascii_json(value: Mapping[str, Any]) -> str:
     """A mapping of our own making as JSON; in ASCII, so that any text can be in it, half
     characters too."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return _ASCII_JSON.encode(value)
 
 
 def storable_text(text: str) -> str:
