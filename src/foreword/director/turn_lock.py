@@ -9,15 +9,16 @@ whatever became of that.
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from foreword.director import browser_files
 from foreword.director.by_hand import is_by_hand
 from foreword.errors import StoreError, UsageError
+from foreword.message import Message
 from foreword.session.session import Session
 from foreword.store import messages, private
-from foreword.store.messages import Range
+from foreword.store.database import LARGEST_NUMBER
 
 # Messages that are looked at. Enough to see past what was done by hand since the last turn; with
 # more by hand than that, the turn counts as answered.
@@ -26,10 +27,12 @@ LATEST = 200
 
 def is_waiting(session: Session) -> bool:
     """Whether the last turn did not come to its answer: its process died, or its model failed."""
-    conversation = session.conversation.id
-    last = messages.up_to(session.db, conversation).seq
-    lines = messages.between(session.db, Range(conversation, max(1, last - LATEST), last))
-    latest = [line.message for line in lines if line.message.is_history]
+    lines = messages.before(session.db, session.conversation.id, LARGEST_NUMBER, LATEST)
+    return is_turn_open([line.message for line in lines])
+
+
+def is_turn_open(latest: Sequence[Message]) -> bool:
+    """The same by the latest messages of a history, the newest last."""
     for message in reversed(latest):
         if not is_by_hand(message):
             return message.role != "assistant" or bool(message.calls)

@@ -8,6 +8,7 @@ project. Fitting them into a budget is `next_call`'s business, the history `hist
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foreword.context.inputs import Inputs
 from foreword.context.readers import gather
@@ -37,15 +38,16 @@ class PartTexts:
     def __init__(self, state: WorkflowState, options: SessionOptions, system_prompt: str) -> None:
         self.system_prompt = system_prompt  # as it was read last
         self._state = state
-        self._workflow = WorkflowTexts(state)
+        self.workflow = WorkflowTexts(state)
         self._selection = options.selection
         self._root = options.root
         self._parts: dict[str, _PartText] = {}
+        self._plan: tuple[int, dict[str, Any] | None] = (0, None)  # its version, 0 for none
 
     @property
     def secrets(self) -> KnownValues:
         """Those hidden in the texts that were written last."""
-        return self._workflow.secrets
+        return self.workflow.secrets
 
     def texts(self, now: SessionStamps, browser: object = None) -> dict[str, str]:
         """Every part by its tag; what has not changed is not written again. `browser` are its
@@ -58,7 +60,7 @@ class PartTexts:
             "browser": repr(browser),
         }
         self.system_prompt = now.system_prompt
-        self._workflow.refresh(snapshot=now.snapshot, variables=now.variables)
+        self.workflow.refresh(snapshot=now.snapshot, variables=now.variables)
         secrets = self.secrets
         for tag, spec in self._selection.sections.items():
             if spec.state not in stamps:
@@ -72,20 +74,26 @@ class PartTexts:
             texts[section.tag] = secrets.known(section.text)
         return texts
 
+    def plan(self, now: SessionStamps) -> dict[str, Any] | None:
+        """The plan, whole; one that has not changed is not read again."""
+        if self._plan[0] != now.plan:
+            self._plan = (now.plan, self._state.get_current_plan())
+        return self._plan[1]
+
     def current_secrets(self) -> KnownValues:
         """What hides every secret that the workflow holds now."""
         now = workflows.stamps(self._state.db, self._state.workflow.id)
-        self._workflow.refresh(snapshot=now.snapshot, variables=now.variables)
+        self.workflow.refresh(snapshot=now.snapshot, variables=now.variables)
         return self.secrets
 
     def _write(self, spec: SectionSpec, now: SessionStamps, browser: object) -> str:
         match (spec.state, spec.show):
             case "snapshot", "snapshot":
-                return self._workflow.snapshot_text()
+                return self.workflow.snapshot_text()
             case "variables", "variables":
-                return self._workflow.variable_text()
+                return self.workflow.variable_text()
             case "plan", "plan":
-                plan = self._state.get_current_plan()
+                plan = self.plan(now)
                 return plan_text(plan) if plan else EMPTY["plan"]
         value = self._value(spec.state, now, browser)
         return part_text(spec.show, value) if spec.show else str(value or "")
@@ -95,7 +103,7 @@ class PartTexts:
             case "system_prompt":
                 return now.system_prompt
             case "plan":
-                return self._state.get_current_plan()
+                return self.plan(now)
             case "snapshot":
                 return self._state.snapshot()
             case "variables":

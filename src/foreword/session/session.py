@@ -8,10 +8,10 @@ the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Never, Self
 
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UsageError
@@ -60,8 +60,36 @@ class SessionOverview:
     problem: EssentialsTooLarge | None  # why there can be none
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateOverview:
+    """What a session works on, as of one moment: what a page beside the conversation shows."""
+
+    size_tokens: int
+    plan: dict[str, Any] | None  # whole: secrets are not hidden
+    node_statuses: dict[str, str]  # by id, in the order of the nodes
+    variables: list[str]
+    secrets: KnownValues  # hides every secret that the workflow holds
+
+
+class _ArgumentOfContext:
+    """An attribute that is none: it was set before a call once, and is an argument of it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._problem = (
+            f"a session has no attribute {name!r}: give it to each call, context({name}=...)"
+        )
+
+    def __get__(self, session: object, owner: type) -> Never:
+        raise AttributeError(self._problem)
+
+    def __set__(self, session: object, value: object) -> Never:
+        raise AttributeError(self._problem)
+
+
 class Session(WorkflowState):
     """A workflow's conversation, turn by turn; each thread opens its own."""
+
+    browser = _ArgumentOfContext()
 
     def __init__(
         self,
@@ -228,6 +256,8 @@ class Session(WorkflowState):
         one reading of the stamps; nothing is changed."""
         room = self._size_control.measure(self._options.budget)
         made = self.compressions()
+        log = usage_log(self.db, self.conversation.id, last)
+        self._calls.take_log(log)
         package: Package | None = None
         problem: EssentialsTooLarge | None = None
         try:
@@ -235,10 +265,22 @@ class Session(WorkflowState):
         except EssentialsTooLarge as error:
             problem = error
         return SessionOverview(
-            usage=self._usage(room, made, last),
+            usage=self._usage(room, made, log),
             compressions=made,
             package=package,
             problem=problem,
+        )
+
+    def state(self) -> StateOverview:
+        """What the session works on now, by one reading of the stamps; nothing is changed."""
+        room = self._size_control.measure()
+        workflow = self._parts.workflow
+        return StateOverview(
+            size_tokens=room.size_tokens,
+            plan=self._parts.plan(room.now),
+            node_statuses=workflow.node_statuses(),
+            variables=workflow.variable_names(),
+            secrets=workflow.secrets,
         )
 
     def _package(
@@ -313,10 +355,13 @@ class Session(WorkflowState):
 
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages."""
-        return self._usage(self._size_control.measure(), self.compressions(), last)
-
-    def _usage(self, room: Room, made: list[Compression], last: int) -> dict[str, Any]:
+        room = self._size_control.measure()
         log = usage_log(self.db, self.conversation.id, last)
+        return self._usage(room, self.compressions(), log)
+
+    def _usage(
+        self, room: Room, made: list[Compression], log: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
         size = room.size_tokens
         message_cache = self._calls.message_cache
         return {

@@ -27,6 +27,7 @@ class _NodeText:
 
     place: tuple[int, str]  # its position, then its id
     text: str
+    status: str
     secrets: tuple[str, ...]
 
 
@@ -73,6 +74,14 @@ class WorkflowTexts:
         lines = [variable.line for variable in self._variables.made().values()]
         return "\n".join(lines) or variable_lines({})
 
+    def node_statuses(self) -> dict[str, str]:
+        """The status of each node by its id, in the order of the nodes."""
+        return {name: node.status for name, node in self._nodes.made().items()}
+
+    def variable_names(self) -> list[str]:
+        """In the order in which they were first set."""
+        return list(self._variables.made())
+
     def _read_nodes(self) -> None:
         state = self._state
         self._about = snapshot(state.about(), ())["workflow"]
@@ -88,6 +97,7 @@ class WorkflowTexts:
         return _NodeText(
             place=(node["position"], str(node["id"])),
             text=node_json(shown),
+            status=str(node.get("status") or ""),
             secrets=tuple(secrets_in(node.get("config"))),
         )
 

@@ -22,7 +22,7 @@ def test_a_page_about_a_session_runs_at_most_ten_statements(kind: str, tmp_path:
     with (
         statements() as seen,
         foreword.Session.open(url, root=tmp_path) as agent,
-        running(settings_for(tmp_path, db=url)) as (address, _),
+        running(settings_for(tmp_path, db=url, model="test")) as (address, _),
     ):
         change_everything(agent, 0)
         for page in (HOME, f"{HOME}/context", f"{HOME}/chat"):
@@ -30,13 +30,13 @@ def test_a_page_about_a_session_runs_at_most_ten_statements(kind: str, tmp_path:
             seen.clear()
             assert address.ask("GET", page).status == 200
             assert 0 < len(seen) <= 10, (page, seen)
-        for turn, page in enumerate((HOME, f"{HOME}/context"), start=1):
+        for turn, page in enumerate((HOME, f"{HOME}/chat", f"{HOME}/context"), start=1):
             change_everything(agent, turn)
             seen.clear()
             shown = address.ask("GET", page)
             assert shown.status == 200
             assert 0 < len(seen) <= 10, (page, seen)
-        assert b"turn 2" in shown.body
+        assert b"turn 3" in shown.body
 
 
 def change_everything(session: foreword.Session, turn: int) -> None:

@@ -8,13 +8,13 @@ it; without scripts the page is loaded again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
 
 from foreword.director.tools import TOOLS
-from foreword.director.turn_lock import is_waiting
+from foreword.director.turn_lock import is_turn_open
 from foreword.errors import UnknownName
 from foreword.faces.http.director import workflow_name
 from foreword.faces.http.director_job import DirectorJob
@@ -24,10 +24,9 @@ from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.operations import conversations, plans
 from foreword.operations.conversations import MAIN
-from foreword.operations.nodes import stored_nodes
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide, mask
-from foreword.session.session import Session
+from foreword.session.session import Session, StateOverview
 from foreword.store.database import LARGEST_NUMBER
 
 SOON_SECONDS = 0.5  # for something quick to be done before the page is shown again
@@ -42,8 +41,8 @@ def show(request: ViewRequest) -> Response:
     status = director_status(request)  # first: what is over has said all it has to say
     with request.session() as session:
         before = request.number("before", LARGEST_NUMBER)
-        nodes = stored_nodes(session)
-        node_ids = tuple(str(node["id"]) for node in nodes)
+        state = session.state()
+        found = transcript.read(session, before, state.secrets)
         tool = TOOLS.get(request.text("tool")) or FIRST_TOOL
         is_main = session.conversation.name == MAIN
         can_talk = is_main and status["model"] and not status["running"]
@@ -53,14 +52,15 @@ def show(request: ViewRequest) -> Response:
             **status,
             blocked=request.app_state.directors.blocked(session),
             title=f"Chat · {session.workflow.name}",
-            transcript=transcript.read(session, before),
+            transcript=found,
             is_main=is_main,
-            is_waiting=can_talk and is_waiting(session),
+            # said below the newest messages alone
+            is_waiting=can_talk and is_turn_open(found.read),
             is_old=bool(request.text("before")),
-            beside=_beside(session, nodes),
+            beside=_beside(session, state),
             tools=TOOLS,
             tool=tool,
-            fields=tool_form.fields(tool, node_ids),
+            fields=tool_form.fields(tool, tuple(state.node_statuses)),
             prefix=tool_form.PREFIX,
         )
 
@@ -166,21 +166,19 @@ def _wait_a_moment(request: ViewRequest, job: DirectorJob | None) -> Response:
 # --- what the page shows --------------------------------------------------------------------------
 
 
-def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _beside(session: Session, state: StateOverview) -> dict[str, Any]:
     """What the director works on, each in a few words."""
-    stored_plan = session.get_current_plan()
-    plan = hide(stored_plan) if stored_plan else None
-    variables = list(session.get_workflow_variables())
+    plan = hide(state.plan) if state.plan else None
     return {
         "plan": plan,
         "progress": plans.progress(plan) if isinstance(plan, dict) else None,
         "now": _task_in_progress(plan) if isinstance(plan, dict) else "",
-        "size": session.size_tokens(),
+        "size": state.size_tokens,
         "limits": session.limits,
-        "nodes": len(nodes),
-        "statuses": Counter(str(node.get("status") or "") for node in nodes),
-        "variables": [mask(name) for name in variables[:FEW]],
-        "more_variables": max(0, len(variables) - FEW),
+        "nodes": len(state.node_statuses),
+        "statuses": Counter(state.node_statuses.values()),
+        "variables": [mask(name) for name in state.variables[:FEW]],
+        "more_variables": max(0, len(state.variables) - FEW),
     }
 
 

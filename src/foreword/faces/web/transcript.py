@@ -56,17 +56,27 @@ class TranscriptPage:
 
     messages: list[TranscriptMessage]
     older: int  # the page before ends in front of this message; 0 where there is none
+    read: list[Message]  # for it, the newest last: those on it, and some in front of them
 
 
-def read(session: Session, before: int = LARGEST_NUMBER) -> TranscriptPage:
-    """The newest messages in front of one, the oldest of them first."""
+def read(
+    session: Session, before: int = LARGEST_NUMBER, secrets: KnownValues | None = None
+) -> TranscriptPage:
+    """The newest messages in front of one, the oldest of them first; secrets are those of now,
+    where they are known already."""
     found = messages_before(session, before, SHOWN + MOST_RESULTS + 1)
     begin = max(0, len(found) - SHOWN)
     while begin > 0 and found[begin].message.results and len(found) - begin < SHOWN + MOST_RESULTS:
         begin -= 1  # a result is shown with its call
     page = found[begin:]
     older = page[0].seq if begin and page else 0
-    return TranscriptPage(_with_results(page, session.secrets()), older)
+    if secrets is None:
+        secrets = session.secrets()
+    return TranscriptPage(
+        messages=_with_results(page, secrets),
+        older=older,
+        read=[stored.message for stored in found],
+    )
 
 
 def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[TranscriptMessage]:
