@@ -161,8 +161,7 @@ def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
         if isinstance(part, Opaque) and part.text:
             parts.append(Text(part_text(part)))
         elif isinstance(part, Opaque | Thinking):
-            what = opaque_mark(part).strip("[]") if isinstance(part, Opaque) else "a thought"
-            marks.append(Text(too_large_mark(what)))
+            marks.append(Text(_left_out_mark(part)))
         elif isinstance(part, ToolResult):
             parts.append(_lighter_result(part))
         else:
@@ -181,7 +180,7 @@ def _attached_words(message: Message) -> list[str]:
 
 def _left_out_mark(part: Opaque | Thinking) -> str:
     what = opaque_mark(part).strip("[]") if isinstance(part, Opaque) else "a thought"
-    return f"[left out, too large: {what}]"
+    return too_large_mark(what)
 
 
 def _lighter_result(result: ToolResult) -> ToolResult:
