@@ -18,6 +18,9 @@ PAGES = {
         <a id="file" href="/file">File</a>
         <a id="new" href="/other" target="_blank">New</a><p id="told"></p>""",
     "/post": "<title>Posted</title><h1>Posted</h1>",
+    "/prompt": """<button id="ask" onclick="
+        document.getElementById('told').textContent = prompt('Name?')">Ask</button>
+        <p id="told"></p>""",
     "/other": "<title>Other</title><h1>Other</h1>",
 }
 

@@ -18,6 +18,7 @@ GOOD: list[tuple[str, dict[str, Any]]] = [
     ("wait", {"selector": "#there"}),
     ("wait", {"seconds": 0.5}),
     ("wait", {"seconds": "{{pause}}"}),
+    ("press", {"keys": "Control+a Enter", "dialog": "accept", "dialog_text": "{{name}}"}),
     ("extract", {"selector": "td", "variable": "rows"}),
     (
         "extract",

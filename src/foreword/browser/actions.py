@@ -29,6 +29,7 @@ MOST_ITEMS = 1_000
 # Loads that a tab may begin while it is to go to one address. A redirect by script or two are
 # usual; a page that is past this number loads others without end, and its tab is given up.
 MOST_LOADS = 4
+KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Tab Enter"
 # Options of a list that an error names: enough to see what they look like.
 MOST_OPTIONS = 12
 # Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
@@ -38,10 +39,12 @@ _CLICKED = "click action done"
 _NEXT_PAINT = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Effect:
-    """Whether what is being done to a page may have had its effect by now."""
+    """Whether what is being done to a page may have had its effect by now, and what it is called
+    then."""
 
+    done: str
     may_have_happened: bool = False
 
 
@@ -115,11 +118,39 @@ async def click(tab: Tab, selector: str, rules: Rules, effect: Effect) -> dict[s
     return {}
 
 
+async def press(
+    tab: Tab, keys: str, *, selector: str | None, rules: Rules, effect: Effect
+) -> dict[str, Any]:
+    """Press keys by their names, such as `Enter` or `Control+a`, with spaces between several."""
+    from playwright.async_api import Error
+
+    if not keys.split():
+        raise BrowserFailed("a key is needed, not an empty text", hint=KEYS_HINT)
+    locator = locate(tab.page, selector) if selector is not None else None
+    try:
+        if locator is not None:
+            await locator.focus(timeout=1000 * rules.action_seconds)
+        for key in keys.split():
+            effect.may_have_happened = True
+            await asyncio.wait_for(tab.page.keyboard.press(key), rules.action_seconds)
+    except Error as error:
+        if "Unknown key" in str(error):
+            effect.may_have_happened = key != keys.split()[0]
+            raise BrowserFailed(f"there is no key {key!r}", hint=KEYS_HINT) from None
+        if tab.page.is_closed():
+            return {}  # by the key
+        if locator is None:
+            raise
+        raise await browser_errors.action_error(error, locator, selector or "", rules) from None
+    return {}
+
+
 async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[str, Any]:
     """Fill a field, or choose from a list, by its label or its value."""
     from playwright.async_api import Error
 
     locator = locate(tab.page, selector)
+    note = ""
     try:
         tag, kind, is_secret = await page_script.read(locator, "kind", seconds=rules.action_seconds)
         if tag == "SELECT":
@@ -130,9 +161,23 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
             )
         else:
             await locator.fill(text, timeout=1000 * rules.action_seconds)
+            note = await _difference(locator, tag=tag, text=text, rules=rules)
     except Error as error:
         raise await browser_errors.action_error(error, locator, selector, rules) from None
-    return {"password": True} if is_secret else {}
+    result: dict[str, Any] = {"password": True} if is_secret else {}
+    return {**result, "note": note} if note else result
+
+
+async def _difference(locator: Locator, *, tag: str, text: str, rules: Rules) -> str:
+    """How what a field has kept is different from what was typed, without either."""
+    if tag not in ("INPUT", "TEXTAREA"):
+        return ""
+    wanted = text.replace("\r\n", "\n").replace("\r", "\n")
+    if await locator.input_value(timeout=1000 * rules.action_seconds) == wanted:
+        return ""
+    if tag == "INPUT" and "\n" in wanted:
+        return "the field has one line, so line ends were left out; press Enter to send it"
+    return "the field keeps something else than what was typed"
 
 
 async def _select_option(locator: Locator, *, selector: str, text: str, rules: Rules) -> None:

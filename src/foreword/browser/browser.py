@@ -24,8 +24,9 @@ from foreword.browser.chromium import (
 )
 from foreword.browser.dom import Dom
 from foreword.browser.rules import Rules, origin_error
-from foreword.browser.side_events import Notes
+from foreword.browser.side_events import DISMISS, DialogAnswer, Notes
 from foreword.browser.tab import CRASHED, Tab
+from foreword.browser.tabs import MAIN
 from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed
 
@@ -106,14 +107,32 @@ class Browser:
         """Open an address in a tab."""
         return self._act(lambda on: actions.navigate(on, url, self.rules), tab, anew=True)
 
-    def click(self, selector: str, tab: str | None = None) -> dict[str, Any]:
-        """Press an element."""
-        effect = Effect()
+    def click(
+        self, selector: str, tab: str | None = None, *, dialog: DialogAnswer = DISMISS
+    ) -> dict[str, Any]:
+        """Press an element; `dialog` answers what the page asks by it."""
+        effect = Effect(done="clicked")
 
         def click(on: Tab) -> Awaitable[dict[str, Any]]:
             return actions.click(on, selector, self.rules, effect)
 
-        return self._act(click, tab, selector=selector, effect=effect)
+        return self._act(click, tab, selector=selector, effect=effect, dialog=dialog)
+
+    def press(
+        self,
+        keys: str,
+        selector: str | None = None,
+        tab: str | None = None,
+        *,
+        dialog: DialogAnswer = DISMISS,
+    ) -> dict[str, Any]:
+        """Press keys, one after the other, on an element or where the page has its focus."""
+        effect = Effect(done="pressed")
+
+        def press(on: Tab) -> Awaitable[dict[str, Any]]:
+            return actions.press(on, keys, selector=selector, rules=self.rules, effect=effect)
+
+        return self._act(press, tab, selector=selector or "", effect=effect, dialog=dialog)
 
     def type(self, selector: str, text: str, tab: str | None = None) -> dict[str, Any]:
         """Fill a field or choose from a list; the text is in no result and no error."""
@@ -176,6 +195,34 @@ class Browser:
 
         return self._run(read_state())
 
+    def workflow_tab(self, *, anew: bool = False) -> str:
+        """The name of the tab that nodes run in, whichever is active; opened where it was closed.
+
+        It is the main one (`anew`: from now on again), until a node names or opens another.
+        """
+
+        async def find(chromium: Chromium) -> str:
+            if anew:
+                chromium.tabs.set_workflow_tab(None)
+            tab = chromium.tabs.workflow_tab()
+            if tab is None:
+                tab = await chromium.tabs.new()
+                chromium.tabs.rename(tab, MAIN)
+            return tab.name
+
+        return self._run(self._serially(find))
+
+    def follow_node(self, result: Mapping[str, Any]) -> None:
+        """Let the next node run in the tab that one with this result was in, or has opened."""
+
+        async def follow(chromium: Chromium) -> None:
+            opened = result.get("opened") or ()
+            name = opened[-1] if opened else result.get("tab")
+            if name is not None and not (result.get("closed") and not opened):
+                chromium.tabs.set_workflow_tab(chromium.tabs.named(name))
+
+        self._run(self._serially(follow))
+
     def open_tab(self, url: str, name: str | None = None) -> dict[str, Any]:
         """Open an address in a new tab, which is then the active one."""
         url = self.rules.check(url)
@@ -231,6 +278,7 @@ class Browser:
         any_address: bool = False,
         while_loading: bool = False,
         effect: Effect | None = None,
+        dialog: DialogAnswer = DISMISS,
     ) -> dict[str, Any]:
         """Do something on a tab that is in front, and say what came of it; unless `while_loading`,
         not on a page that is about to be replaced."""
@@ -243,9 +291,13 @@ class Browser:
             if not (anew or while_loading or await actions.wait_for_next_page(tab, self.rules)):
                 failure = browser_errors.still_loading_error(tab, self.rules)
                 raise await browser_errors.with_state(failure, tab)
-            result = await self._perform(chromium, tab, do, selector)
+            chromium.tabs.dialog_answer = dialog
+            try:
+                result = await self._perform(chromium, tab, do, selector)
+            finally:
+                chromium.tabs.dialog_answer = DISMISS
             if effect and "loading" in result:
-                result["loading"] = f"clicked; {result['loading']}"
+                result["loading"] = f"{effect.done}; {result['loading']}"
             return result
 
         try:

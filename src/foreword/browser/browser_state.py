@@ -35,7 +35,9 @@ async def save(chromium: Chromium, path: Path, mark: str = "") -> bool:
     storage = await chromium.context.storage_state()
     tabs = []
     for listed, tab in zip(chromium.tabs.listing(), chromium.tabs.all(), strict=True):
-        tabs.append({**listed, "url": tab.url})  # a listing shortens long addresses
+        is_workflow = tab is chromium.tabs.workflow_tab()
+        # a listing shortens long addresses
+        tabs.append({**listed, "url": tab.url, "workflow": is_workflow})
     state = {"version": VERSION, "mark": mark, "storage": storage, "tabs": tabs}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -65,6 +67,8 @@ async def restore(chromium: Chromium, state: Mapping[str, Any], rules: Rules) ->
         chromium.tabs.rename(tab, saved["name"])
         if saved["active"] or active is None:
             active = tab
+        if saved.get("workflow"):
+            chromium.tabs.set_workflow_tab(tab)
         if rules.allows(saved["url"]):
             with suppress(BrowserFailed):
                 await actions.navigate(tab, saved["url"] or BLANK, rules)

@@ -20,6 +20,17 @@ MOST_TABS = 30
 MOST_LISTED = 10  # of each kind in one result; `..._in_all` says how many there were
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogAnswer:
+    """What is answered to the questions of a page, which no result tells the text of."""
+
+    accept: bool
+    text: str | None = None  # for one that asks for a text
+
+
+DISMISS = DialogAnswer(accept=False)
+
+
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """What happened beside what was asked for."""

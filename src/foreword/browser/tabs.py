@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.browser.blocked import BlockedRequests
-from foreword.browser.side_events import LONGEST_TEXT, MOST_TABS, Notes, short
+from foreword.browser.side_events import DISMISS, LONGEST_TEXT, MOST_TABS, Notes, short
 from foreword.browser.tab import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed, did_you_mean, name_list
 
@@ -48,8 +48,10 @@ class Tabs:
         self.attached = attached
         self._blocked = blocked
         self.notes = Notes()
+        self.dialog_answer = DISMISS  # during the action that is under way
         self._tabs: list[Tab] = []
         self._front: list[Tab] = []  # those that were in front, the newest last
+        self._workflow_tabs: list[Tab] = []  # those that nodes ran in, the newest last
         self._had_one = False
         self._arriving: dict[Page, asyncio.Task[Tab]] = {}
         self._opening = 0  # tabs of ours that are about to come
@@ -95,6 +97,25 @@ class Tabs:
         self._front = [other for other in self._front if other is not tab]
         self._front.append(tab)
 
+    def workflow_tab(self) -> Tab | None:
+        """The tab that nodes run in, whichever is active: where the last of them was, or the main
+        one; none where that is closed."""
+        for tab in reversed(self._workflow_tabs):
+            if tab in self._tabs:
+                return tab
+        for tab in self._tabs:
+            if tab.name == MAIN:
+                return tab
+        return None
+
+    def set_workflow_tab(self, tab: Tab | None) -> None:
+        """Remember which tab the last node ran in or opened; none of them at the start."""
+        if tab is None:
+            self._workflow_tabs.clear()
+            return
+        self._workflow_tabs = [other for other in self._workflow_tabs if other is not tab]
+        self._workflow_tabs.append(tab)
+
     def rename(self, tab: Tab, name: str) -> None:
         """Give a tab a name that no other has; the old one still finds it."""
         tab.aliases.add(tab.name)
@@ -121,6 +142,8 @@ class Tabs:
     def take_place(self, new: Tab, old: Tab) -> None:
         """Let a tab stand where another did, under its name."""
         position = self._tabs.index(old) if old in self._tabs else 0
+        if self.workflow_tab() is old:
+            self.set_workflow_tab(new)
         self._forget(old)
         self._tabs = [tab for tab in self._tabs if tab is not new]
         self._tabs.insert(position, new)
@@ -284,11 +307,18 @@ class Tabs:
             # Left without an answer it does nothing more, until it is replaced.
             tab.mark_broken("asks without end")
             return
-        answer = "left the page" if is_leaving else "dismissed"
+        chosen = self.dialog_answer
+        answer = "accepted" if chosen.accept else "dismissed"
+        if is_leaving:
+            answer = "left the page"
         message = short(dialog.message, LONGEST_TEXT)
         self.notes.dialogs.append({"type": dialog.type, "message": message, "answer": answer})
         with suppress(Error):
             if is_leaving:
+                await dialog.accept()
+            elif chosen.accept and dialog.type == "prompt" and chosen.text is not None:
+                await dialog.accept(chosen.text)
+            elif chosen.accept:
                 await dialog.accept()
             else:
                 await dialog.dismiss()

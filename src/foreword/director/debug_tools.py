@@ -13,6 +13,8 @@ from typing import Literal
 from pydantic import Field
 
 from foreword import tokens
+from foreword.browser.actions import KEYS_HINT
+from foreword.director.node_turn import dialog_answer
 from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
@@ -96,17 +98,28 @@ def debug_action(context: ToolContext, given: Arguments) -> Answer:
     action = given["action"]
     if action == "wait":
         return _wait(context, given, tab)
+    if action == "press":
+        return _press(context, given, tab)
     if not given.get("selector"):
         raise UsageError(f"{action} needs a selector", hint="inspect_tab finds selectors")
     if action == "click":
-        _refuse_extra(given, "click", ("selector",))
-        return context.browser.click(given["selector"], tab=tab)
+        _refuse_extra(given, "click", ("selector", "dialog", "dialog_text"))
+        return context.browser.click(given["selector"], tab=tab, dialog=dialog_answer(given))
     _refuse_extra(given, "type", ("selector", "text", "variable", "secret"))
     text = _text_to_type(context, given)
     result = context.browser.type(given["selector"], text, tab=tab)
     if result.get("password"):
         context.secrets.learn_texts([text])
     return result
+
+
+def _press(context: ToolContext, given: Arguments, tab: str | None) -> Answer:
+    _refuse_extra(given, "press", ("keys", "selector", "dialog", "dialog_text"))
+    if not given.get("keys"):
+        raise UsageError("press needs keys", hint=KEYS_HINT)
+    return context.browser.press(
+        given["keys"], given.get("selector"), tab=tab, dialog=dialog_answer(given)
+    )
 
 
 def _wait(context: ToolContext, given: Arguments, tab: str | None) -> Answer:
@@ -192,11 +205,14 @@ class Navigation(TabInput):
 class PageAction(TabInput):
     """What to do on a page."""
 
-    action: Literal["click", "type", "wait"]
+    action: Literal["click", "type", "press", "wait"]
     selector: ToolText | None = None
     text: ToolText | None = None
     variable: ToolText | None = None
     secret: bool | None = None
+    keys: ToolText | None = None
+    dialog: Literal["accept", "dismiss"] | None = None
+    dialog_text: ToolText | None = None
     url: ToolText | None = None
     seconds: float | None = None
     reason: Reason
@@ -245,8 +261,10 @@ TOOLS = (
         name="debug_action",
         about=(
             "click a selector; type text into one (from a variable by {{creds.password}} or"
-            " variable: creds.password); or wait for a selector, a url or some seconds. secret:"
-            " true hides the text everywhere."
+            " variable: creds.password); press keys (Enter, Control+a), on a selector if given;"
+            " or wait for a selector, a url or some seconds. secret: true hides the text"
+            " everywhere. dialog: accept says yes to what a click or a key makes the page ask,"
+            " which is else dismissed; dialog_text answers a prompt."
         ),
         run=debug_action,
         takes=PageAction,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from foreword.browser.side_events import DialogAnswer
 from foreword.errors import BrowserFailed, ForewordError, UsageError, each_problem
 from foreword.plan import condition, node, value_schema
 from foreword.plan.templates import Scope, fill
@@ -93,7 +94,9 @@ def _carry_out(
     if kind in _IN_BROWSER:
         if browser is None:
             raise BrowserFailed(NO_BROWSER, hint="start or attach one")
-        made = _IN_BROWSER[kind](browser, str(one["id"]), filled)
+        tab = filled.get("tab") or browser.workflow_tab()
+        made = _IN_BROWSER[kind](browser, str(one["id"]), {**filled, "tab": tab})
+        browser.follow_node(made.result)
         if kind == "type" and made.result.get("password"):
             secrets.learn_texts([filled["text"]])
         return made
@@ -105,7 +108,23 @@ def _navigate(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeRe
 
 
 def _click(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    return _NodeResult(browser.click(config["selector"], tab=config.get("tab")))
+    dialog = dialog_answer(config)
+    return _NodeResult(browser.click(config["selector"], tab=config.get("tab"), dialog=dialog))
+
+
+def _press(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
+    result = browser.press(
+        config["keys"],
+        config.get("selector"),
+        tab=config.get("tab"),
+        dialog=dialog_answer(config),
+    )
+    return _NodeResult(result)
+
+
+def dialog_answer(config: Mapping[str, Any]) -> DialogAnswer:
+    """What a node or a debug action answers to the questions of a page."""
+    return DialogAnswer(accept=config.get("dialog") == "accept", text=config.get("dialog_text"))
 
 
 def _type(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
@@ -186,6 +205,17 @@ def _set_variable(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResul
     return _NodeResult(None, {name: value})
 
 
+def side_event_notes(output: Mapping[str, Any]) -> list[str]:
+    """What happened beside what a turn was to do, or not as it was meant, a line for each."""
+    page = {**(output.get("page") or {}), **(output.get("result") or {})}
+    dialogs = page.get("dialogs", ())
+    notes = [f"{one['type']} {one['message']!r} was answered: {one['answer']}" for one in dialogs]
+    refused = page.get("downloads_refused", ())
+    notes += [f"the download {name!r} was refused" for name in refused]
+    notes += [str(page[name]) for name in ("note", "loading") if page.get(name)]
+    return notes
+
+
 def _failure_output(error: ForewordError) -> dict[str, Any]:
     page = error.state if isinstance(error, BrowserFailed) else {}
     unclear = isinstance(error, BrowserFailed) and error.may_have_happened
@@ -201,6 +231,7 @@ def _failure_output(error: ForewordError) -> dict[str, Any]:
 _IN_BROWSER: dict[str, Callable[[Any, str, Mapping[str, Any]], _NodeResult]] = {
     "navigate": _navigate,
     "click": _click,
+    "press": _press,
     "type": _type,
     "wait": _wait,
     "extract": _extract,

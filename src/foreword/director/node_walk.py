@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foreword.director import browser_files, node_tools
-from foreword.director.node_turn import NodeOutcome, take
+from foreword.director.node_turn import NodeOutcome, side_event_notes, take
 from foreword.director.unclear_step import UnclearStep, browser_mark, question
 from foreword.errors import ForewordError, StoreError
 from foreword.plan.node import BRANCHES, TYPES
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from foreword.browser import Browser
 
 OnStep = Callable[[dict[str, Any]], None]
-_LOADS = ("navigate", "click")  # what may have loaded another page
+_LOADS = ("navigate", "click", "press")  # what may have loaded another page
 _DIGEST_DIGITS = 16  # 64 bits: two lists of one loop do not meet by chance
 
 
@@ -169,6 +169,8 @@ class NodeWalk:
         outcome = self._take_turn(node, Scope(self._current_variables(), loops), key)
         done = {"node": node["id"], "key": key, "status": outcome.status, **outcome.output}
         self.steps.append(done)
+        for event in side_event_notes(outcome.output):
+            self._note_once(f"{key}: {event}")
         self._report_step(done)
         return outcome
 

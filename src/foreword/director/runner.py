@@ -99,6 +99,8 @@ def run_workflow(
     _refuse_unready(tree)
     unclear = unclear_step.find(state, tree, resume) if resume is not None else None
     unclear = unclear_step.decide(unclear, again=again, skip=skip)
+    if browser is not None and resume is None:
+        browser.workflow_tab(anew=True)
     me = Identity()
     with heartbeat(state.url, state.root, me):
         walk = NodeWalk(

@@ -122,10 +122,11 @@ _ALL = (
         name="create_node",
         about=(
             "Add a node. Its type decides its config: navigate {url, tab?}; click {selector,"
-            " tab?}; type {selector, text, tab?}; wait {selector | url | seconds, tab?}; extract"
-            " {selector, variable, many?, fields?: {name: selector or {selector, attribute}},"
-            " schema?, tab?}, read later as {{nodeN.variable}}; condition {left, operator,"
-            " right?}; loop {over, as, most?}; set_variable {variable, value}. parent puts it"
+            " dialog?: accept or dismiss, dialog_text?, tab?}; press {keys, selector?, dialog?,"
+            " dialog_text?, tab?}; type {selector, text, tab?}; wait {selector | url | seconds,"
+            " tab?}; extract {selector, variable, many?, fields?: {name: selector or {selector,"
+            " attribute}}, schema?, tab?}, read later as {{nodeN.variable}}; condition {left,"
+            " operator, right?}; loop {over, as, most?}; set_variable {variable, value}. parent puts it"
             " into a loop or condition (branch: else for its other side); after names the node it"
             " follows, else it is the last."
         ),

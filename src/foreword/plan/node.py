@@ -34,6 +34,7 @@ class Type:
 TYPES: dict[str, Type] = {
     "navigate": Type(),
     "click": Type(acts=True),
+    "press": Type(acts=True),
     "type": Type(),
     "wait": Type(one_of=("selector", "url", "seconds")),
     "extract": Type(),
@@ -42,7 +43,7 @@ TYPES: dict[str, Type] = {
     "set_variable": Type(in_browser=False),
 }
 # a number that a template gives is written out in these
-_TEXT_FIELDS = ("url", "selector", "text", "tab")
+_TEXT_FIELDS = ("url", "selector", "text", "keys", "dialog_text", "tab")
 # null is a value in these, and no value in all others
 _NULLABLE_FIELDS = ("left", "right", "value")
 

@@ -44,6 +44,11 @@ def _click(config: Config, name: str) -> str:
     return f"Click {_value(config, 'selector')}"
 
 
+def _press(config: Config, name: str) -> str:
+    where = f" on {_value(config, 'selector')}" if config.get("selector") else ""
+    return f"Press {_value(config, 'keys')}{where}"
+
+
 def _type(config: Config, name: str) -> str:
     return f"Type {_quote(config.get('text'))} into {_value(config, 'selector')}"
 
@@ -109,6 +114,7 @@ def _shorten(text: str) -> str:
 _SENTENCES: dict[str, Callable[[Config, str], str]] = {
     "navigate": _navigate,
     "click": _click,
+    "press": _press,
     "type": _type,
     "wait": _wait,
     "extract": _extract,

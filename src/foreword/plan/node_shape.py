@@ -30,6 +30,7 @@ from foreword.plan.value_schema import TYPES
 
 # Of one node: longer than any page takes to load, and no run is stuck for ever.
 LONGEST_WAIT_SECONDS = 600
+DIALOG_ANSWERS = ("accept", "dismiss")
 _NAME = lazy_pattern(r"[^\W\d]\w{0,99}")  # of a loop's variable
 # Behind the node's own name, `node7.`, it has to fit the 200 characters of a variable's name.
 _VARIABLE = lazy_pattern(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
@@ -130,10 +131,25 @@ class NavigateConfig(NodeConfig):
     tab: FilledText | None = None
 
 
-class ClickConfig(NodeConfig):
+class DialogConfig(NodeConfig):
+    """What is answered where the page asks something meanwhile; without it, no."""
+
+    dialog: Annotated[str, one_of(DIALOG_ANSWERS)] | None = None
+    dialog_text: Text | None = None  # for a question that wants a text
+
+
+class ClickConfig(DialogConfig):
     """Something to click."""
 
     selector: FilledText
+    tab: FilledText | None = None
+
+
+class PressConfig(DialogConfig):
+    """Keys to press, on an element or where the page has its focus."""
+
+    keys: FilledText
+    selector: FilledText | None = None
     tab: FilledText | None = None
 
 
@@ -208,6 +224,7 @@ class VariableConfig(NodeConfig):
 CONFIGS: dict[str, type[NodeConfig]] = {
     "navigate": NavigateConfig,
     "click": ClickConfig,
+    "press": PressConfig,
     "type": TypeConfig,
     "wait": WaitConfig,
     "extract": ExtractConfig,
