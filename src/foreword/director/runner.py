@@ -19,6 +19,7 @@ from uuid import uuid4
 from foreword.director import browser_files, node_tools, unclear_step
 from foreword.director.node_turn import take
 from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
+from foreword.director.unclear_step import UnclearStep
 from foreword.errors import BadNode, UnknownName, UsageError
 from foreword.plan import node as kinds
 from foreword.plan.node_tree import Tree
@@ -127,6 +128,12 @@ def unfinished_run(state: WorkflowState) -> str | None:
     if newest.status == RUNNING and newest.executor in living_workers(state.db):
         return None
     return newest.run
+
+
+def unclear_step_of(state: WorkflowState, run: str) -> UnclearStep | None:
+    """The step of a run that may have happened, if somebody has to decide about one."""
+    step = unclear_step.find(state, node_tools.read_tree(state), run)
+    return step if step is not None and step.decision == "ask" else None
 
 
 def saved_browser(state: WorkflowState) -> Path | None:

@@ -126,9 +126,9 @@ _ALL = (
             " dialog_text?, tab?}; type {selector, text, tab?}; wait {selector | url | seconds,"
             " tab?}; extract {selector, variable, many?, fields?: {name: selector or {selector,"
             " attribute}}, schema?, tab?}, read later as {{nodeN.variable}}; condition {left,"
-            " operator, right?}; loop {over, as, most?}; set_variable {variable, value}. parent puts it"
-            " into a loop or condition (branch: else for its other side); after names the node it"
-            " follows, else it is the last."
+            " operator, right?}; loop {over, as, most?}; set_variable {variable, value}. parent"
+            " puts it into a loop or condition (branch: else for its other side); after names the"
+            " node it follows, else it is the last."
         ),
         run=_on_session(node_tools.create_node),
         takes=NodeToCreate,

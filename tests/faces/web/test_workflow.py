@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ import foreword
 from foreword.demos.site import PASSWORD, Site, site
 from foreword.director import node_tools
 from foreword.faces.web import addresses
+from foreword.store import node_runs, node_steps
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import PHONE, tab
 
@@ -59,6 +61,9 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
         expect(page.locator(".flow-node")).to_have_count(7)
         page.click("#run")
         expect(page.locator("#stop")).to_be_visible()
+        expect(page.locator("#work")).to_contain_text(
+            re.compile("Starting the browser|Running node")
+        )
         for shown in (page, theirs):
             expect(shown.locator("#node3.is-failed")).to_be_visible(timeout=SLOW_MILLISECONDS)
             expect(shown.locator("#node3")).to_contain_text(
@@ -80,6 +85,25 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
         assert PASSWORD not in page.content()
     assert desk.requests.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
     assert session.get_workflow_variables()["seen"] == "no"
+
+
+def test_a_click_that_may_have_happened_is_decided_on_the_page(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = broken_workflow
+    with foreword.Session.open(session.url, "asks", root=session.root) as asks:
+        node_tools.create_node(asks, "click", {"selector": "#send"})
+        node_tools.create_node(asks, "set_variable", {"variable": "after", "value": "done"})
+        run = node_runs.begin(asks.db, asks.workflow.id, run="run-killed", executor="dead")
+        node_steps.begin(asks.db, asks.workflow.id, run, key="node1", node="node1")
+        with tab(browser, address) as opened:
+            page = opened.live(addresses.session("asks", "workflow"))
+            expect(page.locator("#node1")).to_contain_text("so it may have happened")
+            expect(page.locator("#again-node1")).to_be_enabled()
+            page.click("#skip-node1")
+            expect(page.locator(".is-success")).to_have_count(2, timeout=SLOW_MILLISECONDS)
+            expect(page.locator("#skip-node1")).to_have_count(0)
+        assert asks.get_workflow_variables()["after"] == "done"
 
 
 def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(

@@ -139,9 +139,11 @@ def test(request: ViewRequest) -> Response:
 
 
 def run(request: ViewRequest) -> Response:
-    """Run the nodes; with `resume`, go on with a run where it stopped."""
-    resume = request.text("resume")
-    return _call_tool(request, "run_workflow", {"resume": resume} if resume else {})
+    """Run the nodes; with `resume`, go on with a run where it stopped, and with `again` or `skip`
+    past a step that may have happened."""
+    given = {name: request.text(name) for name in ("resume", "again", "skip")}
+    arguments = {name: value for name, value in given.items() if value}
+    return _call_tool(request, "run_workflow", arguments)
 
 
 def _call_tool(request: ViewRequest, tool: str, arguments: dict[str, Any]) -> Response:

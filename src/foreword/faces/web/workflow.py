@@ -70,6 +70,7 @@ def show(request: ViewRequest) -> Response:
         entries = nodes.node_entries(state)
         open_run = runner.unfinished_run(state)
         runs = nodes.runs(state)[:MOST_RUNS]
+        unclear = runner.unclear_step_of(state, open_run) if open_run else None
         return page(
             "workflow.html",
             **header.of(state, "workflow"),
@@ -79,7 +80,8 @@ def show(request: ViewRequest) -> Response:
             rows=[_row(entry) for entry in entries],
             runs=runs,
             open_run=open_run,
-            stopped_at=_stopped_at(runs, open_run),
+            unclear=unclear,
+            stopped_at=unclear.node if unclear else _stopped_at(runs, open_run),
             statuses=STATUSES,
             tones=TONES,
         )

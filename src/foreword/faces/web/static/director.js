@@ -97,7 +97,7 @@
     source = new EventSource($("work").dataset.events);
     const heard = (kind, act) => source.addEventListener(kind, ({ data }) => act(JSON.parse(data)));
     heard("text", ({ text }) => more(text));
-    for (const kind of ["call", "result", "warning", "failed"]) {
+    for (const kind of ["call", "step", "result", "warning", "failed"]) {
       heard(kind, () => {
         stale = true;
         look();
