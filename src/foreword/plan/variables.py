@@ -149,6 +149,8 @@ def _object_pieces(value: Mapping[object, object], *, bare: bool) -> Iterator[st
 def _scalar(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return hex(value)
+    if type(value) is int:  # most numbers are, and JSON writes one as Python does
+        return str(value)
     if value is None or isinstance(value, bool | int | float):
         return json.dumps(value)
     text = value if isinstance(value, str) else as_text(value)
