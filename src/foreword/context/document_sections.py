@@ -15,7 +15,6 @@ from foreword.context.blanks import fill
 from foreword.errors import BadSource, InputMissing, UnknownName
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
-from foreword.review.profile import decision_lines
 from foreword.section import Section
 from foreword.sources import files
 from foreword.sources.documents import Document
@@ -132,6 +131,9 @@ def _part(
     if spec.fields:
         text, problem = fields_of(file.text, spec.fields)
         if spec.document == "policy" and not problem:
+            # only projects with policies need the room that knows them
+            from foreword.review.profile import decision_lines
+
             text = "\n".join([text, *decision_lines(mapping(file.text)[0])]).strip("\n")
         if problem:
             out.notes.append(f"{file.path}: {problem}")
