@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from foreword.director.tools import TOOLS
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import node_runs, node_steps
 from tests.command import CommandResult, run_in_process
 
 OPEN = {
@@ -130,6 +132,22 @@ def test_there_must_be_a_run_to_go_on_with() -> None:
     ran = run_in_process("director", "run", "letters", "--resume")
     assert ran.code == 2
     assert "there is no run to go on with" in ran.err
+
+
+def test_a_click_that_may_have_happened_is_asked_about_and_skipped_by_name() -> None:
+    call("create_node", {"type": "click", "config": {"selector": "#send"}, "description": "send"})
+    with WorkflowState.open(None, "letters", root=".") as state:
+        workflow = state.workflow.id
+        run = node_runs.begin(state.db, workflow, run="run-killed", executor="dead")
+        node_steps.begin(state.db, workflow, run, key="node1", node="node1")
+    asked = run_in_process("director", "run", "letters", "--resume")
+    assert (asked.code, "so it may have happened" in asked.err) == (1, True)
+    assert "`foreword director run letters --skip node1` if it has happened" in asked.err
+    wrong = run_in_process("director", "run", "letters", "--again", "node2")
+    assert (wrong.code, "node1 is in question" in wrong.err) == (2, True)
+    skipped = run_in_process("director", "run", "letters", "--skip", "node1")
+    assert (skipped.code, "run-killed  success  0 steps" in skipped.out) == (0, True)
+    assert "node1: it was taken for done, and not done again" in skipped.err
 
 
 def test_a_browser_that_is_not_there_is_said_by_name() -> None:

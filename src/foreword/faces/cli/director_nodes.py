@@ -243,7 +243,8 @@ def _finish_run(done: dict[str, Any], as_json: bool, workflow: str) -> None:
             f" has happened, `--again {done['key']}` if not"
         )
     screen.show_error(f"{done['status']} at {where}{why}", hint)
-    raise click.exceptions.Exit(1 if done["status"] == "failed" else INTERRUPTED)
+    is_interrupted = done["status"] == "stopped" and not done.get("question")
+    raise click.exceptions.Exit(INTERRUPTED if is_interrupted else 1)
 
 
 def _node_line(tree: Tree, node: Node, error: str, secrets: KnownValues) -> str:
