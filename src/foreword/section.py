@@ -51,6 +51,7 @@ class Rule:
     essential: bool = False
     forms: tuple[Form, ...] = DEFAULT_FORMS
     target: Share | None = None
+    target_group: str = ""  # sections of one group share their target, whatever their tags
     cap: Share | None = None
     floor: Share | None = None  # kept free for one that is never lost, before lower ranks grow
     joiner: str = "\n"  # between the entries of a list

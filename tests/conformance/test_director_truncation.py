@@ -46,6 +46,7 @@ LARGE: dict[str, str | bytes | None] = {
     ".director/STATE.md": f"{FILES['.director/STATE.md']}\n{prose('Activity', 12)}",
     ".director/reference/terminology.md": prose("Terminology", 10),
     ".director/reference/plain-language-guide.md": prose("Plain words", 10),
+    ".director/reference/verification-patterns.md": prose("Patterns", 10),
     ".director/research/SUMMARY.md": prose("Harebell", 14),
     ".director/research/FEATURES.md": prose("A lane and an hour that a member chooses", 24),
     ".director/codebase/SUMMARY.md": prose("Kestrel", 8),
@@ -214,7 +215,7 @@ def _entries(package: Package) -> list[str]:
 def test_d9_reference_docs_keep_the_sections_that_have_to_do_with_the_task(tmp_path: Path) -> None:
     answer = "A lane is one rope; a member chooses an hour on it."
     words = f"{prose('Grammar', 12)}\n## Lane\n\n{answer}\n\n{prose('Tone', 12)}"
-    project(tmp_path, {".director/reference/terminology.md": words})
+    project(tmp_path, {".director/reference/verification-patterns.md": words})
     whole = assembled(tmp_path, 100_000, "verifier").report.total_tokens
     lost = []
     for budget in range(whole - 1, whole - 1_000, -35):

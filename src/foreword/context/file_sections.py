@@ -182,12 +182,18 @@ class FileSectionReader:
     def read_files(self, tag: str, spec: SectionSpec) -> list[Section]:
         """Several files under one tag; the nearer to the task, the longer they are kept."""
         usable = self._usable_files(tag, self._paths(tag, spec))
-        scores = relevance.rank([f"`{file.path}`\n{file.text}" for file in usable], self.out.query)
+        summary = self._stand_in(tag) if spec.pick is not None else None
+        contenders = [*usable, summary] if summary is not None else usable
+        texts = [f"`{file.path}`\n{file.text}" for file in contenders]
+        scores = relevance.rank(texts, self.out.query)
+        least = scores.pop() if summary is not None else 0.0
         nearest = self._nearest_first(usable, scores)
         if spec.pick is not None:
-            nearest = [place for place in nearest if scores[place] > 0][: spec.pick]
+            nearest = [place for place in nearest if scores[place] > least][: spec.pick]
         if not nearest and not any(absent.tag == tag for absent in self.out.absent):
             reason = "no file that has to do with the task" if usable else "no such file"
+            if any(scores):
+                reason = "none has more to do with the task than the summary"
             self.out.add_absent(tag, spec.folder, reason)
             return []
         order = {place: nearness for nearness, place in enumerate(nearest)}
@@ -197,6 +203,16 @@ class FileSectionReader:
                 tag, usable[place], nearness=order[place], is_alone=len(nearest) == 1
             )
         return sections
+
+    def _stand_in(self, tag: str) -> files.File | None:
+        """The summary of a tag's files: it is preferred to any that has less to do with the
+        task."""
+        for spec in self.selection.sections.values():
+            if spec.stands_in_for == tag and spec.file:
+                summary = self.library.file(fill(spec.file, self.values))
+                if isinstance(summary, files.File) and not _is_unfilled(summary):
+                    return summary
+        return None
 
     def _usable_files(self, tag: str, paths: Sequence[str]) -> list[files.File]:
         """The files that have something to say; of the others the report says why they are not
@@ -257,6 +273,8 @@ class FileSectionReader:
         for pattern in patterns:
             path = fill(f"{spec.folder}/{pattern}" if spec.folder else pattern, self.values)
             found = self._find(spec, path, unread)
+            if not found and spec.or_folder:
+                found = self._find(spec, fill(f"{spec.or_folder}/{pattern}", self.values), unread)
             if not found and not re.search(r"[*?\[]", path):
                 self.out.add_absent(tag, path, "missing")
             paths += [path for path in found if not _is_left_out(path, spec)]

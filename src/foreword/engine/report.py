@@ -39,6 +39,7 @@ class Row:
     source: str
     title: str = ""
     over_target: bool = False
+    target_group: str = ""  # with whom it shares its target
     essential: bool = False
     kind: str = ""
 
@@ -239,6 +240,7 @@ class Report:
             source=section.source,
             title=section.title,
             over_target=False,
+            target_group=rule.target_group,
             essential=rule.essential,
             kind=section.kind,
         )
@@ -247,16 +249,26 @@ class Report:
         return sum(cut.tokens for cut in self.cuts if cut.tag == tag)
 
     def _with_target_marks(self, rows: list[Row]) -> list[Row]:
-        """Rows with a mark where their tag is over its target; sections under one tag share it."""
-        targets = {section.tag: section.rule.target for section in self.came_in}
+        """Rows with a mark where their tag or their group is over its target; all of a tag or a
+        group share it."""
+        targets = dict[str, Share | None]()
+        groups = dict[str, str]()
+        for section in self.came_in:
+            group = section.rule.target_group or section.tag
+            groups[section.tag] = group
+            targets[group] = section.rule.target
         tokens = Tally[str]()
         for row in rows:
-            tokens[row.tag] += row.tokens
+            tokens[groups[row.tag]] += row.tokens
         over = {
-            tag: _is_over(targets[tag], total, self.budget.window_tokens)
-            for tag, total in tokens.items()
+            group: _is_over(targets[group], total, self.budget.window_tokens)
+            for group, total in tokens.items()
         }
-        return [replace(row, over_target=over[row.tag]) for row in rows]
+        marked = list[Row]()
+        for row in rows:
+            is_over = over[groups[row.tag]] and row.tokens > 0
+            marked.append(replace(row, over_target=is_over))
+        return marked
 
     def _omission(self, choice: Choice, row: Row) -> Omission:
         section = choice.section

@@ -141,6 +141,7 @@ def _sections(report: Report, width: int) -> str:
     if report.rest and report.rest[0] >= 0:
         target, tokens = report.rest
         lines.append(columns.line("rest", tokens=tokens, share=None, target=f"{target:,}"))
+    lines += _group_lines(report, columns)
     empty = columns.line("", tokens=0, share=0.0)
     lines.append("─" * min(width, len(empty) + columns.bar))
     lines += _totals(report, columns)
@@ -178,7 +179,7 @@ def _merged_rows(rows: list[Row]) -> list[Row]:
 
 
 def _row(row: Row, columns: _Columns, budget: int) -> str:
-    mark = OVER if row.over_target else ""
+    mark = _over_mark(row)
     return columns.line(
         _name(row, columns.name),
         form=row.form,
@@ -187,6 +188,27 @@ def _row(row: Row, columns: _Columns, budget: int) -> str:
         target=row.target,
         rest=columns.bar_for(row.tokens / budget) + mark,
     )
+
+
+def _over_mark(row: Row) -> str:
+    return OVER if row.over_target and not row.target_group else ""
+
+
+def _group_lines(report: Report, columns: _Columns) -> list[str]:
+    """A line for each group of sections that is over the target they share."""
+    lines = list[str]()
+    over = [row for row in report.sections if row.over_target and row.target_group]
+    for group in dict.fromkeys(row.target_group for row in over):
+        rows = [row for row in over if row.target_group == group]
+        line = columns.line(
+            f"{group}, together",
+            tokens=sum(row.tokens for row in rows),
+            share=sum(row.share for row in rows),
+            target=rows[0].target,
+            rest=" " * columns.bar + OVER,
+        )
+        lines.append(line)
+    return lines
 
 
 def _name(row: Row, width: int = LONGEST_NAME) -> str:

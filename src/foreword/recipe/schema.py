@@ -126,6 +126,7 @@ class SectionSpec(RecipePart):
         default=None, description="Only this phase of a workflow, by marks or headings."
     )
     folder: str = Field(default="", description="Where `files` are.")
+    or_folder: str = Field(default="", description="Where one of them is that is not there.")
     leave_out: Names = Field(
         default=(), description="Files (globs) or commits (regular expressions) to leave out."
     )
@@ -181,6 +182,9 @@ class SectionSpec(RecipePart):
     tier: int = Field(default=1, ge=0, le=9)
     target: ShareField | None = Field(
         default=None, description="Of the window, or tokens: only shown, never enforced."
+    )
+    target_group: str = Field(
+        default="", description="Sections of one group share their target, as they are one thing."
     )
     max: ShareField | None = Field(
         default=None, description="Of the budget, or tokens: never more than this."

@@ -40,6 +40,7 @@ class Selection:
             essential=spec.essential,
             forms=spec.forms or DEFAULT_FORMS,
             target=spec.target,
+            target_group=spec.target_group,
             cap=spec.max,
             floor=spec.min,
             stands_in_for=spec.stands_in_for or "",

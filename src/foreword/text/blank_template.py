@@ -24,6 +24,12 @@ _PROMPT_WORDS = 12  # beside a `[Placeholder]`: with more, the line is an answer
 _ASIDE_WORDS = 4  # beside words in italics alone: with more, they are an aside in an answer
 _LABEL_WORDS = 3  # behind a `**Label:**`: templates have as many themselves
 
+_TEMPLATE_WORDS = 40  # beside its headings and notes: with more, somebody has begun to write
+_TO_BE_POPULATED = lazy_pattern(
+    r"^[>\s*_-]*this file will be (?:populated|filled in|generated|created)\b"
+    r"[^\n]{0,20}\b(?:when|once|after|by)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ITALIC = lazy_pattern(
     r"(?<!\w)_(?!_)[^_`\r\n]++(?:_[^_`\r\n]++)*?_(?!\w)|(?<![\w*])\*(?![*\s])[^*`\r\n]++\*(?![\w*])"
 )
@@ -51,13 +57,31 @@ def is_blank_template(text: str) -> bool:
     """Whether the text is blank, or a template whose sections are nearly all still prompts."""
     if not text.strip():
         return True
-    if len(text) > LARGEST_TEMPLATE or _is_plainly_filled(text):
+    if len(text) > LARGEST_TEMPLATE:
+        return False
+    if _says_it_is_unfilled(text):
+        return True
+    if _is_plainly_filled(text):
         return False
     kinds = [_kind(section) for section in _sections(text)]
     answered = kinds.count("answered")
     if "prompted" not in kinds:
         answered += kinds.count("labelled")
     return not answered or answered < MOSTLY_EMPTY * (len(kinds) - kinds.count(""))
+
+
+def _says_it_is_unfilled(text: str) -> bool:
+    """Whether a file says that it will be populated by a command, and hardly more: a tool's own
+    template, which the tool replaces as a whole."""
+    if not _TO_BE_POPULATED.search(text):
+        return False
+    words = 0
+    for line in text.splitlines():
+        said = line.strip()
+        is_frame = said.startswith(("#", ">", "<!--")) or (said[:1] == said[-1:] == "_")
+        if not is_frame and not _TO_COME.search(said):
+            words += len(said.split())
+    return words <= _TEMPLATE_WORDS
 
 
 def _is_plainly_filled(text: str) -> bool:
