@@ -33,6 +33,7 @@ _CODE = lazy_pattern(
     r"|^\d{4}-\d\d-\d\d[ T]\d\d:\d\d",
     re.MULTILINE,
 )
+_TAG = lazy_pattern(r"<(?P<closing>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*?(?P<alone>/?)>")
 _COLON = (":", "\uff1a")
 
 
@@ -51,7 +52,8 @@ def lead(text: str) -> str | None:
             if not following or following[0].kind not in _PROSE:
                 return None
             end = _sentence_end(text, following[0])
-        return _opening(text, block.start, end)
+        if _closes_what_it_opens(text[block.start : end]):
+            return _opening(text, block.start, end)
     return None
 
 
@@ -61,11 +63,25 @@ def _sentence_end(text: str, block: markdown.Block) -> int:
     return block.start + len(first.rstrip())
 
 
+def _closes_what_it_opens(text: str) -> bool:
+    """Whether every tag, and all emphasis, that opens in a text also closes there."""
+    opened = list[str]()
+    for tag in _TAG.finditer(text):
+        if tag["closing"]:
+            if not opened or opened.pop() != tag["name"]:
+                return False
+        elif not tag["alone"]:
+            opened.append(tag["name"])
+    return not opened and text.count("**") % 2 == 0 and text.count("`") % 2 == 0
+
+
 def _opening(text: str, start: int, end: int) -> str | None:
-    """What stands in front of the sentence, or a mark for it, and the sentence."""
+    """What stands in front of the sentence, or the title and a mark for it, and the sentence."""
     if end - start > LONGEST_LEAD or not text[end:].strip():
         return None
-    before = text[:start]
-    if len(before.strip()) > LONGEST_OPENING:
-        before = f"{GAP}\n\n"
-    return f"{before.lstrip()}{text[start:end]}"
+    before = text[:start].lstrip()
+    if len(before) > LONGEST_OPENING or not _closes_what_it_opens(before):
+        title = markdown.headings(text[:start])[:1]
+        before = f"{text[title[0].start : title[0].body].rstrip()}\n\n" if title else ""
+        before += f"{GAP}\n\n"
+    return f"{before}{text[start:end]}"

@@ -1,0 +1,55 @@
+"""What a text leads with."""
+
+from __future__ import annotations
+
+import pytest
+
+from foreword.text.lead import lead
+
+REST = "\n\nMore of it follows here, and then some more."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The lane is shut. Nobody knows why.", "The lane is shut."),
+        ("# Lanes\n\nThe lane is shut. Nobody knows why.", "# Lanes\n\nThe lane is shut."),
+        (f"Use a rope, e.g. a red one.{REST}", "Use a rope, e.g. a red one."),
+        (f"- The first lane\n- The second lane{REST}", "- The first lane"),
+        (f"It must have:\n\n- a rope\n- a float{REST}", "It must have:\n\n- a rope"),
+    ],
+)
+def test_a_text_leads_with_its_first_sentence(text: str, expected: str) -> None:
+    assert lead(text) == expected
+
+
+def test_a_tag_that_opens_in_a_lead_also_closes_in_it() -> None:
+    text = f"# Lanes\n\n<ROLE>You keep lanes. You like it.\n</ROLE>\n\nA lane is a rope.{REST}"
+    found = lead(text)
+    assert found is not None
+    assert found.count("<ROLE>") == found.count("</ROLE>")
+    assert found.endswith("A lane is a rope.")
+
+
+def test_a_title_stays_where_what_is_under_it_gives_way_to_a_mark() -> None:
+    comment = f"<!-- {'note ' * 60} -->"
+    assert lead(f"# Lanes\n\n{comment}\n\nA lane is a rope.{REST}") == (
+        "# Lanes\n\n[...]\n\nA lane is a rope."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    return x\n\n\ndef g(x):\n    return x\n",
+        "```python\nx = 1\n```\n\nAfter it.",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n",
+        '{\n  "lane": 1\n}\n',
+        "2026-05-01 10:00 lane shut\n2026-05-01 10:01 lane open\n",
+        "It must have:\n\n```\na rope\n```\n",
+        "The lane is shut.",
+        "",
+    ],
+)
+def test_code_data_and_a_single_sentence_have_none(text: str) -> None:
+    assert lead(text) is None
