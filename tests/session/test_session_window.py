@@ -66,7 +66,7 @@ def test_the_handle_in_the_mark_recalls_every_message_left_out_also_from_elsewhe
 
 
 def test_a_single_message_left_out_is_one_message_in_words(start_session: Open) -> None:
-    session = start_session(700)
+    session = start_session(720)
     session.append(numbered_message(0))
     session.append(numbered_message(1, 130))
     session.append(numbered_message(2, 130))
@@ -160,7 +160,8 @@ def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
             {
                 "role": "tool",
                 "tool_call_id": name,
-                "content": f"result of {name}: {words('row', size)}",
+                # sentences, of which a result that is shortened keeps the first
+                "content": f"result of {name}. " + words("Row", size).replace(" ", ". "),
             }
         )
     session.extend(numbered_message(n) for n in range(31, 31 + behind))
