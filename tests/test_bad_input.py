@@ -166,6 +166,7 @@ def test_no_pending_task_is_an_error_that_says_how_to_give_one(project: Path) ->
 
 
 def test_a_project_without_any_plan_is_an_error_for_a_builder(tmp_path: Path) -> None:
+    (tmp_path / ".director").mkdir()
     with pytest.raises(InputMissing, match="task is missing"):
         foreword.assemble("director", root=tmp_path, agent="builder")
 

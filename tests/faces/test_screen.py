@@ -55,14 +55,22 @@ def test_the_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
         for kind in ("learning", "history", "doc", "pattern")
     ]
     report = package_report(tmp_path, items, budget=500)
-    table = draw(report, width).partition("\n\nbudget: ")[0]
+    table = draw(report, width).partition("\n\nself-check")[0]
     assert max(len(line) for line in table.splitlines()) <= width
     assert ("█" in table) == (width >= 80)
     assert all(omission.handle in draw(report, width) for omission in report.omissions)
 
 
+def test_the_reasons_are_whole_where_the_table_goes_to_a_file(tmp_path: Path) -> None:
+    items = [{"kind": "learning", "title": "much", "text": "word " * 300}]
+    report = package_report(tmp_path, items, budget=200)
+    assert all(omission.reason in draw(report) for omission in report.omissions)
+    assert "…" in draw(report, 60)
+
+
 def test_what_is_kept_free_is_shown_without_a_double_minus(tmp_path: Path) -> None:
-    table = draw(package_report(tmp_path, [{"kind": "task", "text": "Do it."}]))
+    source = [{"kind": "task", "text": "Do it."}]
+    table = str(foreword.assemble("package", root=tmp_path, purpose="design", source=source).report)
     assert "less system prompt 8,000" in table
     assert "-8,000" not in table
 
