@@ -120,9 +120,9 @@ def payload(panel: int, model: str) -> dict[str, Any]:
 def _profile() -> dict[str, Any]:
     from dataclasses import asdict
 
-    from foreword.review.profile import Profile
+    from foreword.review.profile import ReviewProfile
 
-    return asdict(Profile(name="default"))
+    return asdict(ReviewProfile(name="default"))
 
 
 @contextmanager

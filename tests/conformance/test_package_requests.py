@@ -76,9 +76,9 @@ def test_p4_a_budget_and_what_would_be_taken_off_a_window_are_not_both_taken(
     tmp_path: Path, name: str
 ) -> None:
     with pytest.raises(BadBudget, match="a budget of 4,000 tokens is given"):
-        package(tmp_path, budget=4_000, **{name: 1_000})
+        package(tmp_path, "design", budget=4_000, **{name: 1_000})
     with pytest.raises(BadBudget, match="must be a positive whole number"):
-        package(tmp_path, **{name: "much"})
+        package(tmp_path, "design", **{name: "much"})
 
 
 def test_p8_a_handoff_says_what_is_a_blocker_and_what_is_not_validated(tmp_path: Path) -> None:

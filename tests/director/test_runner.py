@@ -61,7 +61,7 @@ def statuses(state: WorkflowState) -> dict[str, str]:
 def values(
     state: WorkflowState, *configs: tuple[str, dict[str, Any], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Run nodes that need no browser."""
+    """NodeRun nodes that need no browser."""
     for kind, config, place in configs:
         node_tools.create_node(state, kind, config, **place)
     return runner.run_workflow(state, None)

@@ -12,7 +12,7 @@ from foreword.errors import BadSource
 from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_in
 from foreword.review.findings import Finding
 from foreword.review.profile import (
-    Profile,
+    ReviewProfile,
     Thresholds,
     decision_lines,
     read_profile,
@@ -43,7 +43,7 @@ def review_of(*severities: Any, members: Any = ANSWERED, **facts: object) -> Rev
     )
 
 
-def profile_of(**data: object) -> Profile:
+def profile_of(**data: object) -> ReviewProfile:
     return read_profile(data, where="policy/strict.yaml", name="strict")
 
 
@@ -88,7 +88,7 @@ def findings_of(*severities: Any) -> list[Finding]:
     ],
 )
 def test_thresholds_decide(severities: list[str], members: Any, verdict: str, reason: str) -> None:
-    profile = Profile(thresholds=Thresholds())
+    profile = ReviewProfile(thresholds=Thresholds())
     decided, reasons = decide(review_of(*severities, members=members), profile)
     assert decided == verdict
     assert reasons[0].startswith(reason)
@@ -98,7 +98,7 @@ def test_a_profile_may_ask_to_be_sure() -> None:
     assert confidence_in(findings_of("critical", "high", "medium", "low", "info")) == 0.39
     assert confidence_in(findings_of(*["critical"] * 9)) == 0.0
     strict = Thresholds(profile="strict", high=None, confidence=0.75)
-    profile = Profile(name="strict", thresholds=strict)
+    profile = ReviewProfile(name="strict", thresholds=strict)
     assert decide(review_of("high"), profile) == (
         "changes_requested",
         ("Confidence is 0.70; profile strict asks for 0.75.",),

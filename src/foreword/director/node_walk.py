@@ -28,7 +28,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, node_steps, workflows
 from foreword.store.node_results import Result
-from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
+from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, NodeRun
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -55,7 +55,7 @@ class NodeWalk:
 
     state: WorkflowState
     browser: Browser | None
-    run: Run
+    run: NodeRun
     tree: Tree
     is_stopped: Callable[[], bool]
     unclear: UnclearStep | None = None  # of an earlier attempt

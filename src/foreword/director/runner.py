@@ -27,7 +27,7 @@ from foreword.plan.templates import Scope
 from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs
-from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
+from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, NodeRun
 from foreword.work.heartbeat import Identity, heartbeat, living_workers
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _run_summary(walk: NodeWalk, end: _AttemptEnd) -> dict[str, Any]:
 # ---- before it ----
 
 
-def _begin_run(state: WorkflowState, executor: str, resume: str | None) -> Run:
+def _begin_run(state: WorkflowState, executor: str, resume: str | None) -> NodeRun:
     """The next attempt at a run, or a new one; nobody else may be at this workflow."""
     workflow_id = state.workflow.id
     with state.db.transaction(node_runs.lock(workflow_id)):
@@ -223,7 +223,7 @@ def _begin_run(state: WorkflowState, executor: str, resume: str | None) -> Run:
     return run
 
 
-def _refuse_busy(state: WorkflowState, runs: Sequence[Run]) -> None:
+def _refuse_busy(state: WorkflowState, runs: Sequence[NodeRun]) -> None:
     alive = living_workers(state.db)
     for run in runs:
         if run.status == RUNNING and run.executor in alive:
@@ -233,7 +233,7 @@ def _refuse_busy(state: WorkflowState, runs: Sequence[Run]) -> None:
             )
 
 
-def _refuse_ended(runs: Sequence[Run], name: str) -> None:
+def _refuse_ended(runs: Sequence[NodeRun], name: str) -> None:
     """An error where there is no run of that name, or nothing more of it to do."""
     for run in runs:
         if run.run == name:

@@ -10,7 +10,7 @@ from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, error, warning
 from foreword.lint.project_files import names
 from foreword.review.condition import check
-from foreword.review.profile import Profile, read_profile
+from foreword.review.profile import ReviewProfile, read_profile
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import mapping
@@ -73,7 +73,7 @@ def _profile_problems(
             yield warning(document.path, line, "unreadable-condition", message)
 
 
-def _conditions(profile: Profile) -> Iterator[str]:
+def _conditions(profile: ReviewProfile) -> Iterator[str]:
     for rule in profile.rules:
         yield rule.condition
     for risk in profile.risk_rules:

@@ -108,7 +108,7 @@ class OriginalPart(OperationInput):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class ContextExplanation:
     """The answer to why."""
 
     text: str
@@ -127,7 +127,7 @@ def assemble_context(project: Project, given: ContextRequest) -> ContextAnswer:
     return save_and_answer(project.store, package)
 
 
-def why(project: Project, given: ContextQuestion) -> Explanation:
+def why(project: Project, given: ContextQuestion) -> ContextExplanation:
     """Say whether something (a tag, a path, a handle) is in a context, in which form, and why."""
     answer = explain.why(
         recipe_inside(project.root, given.recipe),
@@ -135,7 +135,7 @@ def why(project: Project, given: ContextQuestion) -> Explanation:
         root=project.root,
         **_confined(project.root, given),
     )
-    return Explanation(text=answer.text, met=answer.met)
+    return ContextExplanation(text=answer.text, met=answer.met)
 
 
 def recall(db: Database, given: OriginalPart) -> OriginalPage:

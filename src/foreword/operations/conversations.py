@@ -75,7 +75,7 @@ class CallPreview(OperationInput):
     report: bool | None = Field(False, description="With the whole report.")
 
 
-class NextCall(CallPreview):
+class NextCallAnswer(CallPreview):
     """The next call."""
 
     model_config = example({"budget": 8000, "form": "anthropic"})
@@ -232,7 +232,7 @@ def preview_context(session: Session, given: CallPreview) -> CallContext:
     return _call_context(package, given)
 
 
-def session_context(session: Session, given: NextCall) -> CallContext:
+def session_context(session: Session, given: NextCallAnswer) -> CallContext:
     """Make the conversation's next context: system prompt, plan, nodes, variables, browser,
     history, within a budget of tokens."""
     package = session.context(

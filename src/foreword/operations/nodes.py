@@ -22,7 +22,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.node_results import Result as Result
-from foreword.store.node_runs import Run as Run
+from foreword.store.node_runs import NodeRun as NodeRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ def get_run(state: WorkflowState, given: RunChoice) -> RunResults:
     return RunResults(**_run_fields(run), results=results)
 
 
-def _run_fields(run: Run) -> dict[str, Any]:
+def _run_fields(run: NodeRun) -> dict[str, Any]:
     return {
         "run": run.run,
         "attempt": run.attempt,
@@ -213,12 +213,12 @@ def _without_secrets(result: Result, secrets: KnownValues) -> Result:
     return replace(result, output=output)
 
 
-def runs(state: WorkflowState) -> list[Run]:
+def runs(state: WorkflowState) -> list[NodeRun]:
     """Every run of the nodes, the newest first."""
     return node_runs.runs_of(state.db, state.workflow.id)
 
 
-def existing_run(state: WorkflowState, name: str) -> Run:
+def existing_run(state: WorkflowState, name: str) -> NodeRun:
     """The run of that name; an error where there is none."""
     found = node_runs.find(state.db, state.workflow.id, name)
     if found is None:
@@ -226,7 +226,7 @@ def existing_run(state: WorkflowState, name: str) -> Run:
     return found
 
 
-def results_of(state: WorkflowState, run: Run) -> list[Result]:
+def results_of(state: WorkflowState, run: NodeRun) -> list[Result]:
     """Everything that the nodes of a run gave, in order; secrets are hidden."""
     results = node_results.of_run(state.db, state.workflow.id, run.run)
     secrets = state.secrets()

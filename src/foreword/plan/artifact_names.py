@@ -71,7 +71,7 @@ class Handover:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Claim:
+class _ArtifactClaim:
     phase: str
     artifact: str
     strength: int
@@ -81,7 +81,7 @@ class _Claim:
 def handovers(phases: Mapping[str, str], before: str = "") -> dict[str, Handover]:
     """What each phase takes and gives, from the texts of the phases by name, in their order, and
     what stands before the first of them."""
-    claims: list[_Claim] = []
+    claims: list[_ArtifactClaim] = []
     for phase, text in phases.items():
         claims += _claims(phase, text)
     claims += _overview_claims(before, phases)
@@ -119,7 +119,7 @@ def never_given(phases: Mapping[str, str], given: Collection[str]) -> Iterator[t
                 yield phase, name
 
 
-def _preference(claim: _Claim, order: Sequence[str]) -> tuple[bool, bool, int, int, int]:
+def _preference(claim: _ArtifactClaim, order: Sequence[str]) -> tuple[bool, bool, int, int, int]:
     return (
         claim.strength == _MENTIONED,
         not _fits(claim.artifact, claim.phase),
@@ -139,7 +139,7 @@ def _number_of(artifact: str) -> str:
     return f"{match[1]}{match[2]}".casefold() if match else ""
 
 
-def _claims(phase: str, text: str) -> Iterator[_Claim]:
+def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
     """The artifacts that a phase says or seems to hand on."""
     is_output = is_input = False
     place = 0
@@ -154,7 +154,7 @@ def _claims(phase: str, text: str) -> Iterator[_Claim]:
             if not strength and not is_input and _fits(match["name"], phase):
                 strength = _MENTIONED
             if strength:
-                yield _Claim(
+                yield _ArtifactClaim(
                     phase=phase,
                     artifact=match["name"],
                     strength=strength,
@@ -174,14 +174,14 @@ def _strength(line: str, match: re.Match[str], *, is_output: bool) -> int:
     return _UNDER_OUTPUT if is_output and not taken else 0
 
 
-def _overview_claims(before: str, phases: Mapping[str, str]) -> Iterator[_Claim]:
+def _overview_claims(before: str, phases: Mapping[str, str]) -> Iterator[_ArtifactClaim]:
     """`1. **Triage** → `[INC-1]``, above the phases."""
     place = 0
     for line in before.splitlines(keepends=True):
         row = _OVERVIEW.match(line)
         found = _REFERENCE.search(line) if row else None
         if row and found and row["phase"] in phases:
-            yield _Claim(
+            yield _ArtifactClaim(
                 phase=row["phase"], artifact=found["name"], strength=_IN_OVERVIEW, place=place
             )
         place += len(line)

@@ -14,7 +14,7 @@ from typing import Literal
 from foreword.pattern import lazy_pattern
 from foreword.review.condition import UNKNOWN, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
-from foreword.review.profile import Profile
+from foreword.review.profile import ReviewProfile
 
 Status = Literal["answered", "failed", "late", "nonsense", "missing"]
 
@@ -85,7 +85,7 @@ def confidence_in(findings: Sequence[Finding]) -> float:
     return round(max(0.0, BASE_CONFIDENCE - penalty), 2)
 
 
-def facts_of(review: Review, profile: Profile) -> Facts:
+def facts_of(review: Review, profile: ReviewProfile) -> Facts:
     """What the conditions of a profile may ask about."""
     counts = count_severities(review.findings)
     confidence = confidence_in(review.findings)
@@ -129,7 +129,7 @@ def facts_of(review: Review, profile: Profile) -> Facts:
     return replace(facts, values={**values, "risk_level": _risk_level(profile, facts, risk)})
 
 
-def _risk_level(profile: Profile, facts: Facts, highest: str) -> object:
+def _risk_level(profile: ReviewProfile, facts: Facts, highest: str) -> object:
     """The risk of the change: by the profile's own rules, the first that holds; else the highest
     severity."""
     for rule in profile.risk_rules:
@@ -159,7 +159,7 @@ def _votes(review: Review) -> list[str]:
     return ["request_changes" if name in objecting else "approve" for name in answered]
 
 
-def _required_panel_missing(review: Review, profile: Profile) -> object:
+def _required_panel_missing(review: Review, profile: ReviewProfile) -> object:
     """Panels that ran elsewhere are not known here, so this is never simply true."""
     everyone_ran = all(has_run(review, name) for name in profile.required_panels)
     return False if everyone_ran else UNKNOWN

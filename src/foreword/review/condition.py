@@ -87,7 +87,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ConditionOutcome:
     """What a condition comes to; `value` is None where that is not known, and `unknown` says
     which names are to blame."""
 
@@ -115,7 +115,7 @@ class _Name:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _NamedTest:
     name: str
     argument: _Node
 
@@ -138,20 +138,20 @@ class _Join:
     parts: tuple[_Node, ...]
 
 
-_Node = _Constant | _Name | _Call | _Compare | _Not | _Join
+_Node = _Constant | _Name | _NamedTest | _Compare | _Not | _Join
 
 
-def evaluate(condition: str, facts: Facts) -> Outcome:
+def evaluate(condition: str, facts: Facts) -> ConditionOutcome:
     """What a condition comes to, by what is known."""
     try:
         node = _Parser(condition).parse()
     except NotACondition as problem:
-        return Outcome(value=None, problem=str(problem))
+        return ConditionOutcome(value=None, problem=str(problem))
     evaluator = _Evaluator(facts)
     value = evaluator.truth(node)
     if isinstance(value, bool):
-        return Outcome(value=value)
-    return Outcome(value=None, unknown=tuple(dict.fromkeys(evaluator.unknown)))
+        return ConditionOutcome(value=value)
+    return ConditionOutcome(value=None, unknown=tuple(dict.fromkeys(evaluator.unknown)))
 
 
 def check(condition: str) -> str:
@@ -254,13 +254,13 @@ class _Parser:
         if self._take("("):
             argument = self._either()
             self._expect(")")
-            return _Call(name, argument)
+            return _NamedTest(name, argument)
         # `files_changed_in ["db/"]`: a test with its argument behind it
         starts_argument = self.place < len(self.tokens) and (
             self.tokens[self.place][0] == "text" or self._next() == "["
         )
         if starts_argument and name not in _COMPARISONS:
-            return _Call(name, self._operand())
+            return _NamedTest(name, self._operand())
         return _Name(name)
 
     def _items(self) -> Iterator[object]:
@@ -345,9 +345,9 @@ class _Evaluator:
                 return value
             case _Name(name):
                 return self._named_value(name)
-            case _Call("count", argument):
+            case _NamedTest("count", argument):
                 return self._count(argument)
-            case _Call(name, argument):
+            case _NamedTest(name, argument):
                 return self._test(name, self._value(argument))
             case _:
                 return self.truth(node)
@@ -395,7 +395,7 @@ class _Evaluator:
 
     def _blame(self, node: _Node) -> _Unknown:
         match node:
-            case _Name(name) | _Call(name, _):
+            case _Name(name) | _NamedTest(name, _):
                 self.unknown.append(name)
             case _:
                 self.unknown.append("a comparison of unlike values")

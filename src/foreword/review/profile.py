@@ -38,7 +38,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class ProfileRule:
     """A condition and what follows where it holds; `where` is its place in the profile."""
 
     where: str
@@ -65,13 +65,13 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class ReviewProfile:
     """What a project asks of a change."""
 
     name: str = "default"
     source: str = ""
     thresholds: Thresholds | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ProfileRule, ...] = ()
     approval: Approval | None = None
     risk_rules: tuple[RiskRule, ...] = ()
     required_panels: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ _THRESHOLD_KEYS = ("thresholds", "decision_thresholds", "findings")
 _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
 
 
-def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> Profile:
+def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewProfile:
     """The profile that a file has; what it says in a form that can't be read is an error, since
     no change is judged by half of the rules."""
     thresholds = None
@@ -98,7 +98,7 @@ def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> Profile:
             break
     weighting = _mapping(data, "weighting", where)
     behavior = data.get("missing_panel_behavior", weighting.get("missing_panel_behavior", ""))
-    return Profile(
+    return ReviewProfile(
         name=name,
         source=where,
         thresholds=thresholds,
@@ -138,12 +138,12 @@ def _mappings(value: object) -> list[Mapping[str, Any]]:
     return [member for member in members if isinstance(member, Mapping)]
 
 
-def _escalation_rules(data: Mapping[str, Any], where: str) -> Iterator[Rule]:
+def _escalation_rules(data: Mapping[str, Any], where: str) -> Iterator[ProfileRule]:
     escalation = _mapping(data, "escalation", where)
     for number, entry in enumerate(_list(escalation, "rules", where)):
         place = f"escalation.rules[{number}]"
         action = entry.get("action", "") if isinstance(entry, Mapping) else ""
-        yield Rule(
+        yield ProfileRule(
             where=place,
             condition=_condition(entry),
             action=_action(str(action)),
@@ -151,12 +151,12 @@ def _escalation_rules(data: Mapping[str, Any], where: str) -> Iterator[Rule]:
         )
 
 
-def _block_rules(data: Mapping[str, Any], where: str) -> Iterator[Rule]:
+def _block_rules(data: Mapping[str, Any], where: str) -> Iterator[ProfileRule]:
     block = _mapping(data, "block", where)
     for number, entry in enumerate(_list(block, "conditions", where)):
         place = f"block.conditions[{number}]"
         name = _name_of(entry)
-        yield Rule(where=place, condition=_condition(entry), action="block", name=name)
+        yield ProfileRule(where=place, condition=_condition(entry), action="block", name=name)
 
 
 def _approval(data: Mapping[str, Any], where: str) -> Approval | None:

@@ -23,9 +23,9 @@ from foreword.review.change_facts import (
     facts_of,
     has_run,
 )
-from foreword.review.condition import Facts, Outcome, evaluate
+from foreword.review.condition import ConditionOutcome, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, count_severities
-from foreword.review.profile import Approval, Profile, Thresholds
+from foreword.review.profile import Approval, ReviewProfile, Thresholds
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -83,7 +83,7 @@ def _adapter() -> TypeAdapter[PanelResult]:
     return TypeAdapter(PanelResult)
 
 
-def decide(review: Review, profile: Profile) -> tuple[Verdict, tuple[str, ...]]:
+def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict by a project's profile, and its reasons as sentences.
 
     Whatever speaks against a change comes first, then whether enough members have answered, then
@@ -145,7 +145,7 @@ def _unknown_threshold_reasons(thresholds: Thresholds) -> list[str]:
     return [f"Human review: profile {thresholds.profile} has a threshold no panel knows: {names}."]
 
 
-def _least_answered(profile: Profile, thresholds: Thresholds | None) -> float:
+def _least_answered(profile: ReviewProfile, thresholds: Thresholds | None) -> float:
     """Which share of the members has to answer. Where the profile says nothing of it, nobody may
     be missing, unless it says that the others stand for them."""
     if thresholds is not None:
@@ -168,7 +168,7 @@ def _answer_reasons(members: Sequence[MemberResult], least: float, profile: str)
     return reasons
 
 
-def _no_rules_reason(profile: Profile) -> str:
+def _no_rules_reason(profile: ReviewProfile) -> str:
     what = f"Profile {profile.name}" if profile.source else "The project"
     return (
         f"Human review: {what} has no rules that a panel can judge by; the built-in ones approve"
@@ -176,12 +176,12 @@ def _no_rules_reason(profile: Profile) -> str:
     )
 
 
-def _rule_reasons(review: Review, profile: Profile) -> tuple[list[str], list[str]]:
+def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], list[str]]:
     """What the rules of a profile say against a change, and why a person has to look at it."""
     facts = facts_of(review, profile)
     against: list[str] = []
     for_a_person: list[str] = []
-    unknown: list[tuple[str, Outcome]] = []
+    unknown: list[tuple[str, ConditionOutcome]] = []
     is_approved_by_rule = False
     for rule in profile.rules:
         outcome = evaluate(rule.condition, facts)
@@ -212,15 +212,15 @@ def _rule_reasons(review: Review, profile: Profile) -> tuple[list[str], list[str
 
 
 def _approval_reasons(
-    profile: Profile, facts: Facts
-) -> tuple[list[str], list[tuple[str, Outcome]]]:
+    profile: ReviewProfile, facts: Facts
+) -> tuple[list[str], list[tuple[str, ConditionOutcome]]]:
     """Why a profile does not approve without a person, and the conditions nobody can judge."""
     approval = profile.approval or Approval(enabled=False)
     if not approval.enabled:
         never = f"Human review: profile {profile.name} never approves on its own (auto_merge)."
         return [never], []
     unmet: list[str] = []
-    unknown: list[tuple[str, Outcome]] = []
+    unknown: list[tuple[str, ConditionOutcome]] = []
     for condition in approval.conditions:
         outcome = evaluate(condition, facts)
         if outcome.value is None:
@@ -234,7 +234,9 @@ def _approval_reasons(
     return ([], []) if approval.any_suffices and are_met else (unmet, unknown)
 
 
-def _unknown_reasons(unknown: Sequence[tuple[str, Outcome]], profile: Profile) -> list[str]:
+def _unknown_reasons(
+    unknown: Sequence[tuple[str, ConditionOutcome]], profile: ReviewProfile
+) -> list[str]:
     """The conditions that can't be evaluated, each by its words."""
     reasons = []
     asked: list[str] = []
@@ -257,7 +259,7 @@ def _unknown_reasons(unknown: Sequence[tuple[str, Outcome]], profile: Profile) -
     return reasons
 
 
-def _missing_panel_reasons(review: Review, profile: Profile) -> list[str]:
+def _missing_panel_reasons(review: Review, profile: ReviewProfile) -> list[str]:
     if profile.missing_panel_behavior.casefold() != "block":
         return []
     missing = [name for name in profile.required_panels if not has_run(review, name)]

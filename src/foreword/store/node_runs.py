@@ -16,7 +16,7 @@ _COLUMNS = "run, attempt, status, executor, failed_at, started, updated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class NodeRun:
     """One run of a workflow's nodes."""
 
     run: str
@@ -33,7 +33,7 @@ def lock(workflow: int) -> str:
     return f"foreword: node results {workflow}"
 
 
-def begin(db: Database, workflow: int, *, run: str, executor: str) -> Run:
+def begin(db: Database, workflow: int, *, run: str, executor: str) -> NodeRun:
     """Note that a process is at a run: a new one, or the next attempt of one."""
     now = stamp()
     db.rows(
@@ -47,7 +47,7 @@ def begin(db: Database, workflow: int, *, run: str, executor: str) -> Run:
     return found
 
 
-def end(db: Database, workflow: int, run: Run, *, status: str, failed_at: str = "") -> bool:
+def end(db: Database, workflow: int, run: NodeRun, *, status: str, failed_at: str = "") -> bool:
     """Note how an attempt ended, unless another has begun since; says whether it was noted."""
     changed = db.rows(
         "UPDATE node_runs SET status = ?, failed_at = ?, updated = ? WHERE workflow = ? AND run = ?"
@@ -57,7 +57,7 @@ def end(db: Database, workflow: int, run: Run, *, status: str, failed_at: str = 
     return bool(changed)
 
 
-def is_current(db: Database, workflow: int, run: Run) -> bool:
+def is_current(db: Database, workflow: int, run: NodeRun) -> bool:
     """Whether an attempt is the newest of its run."""
     newest = db.rows(
         "SELECT 1 FROM node_runs WHERE workflow = ? AND run = ? AND attempt = ?",
@@ -66,7 +66,7 @@ def is_current(db: Database, workflow: int, run: Run) -> bool:
     return bool(newest)
 
 
-def find(db: Database, workflow: int, run: str) -> Run | None:
+def find(db: Database, workflow: int, run: str) -> NodeRun | None:
     """One run, if there is one of that name."""
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?",
@@ -75,7 +75,7 @@ def find(db: Database, workflow: int, run: str) -> Run | None:
     return _run(rows[0]) if rows else None
 
 
-def runs_of(db: Database, workflow: int) -> list[Run]:
+def runs_of(db: Database, workflow: int) -> list[NodeRun]:
     """Every run of a workflow, the newest first."""
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,)
@@ -83,9 +83,9 @@ def runs_of(db: Database, workflow: int) -> list[Run]:
     return [_run(row) for row in rows]
 
 
-def _run(row: Row) -> Run:
+def _run(row: Row) -> NodeRun:
     run, attempt, status, executor, failed_at, started, updated = row
-    return Run(
+    return NodeRun(
         run=run,
         attempt=attempt,
         status=status,

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from foreword.store.database import Database, stamp, storable_text
-from foreword.store.node_runs import RUNNING, Run
+from foreword.store.node_runs import RUNNING, NodeRun
 
 UNCLEAR = "unclear"  # over, and whether it had its effect is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class NodeStep:
     """One turn of a node in one attempt at a run."""
 
     number: int
@@ -28,7 +28,7 @@ class Step:
     ended: str  # nothing while it is under way
 
 
-def begin(db: Database, workflow: int, run: Run, *, key: str, node: str) -> int:
+def begin(db: Database, workflow: int, run: NodeRun, *, key: str, node: str) -> int:
     """Note that a turn of a node is about to be taken; gives the number of the step."""
     ((number,),) = db.rows(
         "INSERT INTO node_steps (workflow, run, attempt, key, node, status, began, ended)"
@@ -54,7 +54,7 @@ def end(db: Database, number: int, status: str) -> None:
     )
 
 
-def of_run(db: Database, workflow: int, run: str) -> list[Step]:
+def of_run(db: Database, workflow: int, run: str) -> list[NodeStep]:
     """Every step of a run, in the order in which they began."""
     rows = db.rows(
         "SELECT id, attempt, key, node, status, began, ended FROM node_steps"
@@ -63,7 +63,7 @@ def of_run(db: Database, workflow: int, run: str) -> list[Step]:
     )
     steps = []
     for number, attempt, key, node, status, began, ended in rows:
-        step = Step(
+        step = NodeStep(
             number=number,
             attempt=attempt,
             key=key,

@@ -18,7 +18,7 @@ from foreword.pattern import lazy_pattern
 from foreword.plan.artifact_names import Handover, handovers
 from foreword.plan.flow import GATE, Flow, Phase
 from foreword.review.panel import Member, Panel
-from foreword.review.profile import Profile, read_profile
+from foreword.review.profile import ReviewProfile, read_profile
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import mapping
@@ -161,7 +161,7 @@ def member_context(
     return assemble(recipe, root=root, purpose="review", values=values, budget=REVIEW_TOKENS)
 
 
-def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
+def active_profile(root: str | Path, recipe: str = RECIPE) -> ReviewProfile:
     """The project's active profile; one without rules where the project names none.
 
     A profile that is named and not there, or can't be read, is an error: a change is not judged by
@@ -173,7 +173,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
     name = library.values()[0].get(PROFILE, "")
     document = library.choose(name, "policy") if name else None
     if document is None and name in ("", default):
-        return Profile(name=name or "default")
+        return ReviewProfile(name=name or "default")
     document = document or _find_document(library, kind="policy", name=name)
     file = files.read(library.root, document.path, must=True)
     data, problem = mapping(file.text)

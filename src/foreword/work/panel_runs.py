@@ -32,7 +32,7 @@ from foreword.review.change_facts import (
 )
 from foreword.review.findings import Finding, merge
 from foreword.review.panel import Member, Panel
-from foreword.review.profile import Profile
+from foreword.review.profile import ReviewProfile
 from foreword.review.verdict import PanelResult, decide
 from foreword.secrets.masking import mask
 from foreword.sources.diff_source import Diff
@@ -216,13 +216,13 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
     ).to_dict()
 
 
-def _profile_from_json(payload: Mapping[str, Any]) -> Profile:
+def _profile_from_json(payload: Mapping[str, Any]) -> ReviewProfile:
     """The profile of a run; one that an older version has left in a queue has thresholds only."""
     data = payload.get("profile")
     if data is None:
         thresholds = payload["thresholds"]
         data = {"name": thresholds["profile"], "thresholds": thresholds}
-    return TypeAdapter(Profile).validate_python(data)
+    return TypeAdapter(ReviewProfile).validate_python(data)
 
 
 # ---- before: what each member is asked ----

@@ -14,7 +14,7 @@ from foreword.faces.web.rendering import page
 from foreword.faces.web.transcript import pretty
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import nodes
-from foreword.operations.nodes import NodeEntry, Result, Run
+from foreword.operations.nodes import NodeEntry, NodeRun, Result
 
 STATUSES = {
     "": "Not run yet",
@@ -87,7 +87,7 @@ def show(request: ViewRequest) -> Response:
         )
 
 
-def _stopped_at(runs: list[Run], open_run: str | None) -> str:
+def _stopped_at(runs: list[NodeRun], open_run: str | None) -> str:
     """The node at which the run stopped that can go on."""
     for run in runs:
         if run.run == open_run:
