@@ -37,12 +37,14 @@ def compress(
     keep: Iterable[str] = (),
     finished: Sequence[tuple[str, str]] = (),
     query: str = "",
+    beside: str = "",
 ) -> Summary:
     """What stands in for the messages and the earlier summary, at most `room` tokens by the
     counter.
 
     `keep` are names to have in it where they occur, `finished` the descriptions and statuses of
-    tasks that are over by the plan; `query` says what the reader will ask.
+    tasks that are over by the plan; `query` says what the reader will ask. `beside` is a text that
+    the reader has anyway, such as a summary that somebody else wrote: what it says is not repeated.
     """
     before_text = "\n".join([earlier, *summaries(messages)]).strip()
     before = read(cap_text(before_text, LONGEST_SUMMARY))
@@ -53,12 +55,20 @@ def compress(
     if sum(len(line.text) for line in candidates) < PLENTY * room * CHARS_PER_TOKEN:
         candidates = find_lines(said, found, before, length=len(messages), most=MANY)
     candidates = _without_finished_tasks(candidates, finished)
+    values = _worth_by_query(worth(found), query)
+    required = _occurring_names(keep, messages, before_text)
+    if beside:
+        candidates = [line for line in candidates if line.text not in beside]
+        found = {name: found[name] for name in found if name not in beside}
+        values = {name: values[name] for name in found}
+        names_before = [name for name in names_before if name not in beside]
+        required = [name for name in required if name not in beside]
     draft = Draft(
         lines=_weighted_by_query(candidates, query),
         found=found,
-        worth=_worth_by_query(worth(found), query),
+        worth=values,
         names_before=names_before,
-        required=[entry(name) for name in _occurring_names(keep, messages, before_text)],
+        required=[entry(name) for name in required],
         room=max(0, counter.room(room)),
         counter=counter,
     )

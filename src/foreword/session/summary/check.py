@@ -1,0 +1,183 @@
+"""Whether what a summary says can be found in what it stands for.
+
+For any summary, whoever wrote it. Generous on purpose: a name is proven where its letters occur, in
+any case and quoting, whole or piece by piece, so that what is marked as unproven really is nowhere.
+Pure; what counts as a claim is in `claims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from foreword.message import Message, Text, ToolCall, ToolResult, part_text
+from foreword.pattern import lazy_pattern
+from foreword.session.summary.claims import Claim, find_claims
+
+UNPROVEN = "[unproven]"
+LEAST_PIECE = 3  # letters of a piece of a name that is looked for by itself
+# Of the words of a quotation, in one run, for it to be proven: who quotes drops or mends a word.
+QUOTED_SHARE = 0.8
+
+_NOT_LETTERS = lazy_pattern(r"[\W_]+")
+_PIECE = lazy_pattern(r"\w+")
+# where a quotation leaves something out, or says in brackets what was there
+_ELLIPSIS = lazy_pattern(r"\s*(?:\[[^\]\n]*\]|\.\.\.+|\u2026)\s*")
+_SEPARATOR = lazy_pattern(r"\s*(?:&&|\|\||[;|])\s*")
+_DIGITS = lazy_pattern(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryCheck:
+    """What a summary claims, and which of it occurs nowhere in what it stands for."""
+
+    claims: tuple[Claim, ...]
+    unproven: tuple[Claim, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is unproven, each once, in order."""
+        return tuple(dict.fromkeys(claim.text for claim in self.unproven))
+
+
+class Evidence:
+    """The texts that a summary is checked against, prepared once for many summaries."""
+
+    def __init__(self, texts: Iterable[str], user_texts: Iterable[str] = ()) -> None:
+        self._text = "\n".join(texts).lower()
+        self._user_text = "\n".join(user_texts).lower()
+
+    @cached_property
+    def letters(self) -> str:
+        """All letters and digits in one run."""
+        return _NOT_LETTERS.sub("", self._text)
+
+    @cached_property
+    def words(self) -> str:
+        """All words, one blank between them."""
+        return f" {_NOT_LETTERS.sub(' ', self._text)} "
+
+    @cached_property
+    def user_words(self) -> str:
+        """The user's words alone."""
+        return f" {_NOT_LETTERS.sub(' ', self._user_text)} "
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Every number, without its separators."""
+        return frozenset(_DIGITS.findall(self._text) + _DIGITS.findall(self._text.replace(",", "")))
+
+    def proves(self, claim: Claim) -> bool:
+        """Whether a claim is borne out."""
+        match claim.kind:
+            case "path":
+                return self._has_path(claim.text)
+            case "number":
+                return claim.text.replace(",", "").rstrip("%") in self.numbers
+            case "command":
+                return all(map(self._has_command, _SEPARATOR.split(claim.text)))
+            case "quote":
+                return self._has_quotation(claim.text, self.words)
+            case "user":
+                return self._has_quotation(claim.text, self.user_words)
+            case "name":
+                return self._has_name(claim.text)
+
+    def _has(self, text: str) -> bool:
+        letters = _NOT_LETTERS.sub("", text.lower())
+        return letters in self.letters or letters.removesuffix("s") in self.letters
+
+    def _has_name(self, name: str) -> bool:
+        """Whether a name occurs, whole or each of its pieces."""
+        if self._has(name):
+            return True
+        pieces = [piece for piece in _PIECE.findall(name) if len(piece) >= LEAST_PIECE]
+        return len(pieces) > 1 and all(map(self._has, pieces))
+
+    def _has_path(self, path: str) -> bool:
+        """Whether a path occurs, whole or as a folder and what is in it."""
+        if self._has(path):
+            return True
+        steps = [step for step in path.split("/") if step]
+        for middle in range(1, len(steps)):
+            if self._has("/".join(steps[middle:])) and self._has("/".join(steps[:middle])):
+                return True
+        return False
+
+    def _has_command(self, command: str) -> bool:
+        """Whether a command occurs, whole, or its first two words together and the others
+        anywhere."""
+        if self._has(command):
+            return True
+        words = command.split()
+        return self._has(" ".join(words[:2])) and all(map(self._has_name, words[2:]))
+
+    def _has_quotation(self, quotation: str, words: str) -> bool:
+        return all(_is_quoted(piece, words) for piece in _ELLIPSIS.split(quotation) if piece)
+
+
+def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Evidence:
+    """What these messages say, and other texts that hold beside them: plan, instructions, an
+    earlier summary. What an earlier text says of the user counts as the user's."""
+    others = list(also)
+    texts = list(others)
+    user_texts = list(others)
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case ToolCall(name=name, arguments=arguments):
+                    texts += [name, arguments, arguments.replace("\\n", "\n").replace('\\"', '"')]
+                case Text(text) | ToolResult(text=text):
+                    texts.append(part_text(part))
+                    # a tool's result may hold what the user answered to it
+                    if message.role != "assistant":
+                        user_texts.append(text)
+                case _:
+                    texts.append(part_text(part))
+    return Evidence(texts, user_texts)
+
+
+def check(summary: str, messages: Sequence[Message], *, also: Iterable[str] = ()) -> SummaryCheck:
+    """Look up everything that a summary claims in the messages it stands for and in other texts
+    that hold beside them."""
+    return check_against(summary, evidence_of(messages, also))
+
+
+def check_against(summary: str, evidence: Evidence) -> SummaryCheck:
+    """The same, against evidence that was prepared before."""
+    claims = find_claims(summary)
+    unproven = [claim for claim in claims if not evidence.proves(claim)]
+    return SummaryCheck(claims=tuple(claims), unproven=tuple(unproven))
+
+
+def mark_unproven(summary: str, found: SummaryCheck) -> str:
+    """The summary, a mark behind everything in it that is unproven; nothing is taken away."""
+    lines = summary.split("\n")
+    for claim in found.unproven:
+        line = lines[claim.line - 1]
+        end = line.find(claim.text) + len(claim.text)
+        while end < len(line) and line[end] in "`\"\u201d'":
+            end += 1
+        lines[claim.line - 1] = f"{line[:end]} {UNPROVEN}{line[end:]}"
+    return "\n".join(lines)
+
+
+def strike_unproven(summary: str, found: SummaryCheck) -> str:
+    """The summary without the lines in which something is unproven."""
+    struck = {claim.line for claim in found.unproven}
+    lines = summary.split("\n")
+    return "\n".join(line for number, line in enumerate(lines, 1) if number not in struck)
+
+
+def _is_quoted(quotation: str, words: str) -> bool:
+    """Whether most of the words of a quotation stand in one run there, or nearly: the longest run
+    from either end."""
+    wanted = _NOT_LETTERS.sub(" ", quotation.lower()).split()
+    if not wanted or f" {' '.join(wanted)} " in words:
+        return True
+    enough = max(2, round(QUOTED_SHARE * len(wanted)))
+    for start in range(len(wanted) - enough + 1):
+        if f" {' '.join(wanted[start : start + enough])} " in words:
+            return True
+    return False

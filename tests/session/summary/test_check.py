@@ -1,0 +1,99 @@
+"""Whether a summary says only what was said, seen through `check`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreword.message import Message, Text, ToolCall, ToolResult
+from foreword.session.summary import check, compress, mark_unproven, strike_unproven
+from foreword.tokens import counter
+
+HISTORY = [
+    Message("user", (Text("Please don't amend commits - it messes with the workflows."),)),
+    Message(
+        "assistant",
+        (
+            Text("The cache in /work/app/src/cache/store.go loses entries."),
+            ToolCall("1", "Bash", '{"command": "go test ./src/cache -run TestEvict\\necho done"}'),
+        ),
+    ),
+    Message("tool", (ToolResult("1", "--- FAIL: TestEvict (0.02s)\n  1,482 entries, 91.5% full"),)),
+    Message("assistant", (Text("evictOldest() never runs; commit 23c05e9d41 removed the call."),)),
+]
+
+
+def unproven(summary: str) -> list[tuple[str, str]]:
+    return [(claim.kind, claim.text) for claim in check(summary, HISTORY).unproven]
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "- `src/cache/store.go` loses entries, and so does store.go elsewhere",
+        "- TestEvict fails, `evictOldest()` is never called since 23c05e9",
+        "- 1482 entries, 91.5% full",
+        "- ran `go test ./src/cache -run TestEvict && echo done`",
+        '- The user said "don\'t amend commits ... it messes with the workflows"',
+        '- The user: "Please don\'t amend [any] commits"',
+        "- 7 files in 2 folders were looked at",
+    ],
+)
+def test_what_was_said_is_proven_in_whatever_form_it_is_repeated(summary: str) -> None:
+    assert unproven(summary) == []
+
+
+@pytest.mark.parametrize(
+    ("summary", "kind", "text"),
+    [
+        ("- see `src/cache/evict.go` for it", "path", "src/cache/evict.go"),
+        ("- `evictNewest` was added", "name", "evictNewest"),
+        ("- it has 2,048 entries", "number", "2,048"),
+        ("- run `npm test -- --watch` next", "command", "npm test -- --watch"),
+        ('- The log: "all eviction tests passed"', "quote", "all eviction tests passed"),
+        (
+            '- The user said "evictOldest never runs, commit 23c05e9d41 removed the call"',
+            "user",
+            "evictOldest never runs, commit 23c05e9d41 removed the call",
+        ),
+    ],
+)
+def test_what_occurs_nowhere_is_named(summary: str, kind: str, text: str) -> None:
+    assert unproven(summary) == [(kind, text)]
+
+
+def test_a_plan_beside_the_history_proves_what_it_says() -> None:
+    summary = "- next is `evictNewest`"
+    assert check(summary, HISTORY).unproven
+    assert not check(summary, HISTORY, also=["3. write evictNewest"]).unproven
+
+
+def test_a_mark_stands_behind_what_is_unproven_and_a_struck_line_is_gone() -> None:
+    summary = "- `TestEvict` fails\n- `evictNewest` was added"
+    found = check(summary, HISTORY)
+    assert found.names == ("evictNewest",)
+    marked = "- `TestEvict` fails\n- `evictNewest` [unproven] was added"
+    assert mark_unproven(summary, found) == marked
+    assert strike_unproven(summary, found) == "- `TestEvict` fails"
+
+
+@given(st.lists(st.text(min_size=1, max_size=200), max_size=6))
+def test_a_summary_in_the_words_of_the_history_is_proven(texts: list[str]) -> None:
+    history = [Message("user", (Text(text),)) for text in texts]
+    assert check("\n".join(texts), history).unproven == ()
+
+
+def test_nothing_that_the_built_in_compressor_writes_is_unproven() -> None:
+    made = compress(HISTORY, 200, counter("estimate"))
+    assert "TestEvict" in made.text
+    assert check(made.text, HISTORY).unproven == ()
+
+
+def test_what_stands_beside_a_summary_is_not_repeated_in_it() -> None:
+    written = "- TestEvict fails in /work/app/src/cache/store.go"
+    alone = compress(HISTORY, 200, counter("estimate")).text
+    beside = compress(HISTORY, 200, counter("estimate"), beside=written).text
+    assert "## Files, with names in them\n- /work/app/src/cache/store.go" not in beside
+    assert "23c05e9d41" in alone
+    assert "23c05e9d41" in beside
