@@ -9,7 +9,13 @@ import jsonschema
 import pytest
 
 from foreword.errors import BadSource
-from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_in
+from foreword.review.change_facts import (
+    MemberResult,
+    Review,
+    ReviewedChange,
+    confidence_in,
+    facts_in_vain,
+)
 from foreword.review.findings import Finding
 from foreword.review.profile import (
     ReviewProfile,
@@ -18,6 +24,7 @@ from foreword.review.profile import (
     read_profile,
     read_thresholds,
 )
+from foreword.review.profile_rules import passed_name
 from foreword.review.verdict import SCHEMA, PanelResult, decide
 
 ANSWERED = (
@@ -88,7 +95,7 @@ def findings_of(*severities: Any) -> list[Finding]:
     ],
 )
 def test_thresholds_decide(severities: list[str], members: Any, verdict: str, reason: str) -> None:
-    profile = ReviewProfile(thresholds=Thresholds())
+    profile = ReviewProfile(thresholds=Thresholds(), default_rules=True)
     decided, reasons = decide(review_of(*severities, members=members), profile)
     assert decided == verdict
     assert reasons[0].startswith(reason)
@@ -108,10 +115,16 @@ def test_a_profile_may_ask_to_be_sure() -> None:
 def test_thresholds_are_read_from_a_profile() -> None:
     data = {"critical": 0, "high": 1, "medium": None, "answered": 1, "hgih": "x"}
     thresholds = read_thresholds(data, where="p.yaml", profile="strict")
-    assert thresholds == Thresholds(profile="strict", high=1, answered=1, ignored=("hgih",))
+    assert thresholds == Thresholds(
+        profile="strict",
+        high=1,
+        answered=1,
+        ignored=("hgih",),
+        written=("critical", "high", "medium", "answered"),
+    )
     assert read_thresholds(
         {"max_high": 7, "Low_findings": 3, "confidence_score": 0.7}, "p.yaml"
-    ) == Thresholds(high=7, low=3, confidence=0.7)
+    ) == Thresholds(high=7, low=3, confidence=0.7, written=("high", "low", "confidence"))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +248,14 @@ def test_who_is_missing_never_makes_an_approval_easier() -> None:
     one_is_late = [*ANSWERED, WITHOUT_ANSWER[0]]
     assert decide(review_of(members=one_is_late), rules)[0] == "inconclusive"
     others_stand = replace(rules, missing_panel_behavior="redistribute")
-    assert decide(review_of(members=one_is_late), others_stand)[0] == "approve"
+    verdict, reasons = decide(review_of(members=one_is_late), others_stand)
+    assert (verdict, reasons) == ("human_review", ("Human review: C did not answer.",))
+    fewer_will_do = profile_of(thresholds={"high": 1, "answered": 0.6})
+    assert decide(review_of(members=one_is_late), fewer_will_do)[0] == "approve"
+    silent_about_it = profile_of(thresholds={"critical": 0, "high": 1})
+    assert decide(review_of(members=one_is_late), silent_about_it)[0] == "inconclusive"
+    by_default = replace(silent_about_it, default_rules=True)
+    assert decide(review_of(members=one_is_late), by_default)[0] == "approve"
     one_is_nobody = [*ANSWERED, MemberResult(name="E", status="missing")]
     verdict, reasons = decide(review_of(members=one_is_nobody), others_stand)
     assert (verdict, reasons) == ("inconclusive", ("The panel names who is not there: E.",))
@@ -251,6 +271,167 @@ def test_a_required_panel_that_has_not_run_blocks_where_the_profile_says_so() ->
     assert verdict == "human_review"
     assert "security-review" in reasons[0]
     assert decide(review_of(panels_executed="security-review"), profile)[0] == "approve"
+
+
+@pytest.mark.parametrize("behavior", ["redistribute", "ignore", ""])
+def test_no_change_is_approved_while_a_required_panel_is_not_known_to_have_run(
+    behavior: str,
+) -> None:
+    profile = profile_of(
+        auto_merge=True,
+        required_panels=["code-review", "security-review"],
+        missing_panel_behavior=behavior,
+    )
+    verdict, reasons = decide(review_of(), profile)
+    assert verdict == "human_review"
+    assert "requires other panels, too: security-review" in reasons[0]
+    assert decide(review_of(panels_executed=["security-review"]), profile)[0] == "approve"
+
+
+SECTIONS: dict[str, object] = {
+    "plausibility_checks": {"min_findings": {"enabled": True, "action": "flag"}},
+    "multi_model": {"enabled": True, "min_models": 2},
+    "extends": "base.yaml",
+    "conditions": ["coverage >= 80"],
+    "default": "deny",
+    "quality gates": [{"coverage": 80}],
+    "escalation": {"on_critical": "page"},
+    "findings": {"critical": 0},
+    "2fa": True,
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_part_of_a_profile_that_no_panel_can_apply_calls_for_a_person(section: str) -> None:
+    profile = profile_of(thresholds={"critical": 0, "high": 0}, **{section: SECTIONS[section]})
+    verdict, reasons = decide(review_of(), profile)
+    assert verdict == "human_review"
+    fact = passed_name(section)
+    assert reasons == (
+        f"Human review: profile strict asks what can't be evaluated here: not {fact}. Say what you"
+        f" know with --fact NAME=VALUE: {fact}.",
+    )
+    assert decide(review_of(**{fact: True}), profile)[0] == "approve"
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"multi_model": {"enabled": False, "min_models": 2}},
+        {"override": {"min_approvals": 2}},
+        {"human_approval_required": False},
+        {"x-base": {"condition": "true", "action": "block"}},
+        {"escalation": {"enabled": False, "rules": [{"condition": "true", "action": "block"}]}},
+        {"block": {"conditions": [{"condition": "true", "enabled": False}]}},
+    ],
+)
+def test_what_is_off_or_about_something_else_decides_nothing(section: dict[str, object]) -> None:
+    profile = profile_of(thresholds={"critical": 0, "high": 0}, **section)
+    assert decide(review_of(), profile)[0] == "approve"
+
+
+@pytest.mark.parametrize(
+    ("section", "verdict"),
+    [
+        ({"human_approval_required": True}, "human_review"),
+        ({"human_approval_required": "sometimes"}, "human_review"),
+        ({"enabled": False}, "human_review"),
+        ({"trigger_conditions": {"change_types": ["docs_only"]}}, "human_review"),
+        ({"rules": [{"if": "files_changed > 0", "then": "block"}]}, "changes_requested"),
+        ({"rules": [{"when": {"any": ["false", "files_changed > 0"]}, "effect": "deny"}]}, "block"),
+        ({"escalation": [{"condition": "true", "action": "page_someone"}]}, "human_review"),
+        (
+            {"escalation": {"rules": {"wide": {"condition": "true", "action": "block"}}}},
+            "changes_requested",
+        ),
+        (
+            {"gates": {"rules": [{"field": "files_changed", "operator": "gte", "value": 1}]}},
+            "human_review",
+        ),
+        (
+            {
+                "proof": {
+                    "rules": [{"condition": "true", "level": "strict", "enforcement": "block"}]
+                }
+            },
+            "human_review",
+        ),
+        ({"proof": {"rules": [{"condition": "true", "enforcement": "warn"}]}}, "approve"),
+        ({"auto_merge": {"enabled": True, "min_approvals": 2}}, "human_review"),
+        ({"auto_merge": {"enabled": True, "requires": ["false"]}}, "human_review"),
+        ({"auto_merge": {"enabled": True, "operator": "any", "when": ["true"], "x": 1}}, "human"),
+        ({"risk_aggregation": {"model": "sum"}, "block": ['risk_level == "high"']}, "human"),
+        ({"rules": [{"condition": "true", "action": "require_merge_approval"}]}, "human_review"),
+    ],
+)
+def test_rules_are_read_in_the_forms_that_projects_write(
+    section: dict[str, object], verdict: str
+) -> None:
+    profile = profile_of(thresholds={"critical": 0, "high": 0}, **section)
+    expected = {"block": "changes_requested", "human": "human_review"}.get(verdict, verdict)
+    assert decide(review_of(), profile)[0] == expected
+
+
+def test_a_profile_that_is_for_some_changes_decides_nothing_of_others() -> None:
+    profile = profile_of(auto_merge=True, trigger_conditions={"change_types": ["docs_only"]})
+    assert decide(review_of(change_type="docs_only"), profile)[0] == "approve"
+    verdict, reasons = decide(review_of(change_type="feature"), profile)
+    assert verdict == "human_review"
+    assert 'change_type not in ["docs_only"]' in reasons[0]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"thresholds": {"confidence": 0}},
+        {"thresholds": {"low": 9}},
+        {"auto_merge": True},
+        {"auto_merge": {"enabled": True, "conditions": ["ci_checks_passed"]}},
+        {"rules": [{"condition": "ci_checks_passed", "action": "approve"}]},
+    ],
+)
+def test_grave_findings_that_no_rule_looks_at_call_for_a_person(rules: dict[str, object]) -> None:
+    profile = profile_of(**rules)
+    assert decide(review_of(ci_checks_passed=True), profile)[0] == "approve"
+    verdict, reasons = decide(review_of("high", "high", ci_checks_passed=True), profile)
+    assert verdict == "human_review"
+    assert "says nothing of 2 high findings" in reasons[-1]
+
+
+@pytest.mark.parametrize(
+    "fact", ["any_policy_flag_severity", "policy_flag_severity", "risk_level", "critical_findings"]
+)
+def test_no_fact_stands_for_what_the_panel_has_found(fact: str) -> None:
+    rule = {"condition": 'any_policy_flag_severity == "critical"', "action": "block"}
+    profile = profile_of(thresholds={"critical": None}, rules=[rule])
+    told = review_of("critical", **{fact: "low"})
+    assert decide(told, profile)[0] == "changes_requested"
+    assert facts_in_vain(told, profile) == [fact]
+    assert facts_in_vain(review_of(ci=True, panels_executed="x"), profile) == []
+
+
+def test_only_facts_that_a_user_can_give_are_asked_for() -> None:
+    conditions = [
+        'any_policy_flag starts_with "pii_"',
+        'panel_missing("security-review") and ci_failed',
+        'panel_risk("security-review") == "high"',
+    ]
+    profile = profile_of(thresholds={"high": 5}, block={"conditions": conditions})
+    _, reasons = decide(review_of("high"), profile)
+    assert reasons[-1].endswith(
+        "Say what you know with --fact NAME=VALUE: panels_executed, ci_failed."
+    )
+
+
+def test_the_risk_of_one_panel_is_known_of_this_one_alone() -> None:
+    def blocked_by(condition: str) -> str:
+        rules = [{"condition": condition, "action": "block"}]
+        return decide(review_of("high"), profile_of(thresholds={"high": 5}, rules=rules))[0]
+
+    assert blocked_by('panel_risk("code-review") == "high"') == "changes_requested"
+    assert blocked_by('panel_confidence("code-review") > 0.9') == "approve"
+    assert blocked_by('panel_risk("security-review") == "critical"') == "human_review"
+    assert blocked_by('panel == "security-review" and canaries == 0') == "approve"
 
 
 def test_the_risk_of_a_change_is_reckoned_as_the_profile_says() -> None:

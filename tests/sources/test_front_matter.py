@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.sources.front_matter import LARGEST_CHARS, front_matter, without_front_matter
+from foreword.sources.front_matter import (
+    LARGEST_CHARS,
+    front_matter,
+    mapping,
+    repeated_key,
+    without_front_matter,
+)
+
+# Each line stands for ten of the line before.
+BOMB = "\n".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]"
+    for before, name in (("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"))
+)
 
 
 def test_fields_and_body_are_parted() -> None:
@@ -49,10 +61,10 @@ def test_dates_stay_as_they_are_written() -> None:
         ("a: !!python/object:os.system x", "not valid YAML"),
         ("? [a]\n: b", "not valid YAML"),
         ("a: !!int foo", "not valid YAML"),
-        ("a: " + "9" * 5_000, "not valid YAML"),
+        ("a: " + "9" * 5_000, "a number of more than 400 digits"),
         ("a: \x07", "not valid YAML"),
-        ("a: &a [x]\nb: [*a, *a]", "uses the alias *a"),
-        ("a: &a [*a]", "uses the alias *a"),
+        ("a: &a [*a]", "*a stands inside its own anchor"),
+        ("a: &a [x, x]\n" + BOMB, "aliases make it more than 10,000 values"),
         ("a: " + "[" * 60_000, "nested more than 20 levels deep"),
         ("- " * 30_000, "nested more than 20 levels deep"),
         ("a: " + "x" * LARGEST_CHARS, "longer than 65,536 characters"),
@@ -64,6 +76,16 @@ def test_front_matter_that_lies_is_named_and_stays_in_the_text(block: str, probl
     assert (fields, body) == ({}, text)
     assert problem in said
     assert "\n" not in said
+
+
+def test_what_an_alias_repeats_is_read() -> None:
+    fields, problem = mapping("base: &base {a: 1}\nrule: {<<: *base, b: 2}")
+    assert (fields["rule"], problem) == ({"a": 1, "b": 2}, "")
+
+
+def test_a_name_that_is_there_twice_is_named_with_its_line() -> None:
+    assert repeated_key("a: {b: 1}\nc: [{d: 1}, {d: 2}]") == ""
+    assert repeated_key("a: 1\nc:\n  - d: 1\n    d: 2") == "'d' is there twice (line 4)"
 
 
 def test_front_matter_that_never_closes_is_named() -> None:

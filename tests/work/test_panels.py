@@ -266,7 +266,7 @@ def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(
     assert handle
     assert foreword.recall(handle[0], tmp_path) == large
     assert all(len(json.dumps(body)) < 200_000 for body in requests)
-    assert "files left out]" in requests[0]["messages"][1]["content"]
+    assert "lines of the diff left out]" in requests[0]["messages"][1]["content"]
 
 
 def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from foreword.lint.problem import Problem, error, warning
 from foreword.lint.project_files import names
 from foreword.review.condition import check
 from foreword.review.profile import ReviewProfile, read_profile
+from foreword.review.profile_rules import passed_name
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import mapping
+from foreword.sources.front_matter import mapping, repeated_key
 from foreword.sources.panel_file import read_panel
 
 
@@ -54,18 +55,23 @@ def _profile_problems(
     data, problem = mapping(file.text)
     if problem:
         return  # told by the check of YAML files
+    repeated = repeated_key(file.text)
+    if repeated:
+        yield error(document.path, 1, "bad-profile", repeated)
     try:
         profile = read_profile(data, where=document.path, name=document.name)
     except BadSource as bad:
         yield error(document.path, 1, "bad-profile", bad.problem)
         return
-    if is_active and not profile.has_rules:
+    ignored = profile.thresholds.ignored if profile.thresholds is not None else ()
+    if is_active and not profile.has_rules and not ignored:
         message = "has neither thresholds nor rules with conditions: no panel approves by it"
         yield warning(document.path, 1, "profile-without-rules", message)
-    if profile.thresholds is not None and profile.thresholds.ignored:
-        ignored = ", ".join(profile.thresholds.ignored)
-        yield warning(document.path, 1, "unknown-threshold", f"no panel knows {ignored}")
-    for condition in _conditions(profile):
+    if ignored:
+        message = f"no panel knows {', '.join(ignored)}"
+        yield warning(document.path, 1, "unknown-threshold", message)
+    yield from _not_understood(document, file.text, profile)
+    for condition in profile.conditions:
         problem = check(condition)
         if problem:
             message = f"{condition!r} can't be evaluated, so it calls for a person: {problem}"
@@ -73,13 +79,16 @@ def _profile_problems(
             yield warning(document.path, line, "unreadable-condition", message)
 
 
-def _conditions(profile: ReviewProfile) -> Iterator[str]:
+def _not_understood(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
+    """Parts of a profile that no panel applies, so that each panel calls for a person."""
     for rule in profile.rules:
-        yield rule.condition
-    for risk in profile.risk_rules:
-        yield risk.condition
-    if profile.approval is not None:
-        yield from profile.approval.conditions
+        fact = passed_name(rule.where)
+        if rule.condition == f"not {fact}":
+            message = (
+                f"no panel can apply {rule.where}, so it calls for a person unless --fact"
+                f" {fact}=true is given"
+            )
+            yield warning(document.path, _line_of(text, rule.where), "unapplied-section", message)
 
 
 def _line_of(text: str, words: str) -> int:

@@ -20,6 +20,7 @@ from foreword import regular_file
 from foreword.errors import RecipeError
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import RecipeSpec
+from foreword.recipe.yaml_size import find_trap
 
 BUILTIN = Path(__file__).parent / "builtin"
 # What a file may have to be read as a recipe. The built-in ones are the largest there are; these
@@ -28,9 +29,6 @@ LARGEST_BYTES = 1_000_000
 MOST_EVENTS = 20_000
 MOST_NODES = 50_000  # with every alias written out
 DEEPEST = 50
-LONGEST_NUMBER = 400  # digits
-# 1:1:1 is a number in YAML, and a long one takes minutes to work out
-NUMBER = lazy_pattern(r"[-+0-9:_.]+")
 
 _QUOTED = lazy_pattern(r"['\"].*['\"]")
 _HINTS = {
@@ -162,61 +160,19 @@ def _repeated_keys(node: Node) -> Iterator[ScalarNode]:
 # --- what must not be built -----------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _OpenNode:
-    """A list or mapping that has begun: its anchor, and what it holds so far with every alias
-    written out."""
-
-    anchor: str | None
-    nodes: int = 1
-    height: int = 1
-
-    def take(self, nodes: int, height: int) -> None:
-        self.nodes += nodes
-        self.height = max(self.height, height + 1)
-
-
 def _refuse_unsafe(path: Path, text: str) -> None:
     """Walk the events alone, which costs little, and stop at what would cost much."""
-    sizes = dict[str, tuple[int, int]]()  # by anchor: its nodes and its height
-    open_nodes = [_OpenNode(None)]
+    trap = find_trap(_events(path, text), most_nodes=MOST_NODES, deepest=DEEPEST)
+    if trap is not None:
+        raise _unsafe(path, *trap)
+
+
+def _events(path: Path, text: str) -> Iterator[yaml.Event]:
     for count, event in enumerate(yaml.parse(text, _Loader)):
         if count > MOST_EVENTS:
             problem = f"more than {MOST_EVENTS:,} values, which is no recipe"
             raise _unsafe(path, problem, event.start_mark)
-        problem = _follow(event, open_nodes, sizes)
-        innermost = open_nodes[-1]
-        if not problem and len(open_nodes) - 1 + innermost.height - 1 > DEEPEST:
-            problem = f"nested more than {DEEPEST} levels deep"
-        if not problem and innermost.nodes > MOST_NODES:
-            problem = f"aliases make it more than {MOST_NODES:,} values"
-        if problem:
-            raise _unsafe(path, problem, event.start_mark)
-
-
-def _follow(
-    event: yaml.Event, open_nodes: list[_OpenNode], sizes: dict[str, tuple[int, int]]
-) -> str:
-    """Count one event into the node that is open; what is wrong with it by itself, if anything."""
-    if isinstance(event, yaml.CollectionStartEvent):
-        open_nodes.append(_OpenNode(event.anchor))
-    elif isinstance(event, yaml.CollectionEndEvent):
-        closed = open_nodes.pop()
-        if closed.anchor:
-            sizes[closed.anchor] = (closed.nodes, closed.height)
-        open_nodes[-1].take(closed.nodes, closed.height)
-    elif isinstance(event, yaml.ScalarEvent):
-        if len(event.value) > LONGEST_NUMBER and NUMBER.fullmatch(event.value):
-            return f"a number of more than {LONGEST_NUMBER} digits"
-        if event.anchor:
-            sizes[event.anchor] = (1, 1)
-        open_nodes[-1].take(1, 1)
-    elif isinstance(event, yaml.AliasEvent):
-        if any(node.anchor == event.anchor for node in open_nodes):
-            return f"*{event.anchor} stands inside its own anchor"
-        nodes, height = sizes.get(event.anchor or "", (1, 1))
-        open_nodes[-1].take(nodes, height)
-    return ""
+        yield event
 
 
 def _unsafe(path: Path, problem: str, mark: Any) -> RecipeError:

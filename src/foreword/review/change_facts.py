@@ -96,6 +96,7 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "confidence": confidence,
         "confidence_score": confidence,
         "highest_severity": risk,
+        "panel": review.panel,
         "files_changed": len(review.change.files),
         "lines_changed": review.change.lines,
         "members_answered": len(votes),
@@ -121,12 +122,21 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "files_changed_in": lambda places: _has_file_in(review.change.files, places),
         "panel_executed": lambda name: has_run(review, str(name)) or UNKNOWN,
         "panel_missing": lambda name: False if has_run(review, str(name)) else UNKNOWN,
+        # of any other panel it is not known here
+        "panel_risk": lambda name: risk if name == review.panel else UNKNOWN,
+        "panel_confidence": lambda name: confidence if name == review.panel else UNKNOWN,
     }
-    for name, given in review.facts.items():
-        if values.get(name, UNKNOWN) is UNKNOWN:
-            values[name] = given
     facts = Facts(values=values, lists=lists, tests=tests)
-    return replace(facts, values={**values, "risk_level": _risk_level(profile, facts, risk)})
+    facts = facts.with_values({"risk_level": _risk_level(profile, facts, risk)})
+    return facts.with_values(
+        {name: given for name, given in review.facts.items() if not facts.knows(name)}
+    )
+
+
+def facts_in_vain(review: Review, profile: ReviewProfile) -> list[str]:
+    """What the user says of the change that the panel itself has found out."""
+    facts = facts_of(replace(review, facts={}), profile)
+    return [name for name in review.facts if name != EXECUTED and facts.knows(name)]
 
 
 def _risk_level(profile: ReviewProfile, facts: Facts, highest: str) -> object:

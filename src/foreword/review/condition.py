@@ -16,7 +16,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -84,6 +84,26 @@ class Facts:
     values: Mapping[str, object] = field(default_factory=dict)
     lists: Mapping[str, Sequence[object]] = field(default_factory=dict)
     tests: Mapping[str, Callable[[object], object]] = field(default_factory=dict)
+
+    def with_values(self, more: Mapping[str, object]) -> Facts:
+        """The facts with these values besides."""
+        return replace(self, values={**self.values, **more})
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a value of that name, or several."""
+        if name in self.values:
+            return self.values[name] is not UNKNOWN
+        return self.list_of(name) is not None
+
+    def list_of(self, name: str) -> tuple[str, Sequence[object]] | None:
+        """The values of a name, and how they are asked about: `no_policy_flags` is every flag."""
+        first, _, rest = name.partition("_")
+        quantifier = first if first in _QUANTIFIERS and rest else "any"
+        plain = rest if first in _QUANTIFIERS and rest else name
+        for spelling in (plain, _singular(plain)):
+            if spelling in self.lists:
+                return quantifier, self.lists[spelling]
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,7 +346,7 @@ class _Evaluator:
     def _compare(self, left: _Node, sign: str, right: _Node) -> object:
         wanted = self._value(right)
         if isinstance(left, _Name) and left.name not in self.facts.values:
-            found = self._list_of(left.name)
+            found = self.facts.list_of(left.name)
             if found is not None:
                 quantifier, values = found
                 outcomes = [compare(value, sign, wanted) for value in values]
@@ -361,7 +381,7 @@ class _Evaluator:
     def _test(self, name: str, argument: object) -> object:
         test = self.facts.tests.get(name)
         value = test(argument) if test is not None else UNKNOWN
-        if not isinstance(value, bool):
+        if value is UNKNOWN:
             shown = f'"{argument}"' if isinstance(argument, str) else ""
             return self._blame(_Name(f"{name}({shown})" if shown else name))
         return value
@@ -369,12 +389,12 @@ class _Evaluator:
     def _count(self, argument: _Node) -> object:
         """How many values a name has, or of how many a comparison holds."""
         if isinstance(argument, _Name):
-            found = self._list_of(argument.name)
+            found = self.facts.list_of(argument.name)
             if found is not None:
                 return len(found[1])
             return self._named_value(argument.name)
         if isinstance(argument, _Compare) and isinstance(argument.left, _Name):
-            found = self._list_of(argument.left.name)
+            found = self.facts.list_of(argument.left.name)
             if found is not None:
                 wanted = self._value(argument.right)
                 outcomes = [compare(value, argument.sign, wanted) for value in found[1]]
@@ -382,16 +402,6 @@ class _Evaluator:
                     return outcomes.count(True)
             return self._blame(argument.left)
         return self._blame(_Name("count(...)"))
-
-    def _list_of(self, name: str) -> tuple[str, Sequence[object]] | None:
-        """The values of a name, and how they are asked about: `no_policy_flags` is every flag."""
-        first, _, rest = name.partition("_")
-        quantifier = first if first in _QUANTIFIERS and rest else "any"
-        plain = rest if first in _QUANTIFIERS and rest else name
-        for spelling in (plain, _singular(plain)):
-            if spelling in self.facts.lists:
-                return quantifier, self.facts.lists[spelling]
-        return None
 
     def _blame(self, node: _Node) -> _Unknown:
         match node:

@@ -2,24 +2,29 @@
 
 Two forms are read, alone or together: our own `thresholds`, and the rules that governance projects
 write (`escalation.rules`, `block.conditions`, `auto_merge`, `risk_aggregation.rules`,
-`required_panels`, `missing_panel_behavior`). What a profile says besides is none of a panel's
-business. Pure; where the file is found is the business of `work.factory_project`, what the rules
-come to that of `verdict`.
+`required_panels`, `missing_panel_behavior`; `profile_rules` has what is said in other sections).
+Pure; where the file is found is the business of `work.factory_project`, what the rules come to that
+of `verdict`.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.plan.value_words import value_in_words
-
-Action = Literal["block", "human_review", "approve", "note"]
+from foreword.review.profile_rules import (
+    ProfileRule,
+    condition_text,
+    is_off,
+    not_understood,
+    passed_name,
+    rule_list,
+    section_rules,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +40,7 @@ class Thresholds:
     confidence: float = 0.0  # at least
     answered: float = 0.5  # of the members, at least
     ignored: tuple[str, ...] = ()  # what the profile says besides, which means nothing to a panel
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileRule:
-    """A condition and what follows where it holds; `where` is its place in the profile."""
-
-    where: str
-    condition: str
-    action: Action
-    name: str = ""
+    written: tuple[str, ...] = ()  # what the profile itself says; the rest are our defaults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +77,32 @@ class ReviewProfile:
     @property
     def has_rules(self) -> bool:
         """Whether it says anything that a panel can judge by."""
-        return bool(self.thresholds or self.rules or self.approval)
+        has_thresholds = self.thresholds is not None and self.thresholds.written
+        return bool(has_thresholds or self.rules or self.approval)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """All conditions that it asks about."""
+        approval = self.approval.conditions if self.approval is not None else ()
+        rules = [rule.condition for rule in self.rules]
+        risks = [rule.condition for rule in self.risk_rules]
+        return (*rules, *risks, *approval)
 
 
 _THRESHOLD_KEYS = ("thresholds", "decision_thresholds", "findings")
+_READ_HERE = (
+    "auto_merge",
+    "missing_panel_behavior",
+    "required_panels",
+    "risk_aggregation",
+    "weighting",
+)
+# Of `auto_merge`: under what its conditions stand, and what says nothing about when it merges.
+_APPROVAL_CONDITIONS = ("conditions", "criteria", "requirements", "requires", "when")
+_ABOUT_MERGING = frozenset(
+    ("delete_branch", "description", "enabled", "merge_method", "method", "notify", "operator")
+)
+HIGHEST = "highest_severity"  # the one way to reckon a risk that needs no rules
 _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
 
 
@@ -92,17 +110,17 @@ def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewPro
     """The profile that a file has; what it says in a form that can't be read is an error, since
     no change is judged by half of the rules."""
     thresholds = None
-    for key in _THRESHOLD_KEYS:
-        if key in data:
-            thresholds = read_thresholds(data[key], where=where, profile=name)
-            break
+    key = next((key for key in _THRESHOLD_KEYS if key in data), "")
+    if key:
+        thresholds = read_thresholds(data[key], where=where, profile=name)
+    rules = section_rules(data, where, read_elsewhere=(*_READ_HERE, key))
     weighting = _mapping(data, "weighting", where)
     behavior = data.get("missing_panel_behavior", weighting.get("missing_panel_behavior", ""))
     return ReviewProfile(
         name=name,
         source=where,
         thresholds=thresholds,
-        rules=(*_escalation_rules(data, where), *_block_rules(data, where)),
+        rules=(*rules, *_merge_questions(data)),
         approval=_approval(data, where),
         risk_rules=tuple(_risk_rules(data, where)),
         required_panels=_texts(data, "required_panels", where),
@@ -117,7 +135,7 @@ def decision_lines(data: Mapping[str, Any]) -> list[str]:
     escalation = data.get("escalation")
     rules = escalation.get("rules") if isinstance(escalation, Mapping) else None
     acting = [rule for rule in _mappings(rules) if "action" in rule]
-    found += [f"{_condition(rule)}: {rule['action']}" for rule in acting]
+    found += [f"{condition_text(rule)}: {rule['action']}" for rule in acting]
     block = data.get("block")
     conditions = block.get("conditions") if isinstance(block, Mapping) else None
     if isinstance(conditions, list) and conditions:
@@ -138,34 +156,15 @@ def _mappings(value: object) -> list[Mapping[str, Any]]:
     return [member for member in members if isinstance(member, Mapping)]
 
 
-def _escalation_rules(data: Mapping[str, Any], where: str) -> Iterator[ProfileRule]:
-    escalation = _mapping(data, "escalation", where)
-    for number, entry in enumerate(_list(escalation, "rules", where)):
-        place = f"escalation.rules[{number}]"
-        action = entry.get("action", "") if isinstance(entry, Mapping) else ""
-        yield ProfileRule(
-            where=place,
-            condition=_condition(entry),
-            action=_action(str(action)),
-            name=_name_of(entry),
-        )
-
-
-def _block_rules(data: Mapping[str, Any], where: str) -> Iterator[ProfileRule]:
-    block = _mapping(data, "block", where)
-    for number, entry in enumerate(_list(block, "conditions", where)):
-        place = f"block.conditions[{number}]"
-        name = _name_of(entry)
-        yield ProfileRule(where=place, condition=_condition(entry), action="block", name=name)
-
-
 def _approval(data: Mapping[str, Any], where: str) -> Approval | None:
     if "auto_merge" not in data:
         return None
     if isinstance(data["auto_merge"], bool):
         return Approval(enabled=data["auto_merge"])
     auto_merge = _mapping(data, "auto_merge", where)
-    conditions = tuple(map(_condition, _list(auto_merge, "conditions", where)))
+    conditions = list[str]()
+    for key in _APPROVAL_CONDITIONS:
+        conditions += map(condition_text, _list(auto_merge, key, where))
     joined = str(auto_merge.get("operator", "all")).casefold()
     if joined not in ("all", "and", "any", "or"):
         problem = f"auto_merge.operator must be all or any, not {joined!r}"
@@ -173,58 +172,30 @@ def _approval(data: Mapping[str, Any], where: str) -> Approval | None:
     return Approval(
         # anything but a plain yes is none: `enabled: "off"` must not approve
         enabled=auto_merge.get("enabled", bool(conditions)) is True,
-        conditions=conditions,
+        conditions=tuple(conditions),
         any_suffices=joined in ("any", "or"),
     )
 
 
+def _merge_questions(data: Mapping[str, Any]) -> Iterator[ProfileRule]:
+    """What `auto_merge` asks for in words of its own, as in `min_approvals: 2`."""
+    auto_merge = data.get("auto_merge")
+    if isinstance(auto_merge, Mapping) and not is_off(auto_merge):
+        for key, value in auto_merge.items():
+            if key not in (*_APPROVAL_CONDITIONS, *_ABOUT_MERGING) and value is not None:
+                yield not_understood(f"auto_merge_{key}")
+
+
 def _risk_rules(data: Mapping[str, Any], where: str) -> Iterator[RiskRule]:
     aggregation = _mapping(data, "risk_aggregation", where)
+    if "rules" not in aggregation and aggregation.get("model", HIGHEST) != HIGHEST:
+        yield RiskRule(condition=passed_name("risk_aggregation"), result="low")
     for number, entry in enumerate(_list(aggregation, "rules", where)):
         place = f"risk_aggregation.rules[{number}]"
         result = entry.get("result") if isinstance(entry, Mapping) else None
         if not isinstance(result, str):
             raise BadSource(where, f"{place} has no result", hint="result: high")
-        yield RiskRule(condition=_condition(entry), result=result)
-
-
-def _condition(entry: object) -> str:
-    """The condition of a rule: the text itself, under `condition`, or as field, operator and
-    value. Anything else is given as it is: it can't be evaluated, which a verdict then says."""
-    if isinstance(entry, Mapping):
-        for key in ("condition", "when", "if"):
-            if key in entry:
-                return _condition(entry[key])
-        if "field" in entry and "value" in entry:
-            sign = str(entry.get("operator", "=="))
-            return f"{entry['field']} {sign} {json.dumps(entry['value'], default=str)}"
-    if isinstance(entry, bool):
-        return "true" if entry else "false"
-    text = entry if isinstance(entry, str) else json.dumps(entry, default=str)
-    return " ".join(text.split())
-
-
-def _name_of(entry: object) -> str:
-    if not isinstance(entry, Mapping):
-        return ""
-    return str(entry.get("name") or entry.get("description") or "").strip().rstrip(".")
-
-
-def _action(words: str) -> Action:
-    """What an action means to a verdict. One that nobody knows calls for a person, as does
-    `block_auto_merge`, which only keeps a machine from approving."""
-    plain = words.casefold().replace("-", "_").replace(" ", "_")
-    if "auto" in plain and re.search(r"block|disable|no_|prevent", plain):
-        return "human_review"
-    if re.search(r"human|review|escalat|flag|manual", plain):
-        return "human_review"
-    if re.search(r"block|reject|deny|fail|request_changes|changes_requested", plain):
-        return "block"
-    if re.search(r"approve|merge|pass|allow", plain):
-        return "approve"
-    if re.search(r"notify|warn|log|comment|label|inform", plain):
-        return "note"
-    return "human_review"
+        yield RiskRule(condition=condition_text(entry), result=result)
 
 
 def _mapping(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
@@ -240,13 +211,9 @@ def _list(data: Mapping[str, Any], key: str, where: str) -> Sequence[object]:
     value = data.get(key)
     if value is None:
         return ()
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [{key: value[key]} for key in value]
-    if not isinstance(value, list):
+    if not isinstance(value, str | Mapping | list):
         raise BadSource(where, f"{key} must be a list, not {value_in_words(value)}")
-    return value
+    return rule_list(value)
 
 
 def _texts(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
@@ -264,7 +231,7 @@ def _texts(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 def read_thresholds(data: object, where: str, profile: str = "default") -> Thresholds:
     """Thresholds as a profile has them, `{critical: 0, high: 2, answered: 0.75}`; what it leaves
-    out is the default.
+    out is the default, by which nothing is approved unless the user says so.
 
     `max_critical`, `high_findings` and `confidence_score` are understood, too.
     """
@@ -287,7 +254,7 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
         if name in values and not _is_share(values[name]):
             problem = f"{name} must be between 0 and 1, not {value_in_words(values[name])}"
             raise BadSource(where, problem, hint=_HINT)
-    return Thresholds(profile=profile, **values, ignored=tuple(ignored))
+    return Thresholds(profile=profile, **values, ignored=tuple(ignored), written=tuple(values))
 
 
 _LIMITS = ("critical", "high", "medium", "low")

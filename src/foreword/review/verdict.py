@@ -8,11 +8,12 @@ is `work.panel_runs`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from foreword.pattern import lazy_pattern
 from foreword.review.change_facts import (
     EXECUTED,
     MemberResult,
@@ -24,13 +25,17 @@ from foreword.review.change_facts import (
     has_run,
 )
 from foreword.review.condition import ConditionOutcome, Facts, evaluate
-from foreword.review.findings import SEVERITIES, Finding, count_severities
+from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 from foreword.review.profile import Approval, ReviewProfile, Thresholds
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Verdict = Literal["approve", "changes_requested", "human_review", "inconclusive"]
+# What `missing_panel_behavior` says where a panel that has not run takes nothing from the others.
+_OTHERS_STAND = ("redistribute", "ignore", "skip")
+_GRAVE: tuple[Severity, ...] = ("critical", "high")
+_ABOUT_FINDINGS = lazy_pattern(r"confidence|risk|severit|finding|flag|verdict|disagreement")
 MOST_NAMED = 5  # unknown thresholds in a reason: one is a typing error, many are another format
 
 
@@ -107,6 +112,8 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
         return "changes_requested", (*against, *too_few, *for_a_person)
     if too_few:
         return "inconclusive", (*too_few, *for_a_person)
+    for_a_person += _silent_reasons(review.members, profile)
+    for_a_person += _unjudged_reasons(review, profile)
     if not profile.has_rules and not profile.default_rules:
         for_a_person.append(_no_rules_reason(profile))
     if for_a_person:
@@ -146,12 +153,23 @@ def _unknown_threshold_reasons(thresholds: Thresholds) -> list[str]:
 
 
 def _least_answered(profile: ReviewProfile, thresholds: Thresholds | None) -> float:
-    """Which share of the members has to answer. Where the profile says nothing of it, nobody may
-    be missing, unless it says that the others stand for them."""
-    if thresholds is not None:
+    """Which share of the members has to answer: all of them, unless the profile or the user says
+    that fewer will do."""
+    if thresholds is not None and ("answered" in thresholds.written or profile.default_rules):
         return thresholds.answered
-    behavior = profile.missing_panel_behavior.casefold()
-    return Thresholds().answered if behavior in ("redistribute", "ignore", "skip") else 1.0
+    others_stand = profile.missing_panel_behavior.casefold() in _OTHERS_STAND
+    return Thresholds().answered if others_stand else 1.0
+
+
+def _silent_reasons(members: Sequence[MemberResult], profile: ReviewProfile) -> list[str]:
+    """A profile that shares out the weight of a missing panel says nothing of a missing member: the
+    others are heard, and a person sees who was not."""
+    silent = [member.name for member in members if member.status != "answered"]
+    thresholds = profile.thresholds
+    is_allowed = thresholds is not None and "answered" in thresholds.written
+    if not silent or is_allowed or profile.default_rules:
+        return []
+    return [f"Human review: {', '.join(silent)} did not answer."]
 
 
 def _answer_reasons(members: Sequence[MemberResult], least: float, profile: str) -> list[str]:
@@ -166,6 +184,21 @@ def _answer_reasons(members: Sequence[MemberResult], least: float, profile: str)
     if missing:
         reasons.append(f"The panel names who is not there: {missing}.")
     return reasons
+
+
+def _unjudged_reasons(review: Review, profile: ReviewProfile) -> list[str]:
+    """Grave findings that no rule of the project looks at: its silence is no permission."""
+    if profile.default_rules or not profile.has_rules:
+        return []
+    limits = profile.thresholds.written if profile.thresholds is not None else ()
+    if any(_ABOUT_FINDINGS.search(condition) for condition in profile.conditions):
+        return []
+    counts = count_severities(review.findings)
+    unjudged = [severity for severity in _GRAVE if counts.get(severity) and severity not in limits]
+    if not unjudged:
+        return []
+    found = [_plural(counts[severity], f"{severity} finding") for severity in unjudged]
+    return [f"Human review: profile {profile.name} says nothing of {', '.join(found)}."]
 
 
 def _no_rules_reason(profile: ReviewProfile) -> str:
@@ -208,7 +241,7 @@ def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], li
         for_a_person.append(
             f"Human review: profile {profile.name} does not say when it approves (auto_merge)."
         )
-    return against, [*for_a_person, *_unknown_reasons(unknown, profile)]
+    return against, [*for_a_person, *_unknown_reasons(unknown, profile, facts)]
 
 
 def _approval_reasons(
@@ -235,9 +268,9 @@ def _approval_reasons(
 
 
 def _unknown_reasons(
-    unknown: Sequence[tuple[str, ConditionOutcome]], profile: ReviewProfile
+    unknown: Sequence[tuple[str, ConditionOutcome]], profile: ReviewProfile, facts: Facts
 ) -> list[str]:
-    """The conditions that can't be evaluated, each by its words."""
+    """The conditions that can't be evaluated, each by its words, and what would tell."""
     reasons = []
     asked: list[str] = []
     names: list[str] = []
@@ -251,23 +284,34 @@ def _unknown_reasons(
             asked.append(condition)
             names += outcome.unknown
     if asked:
-        reasons.append(
-            f"Human review: profile {profile.name} asks what can't be evaluated here:"
-            f" {'; '.join(dict.fromkeys(asked))}. Say what you know with --fact NAME=VALUE:"
-            f" {', '.join(dict.fromkeys(names))}."
-        )
+        what = "; ".join(dict.fromkeys(asked))
+        reason = f"Human review: profile {profile.name} asks what can't be evaluated here: {what}."
+        telling = dict.fromkeys(_telling_facts(names, facts))
+        if telling:
+            reason += f" Say what you know with --fact NAME=VALUE: {', '.join(telling)}."
+        reasons.append(reason)
     return reasons
 
 
+def _telling_facts(names: Sequence[str], facts: Facts) -> Iterator[str]:
+    """The facts that a user could give: none about what the panel itself has found."""
+    for name in names:
+        if name.startswith(("panel_missing(", "panel_executed(")):
+            yield EXECUTED
+        elif name.isidentifier() and not facts.knows(name):
+            yield name
+
+
 def _missing_panel_reasons(review: Review, profile: ReviewProfile) -> list[str]:
-    if profile.missing_panel_behavior.casefold() != "block":
-        return []
+    """Panels that must have looked at a change, and of which nobody here knows that they have."""
     missing = [name for name in profile.required_panels if not has_run(review, name)]
     if not missing:
         return []
+    blocks = profile.missing_panel_behavior.casefold() == "block"
+    what = "blocks while a required panel is missing" if blocks else "requires other panels, too"
     return [
-        f"Human review: profile {profile.name} blocks while a required panel is missing:"
-        f" {', '.join(missing)} (say which have run with --fact {EXECUTED}=NAME,NAME)."
+        f"Human review: profile {profile.name} {what}: {', '.join(missing)} (say which have run"
+        f" with --fact {EXECUTED}=NAME,NAME)."
     ]
 
 

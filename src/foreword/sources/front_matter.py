@@ -1,8 +1,8 @@
 """Split a Markdown text into its YAML front matter and its body.
 
 Never raises: front matter that lies is reported as a problem and the whole text is the body. Only
-plain data is read (no aliases, no tags of other types), and dates stay as written. What the fields
-mean is for the caller.
+plain data is read (no tags of other types, no aliases that make a bomb), and dates stay as written.
+What the fields mean is for the caller.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _FIELD = lazy_pattern(r"\s*(?:#[^\n]*\n\s*)*[\w-]+[ \t]*:")
 # Levels of lists and mappings within each other: people write three or four; a thousand of them
 # would use up the stack.
 _DEEPEST = 20
+MOST_NODES = 10_000  # with every alias written out; a long profile has a thousand
 
 
 def front_matter(text: str) -> tuple[dict[str, object], str, str]:
@@ -73,19 +74,32 @@ def mapping(block: str, what: str = "it", first_line: int = 1) -> tuple[dict[str
 
 
 def _unsafe(block: str, what: str) -> str:
-    """What makes it costly or unsafe to load: aliases, which make bombs, and deep nesting."""
+    """What makes it costly or unsafe to load: aliases that make bombs, and deep nesting."""
     import yaml
 
-    depth = 0
-    for event in yaml.parse(block, _loader()):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if isinstance(event, yaml.AliasEvent):
-            return f"{what} uses the alias *{event.anchor}; write the value out"
-        if depth > _DEEPEST:
-            return f"{what} is nested more than {_DEEPEST} levels deep"
+    from foreword.recipe.yaml_size import find_trap
+
+    trap = find_trap(yaml.parse(block, _loader()), most_nodes=MOST_NODES, deepest=_DEEPEST)
+    return f"{what} is not read: {trap[0]}" if trap is not None else ""
+
+
+def repeated_key(block: str) -> str:
+    """A name that one mapping of a YAML text has twice, so that the first would be lost; nothing
+    where each is there once."""
+    import yaml
+
+    open_nodes = [yaml.compose(block, _loader())]
+    while open_nodes:
+        node = open_nodes.pop()
+        members = node.value if isinstance(node, yaml.CollectionNode) else ()
+        seen = set[str]()
+        for member in members:
+            key, value = member if isinstance(member, tuple) else (None, member)
+            open_nodes.append(value)
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    return f"{key.value!r} is there twice (line {key.start_mark.line + 1})"
+                seen.add(key.value)
     return ""
 
 

@@ -21,7 +21,7 @@ from foreword.review.panel import Member, Panel
 from foreword.review.profile import ReviewProfile, read_profile
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import mapping
+from foreword.sources.front_matter import mapping, repeated_key
 from foreword.sources.library import NEWEST, RECIPE, Library, library_of
 from foreword.sources.panel_file import read_panel as read_panel_file
 from foreword.text import lines, marks, parts
@@ -177,6 +177,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> ReviewProfile:
     document = document or _find_document(library, kind="policy", name=name)
     file = files.read(library.root, document.path, must=True)
     data, problem = mapping(file.text)
+    problem = problem or repeated_key(file.text)
     if problem:
         raise BadSource(file.path, problem)
     return read_profile(data, where=file.path, name=name)

@@ -29,6 +29,7 @@ from foreword.review.change_facts import (
     ReviewedChange,
     Status,
     confidence_in,
+    facts_in_vain,
 )
 from foreword.review.findings import Finding, merge
 from foreword.review.panel import Member, Panel
@@ -212,8 +213,14 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
         members=tuple(members),
         change=change,
         merged_by=merged_by,
-        notes=(*payload["notes"], *notes),
+        notes=(*payload["notes"], *notes, *_fact_notes(review, profile)),
     ).to_dict()
+
+
+def _fact_notes(review: Review, profile: ReviewProfile) -> list[str]:
+    """That what the user says changes nothing of what the panel has found."""
+    in_vain = facts_in_vain(review, profile)
+    return [f"--fact {name} was not used: the panel itself says what it is" for name in in_vain]
 
 
 def _profile_from_json(payload: Mapping[str, Any]) -> ReviewProfile:
