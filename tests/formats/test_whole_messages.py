@@ -486,6 +486,14 @@ ABOUT = ("cache_control", "usage_metadata", "response_metadata", "info", "annota
         ({"from": "human", "value": "a"}, "message.role"),
         ({"role": "user", "blocks": [{"text": "a"}]}, "message.blocks[0].block_type"),
         ({"type": "remove", "id": "1", "content": ""}, "message.role"),
+        (
+            {"role": "user", "content": "a", "experimental_attachments": [{"url": "/a.png"}]},
+            "message.experimental_attachments",
+        ),
+        (
+            {"role": "user", "content": "a", "extra": {"url": "data:text/plain,b"}},
+            "message.extra",
+        ),
     ],
 )
 def test_what_is_no_message_of_anybody_is_refused(message: dict[str, Any], path: str) -> None:
@@ -505,6 +513,18 @@ def test_fields_that_are_about_a_message_are_carried_along() -> None:
     }
     message = {"role": "assistant", "content": "At 06:12.", "refusal": None, **about}
     assert to_openai([read_message(message)]) == [message]
+
+
+def test_a_picture_and_a_file_alone_tell_a_message_of_vercels_sdk() -> None:
+    for part in (
+        {"type": "image", "image": PNG, "mediaType": "image/png"},
+        {"type": "image", "image": "https://example.org/a.png"},
+        {"type": "file", "data": "aGk=", "mediaType": "application/pdf", "filename": "a.pdf"},
+    ):
+        talk = {"role": "user", "content": [{"type": "text", "text": "Look."}, part]}
+        message = read_message(talk)
+        assert len(message.parts) == 2
+        assert message.text.startswith("Look.")
 
 
 def test_a_turn_with_a_call_and_its_result_is_one_of_a_list() -> None:

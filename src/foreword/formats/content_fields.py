@@ -39,6 +39,9 @@ _ABOUT_ENDING = lazy_pattern(
     r"(?:(?:_|^)(?:ids?|names?|at|time|timestamp|date|metadata|usage|options|digests?)"
     r"|IDs?|Ids?|Names?|At|Time|Timestamp|Date|[mM]etadata|Usage|Options)$"
 )
+# `experimental_attachments`, `userImages`: with anything in front, they are what was handed over.
+_FILES = ("attachment", "attachments", "images", "files", "documents")
+_DATA_URL = "data:"
 _SPACE = lazy_pattern(r"\s")
 LONGEST_WORD = 100  # characters: ids and digests are shorter, and without a space
 # From this length on, text without a space is data: base64 of the smallest picture has more, and
@@ -53,10 +56,12 @@ def field_says_something(name: str, value: object) -> bool:
     """Whether a field that nobody reads holds what was said."""
     if value is None or isinstance(value, bool | int | float) or not value:
         return False
+    if isinstance(value, str) and value.startswith(_DATA_URL):
+        return True  # a file, also under `url`
     plain_name = _plain(name)
     if plain_name in _ABOUT or _ABOUT_ENDING.search(name):
         return False
-    return plain_name in _CONTENT or _holds_words(value)
+    return plain_name in _CONTENT or plain_name.endswith(_FILES) or _holds_words(value)
 
 
 def _plain(name: str) -> str:
@@ -65,6 +70,8 @@ def _plain(name: str) -> str:
 
 def _holds_words(value: object) -> bool:
     if isinstance(value, str):
+        if value.startswith(_DATA_URL):
+            return True
         return len(value) > LONGEST_WORD or _SPACE.search(value) is not None
     if isinstance(value, Mapping):
         return any(field_says_something(str(name), member) for name, member in value.items())
@@ -103,6 +110,6 @@ def _is_about(name: str, value: Mapping[str, Any]) -> bool:
 
 def is_data(text: str) -> bool:
     """Whether a text is bytes in base64 rather than words."""
-    if text.startswith("data:"):
+    if text.startswith(_DATA_URL):
         return True
     return len(text) >= SHORTEST_DATA and _SPACE.search(text) is None

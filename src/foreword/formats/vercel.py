@@ -62,9 +62,17 @@ def is_message(value: Mapping[str, Any]) -> bool:
         return any(isinstance(part, Mapping) and "type" in part for part in parts)
     content = value.get("content")
     for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and part.get("type") in _MODEL_PARTS:
+        if isinstance(part, Mapping) and _is_model_part(part):
             return True
     return False
+
+
+def _is_model_part(part: Mapping[str, Any]) -> bool:
+    """Whether a part of a content is the SDK's: by its type, or a picture or file in its way."""
+    kind = part.get("type")
+    if kind in _MODEL_PARTS:
+        return True
+    return kind in ("image", "file") and ("mediaType" in part or isinstance(part.get(kind), str))
 
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
