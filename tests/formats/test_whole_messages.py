@@ -486,6 +486,12 @@ ABOUT = ("cache_control", "usage_metadata", "response_metadata", "info", "annota
         ({"from": "human", "value": "a"}, "message.role"),
         ({"role": "user", "blocks": [{"text": "a"}]}, "message.blocks[0].block_type"),
         ({"type": "remove", "id": "1", "content": ""}, "message.role"),
+        ({"role": "user", "content": "a", "note": "b"}, "message.note"),
+        ({"role": "tool", "tool_name": "a", "content": "b", "thinking": "c"}, "message.thinking"),
+        (
+            {"role": "assistant", "audio": {"id": "a", "transcript": "b", "words": "c"}},
+            "message.audio.words",
+        ),
         (
             {"role": "user", "content": "a", "experimental_attachments": [{"url": "/a.png"}]},
             "message.experimental_attachments",

@@ -15,13 +15,15 @@ from foreword.pattern import lazy_pattern
 # Names under which some provider or framework keeps what was said, without `_`, `-` and capitals.
 _CONTENT = frozenset(
     (
-        "additionalkwargs answer answers args arguments attachment attachments audio block blocks"
-        " body caption code content contents data document documents file files functioncall"
-        " functioncalls functionresponse html image images input inputs instruction instructions"
-        " kwargs markdown media message messages output outputs part parts prompt query question"
-        " quote reasoning reasoningcontent refusal response result results script speech summary"
-        " text texts thinking thought thoughts toolcall toolcalls toolinvocation toolinvocations"
-        " toolplan toolresult toolresults tooluse transcript utterance value values video words"
+        "additionalkwargs answer answers args arguments attachment attachments audio block"
+        " blocks body caption code comment comments content contents data description document"
+        " documents explanation file files functioncall functioncalls functionresponse html"
+        " image images input inputs instruction instructions kwargs markdown media message"
+        " messages note notes output outputs part parts prompt query question quote reasoning"
+        " reasoningcontent refusal remark remarks response result results script speech"
+        " summary text texts thinking thought thoughts toolcall toolcalls toolinvocation"
+        " toolinvocations toolplan toolresult toolresults tooluse transcript utterance value"
+        " values video words"
     ).split()
 )
 # Names of fields that are about a message, whatever stands in them: quotations that a citation

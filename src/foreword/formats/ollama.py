@@ -54,6 +54,9 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     content = at.text(value, "content")
     images = tuple(_read_images(value, at))
     if role == "tool":
+        for name in ("thinking", "tool_calls"):
+            if value.get(name):
+                raise (at / f".{name}").not_understood()
         call = at.text(value, "tool_call_id") or at.text(value, "tool_name")
         return Message(role, (ToolResult(call, content, rest=images, extra=extra),))
     parts = list[Part]()

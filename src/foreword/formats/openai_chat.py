@@ -61,6 +61,7 @@ _ROLES: dict[str, Role] = {
     "function": "tool",
 }
 _THOUGHTS = ("reasoning_content", "reasoning")  # how servers that speak this shape call them
+_AUDIO = frozenset(("id", "data", "transcript", "expires_at", "format"))
 _BESIDE_CONTENT = ("refusal", "audio", *_THOUGHTS)
 _MESSAGE = frozenset(("role", "content", "kind", "tool_calls", "function_call", *_BESIDE_CONTENT))
 _TOOL = frozenset(("role", "content", "kind", "tool_call_id"))
@@ -125,6 +126,7 @@ def _read_beside_content(value: Mapping[str, Any], at: FieldPath) -> Iterable[Pa
     audio = value.get("audio")
     if audio:
         audio = (at / ".audio").mapping(audio, "a mapping with an id")
+        unknown_fields(audio, _AUDIO, at / ".audio")
         yield Opaque(to_json({"audio": audio}), SHAPE, "audio", at.text(audio, "transcript"))
 
 
