@@ -42,6 +42,14 @@ def test_a_hunk_larger_than_the_room_is_counted_and_leaves_room_for_others() -> 
     assert "+small.py 1\n" in kept.text
 
 
+def test_a_hunk_with_more_changes_than_its_counts_say_is_one_hunk() -> None:
+    wrong = file("a.py", 3).replace("+1,3 @@", "+1,1 @@") + "-- \n2.39.5\n"
+    kept = excerpt(wrong + file("b.py", 400), 200)
+    assert "+a.py 1\n" * 3 + "-- \n2.39.5\n" in kept.text
+    small = excerpt(wrong + file("b.py", 2), 150)
+    assert small.text.count("+a.py 1\n") in (0, 3)
+
+
 def test_a_diff_without_git_headers_is_cut_by_its_files() -> None:
     plain = "".join(f"--- a/f{n}\n+++ b/f{n}\n@@ -1 +1 @@\n-x\n+y\n" for n in range(40))
     assert excerpt(plain, 800).files == 40

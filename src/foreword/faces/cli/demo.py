@@ -71,8 +71,8 @@ def demo(sample: str, keep: str | None, once: bool, port: int) -> None:
     """Show recipes, a session and the page at work.
 
     Recipes on a sample at a roomy and at a tight budget; then a conversation that grows past its
-    limits, and the page that shows it, until ctrl-C. With --keep the sample stays, to try commands
-    on, and nothing is served.
+    limits, and, in a terminal, the page that shows it, until ctrl-C. With --keep the sample stays,
+    to try commands on, and nothing is served.
 
     \b
     Examples:
@@ -90,7 +90,8 @@ def demo(sample: str, keep: str | None, once: bool, port: int) -> None:
         )
     folder = None if keep is None else Path(keep)
     has_session = keep is None and sample == KILNBOOK
-    has_page = has_session and not once
+    # Whoever reads a pipe waits for the end of it: there is nobody to press ctrl-C.
+    has_page = has_session and not once and sys.stdout.isatty()
     demo_recipes.run(
         click.echo,
         screen.columns(sys.stdout),

@@ -154,7 +154,7 @@ SCENES = (
             "parted from its result."
         ),
         roomy_tokens=8_000,
-        tight_tokens=2_400,
+        tight_tokens=1_800,
         phase="implementation",
         source="phases.json",
     ),

@@ -1,8 +1,8 @@
 """The pieces of a diff: whole hunks, under the headers of their file and of their commit.
 
-A hunk ends where its own counts say, so that what stands behind it is never taken for part of it.
-The first hunk of each file comes before the second of any, and a very long one (a generated file)
-behind others.
+A hunk ends where its own counts say, so that what stands behind it is never taken for part of it,
+unless that is a change as well: diffs that models write often count wrong. The first hunk of each
+file comes before the second of any, and a very long one (a generated file) behind others.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from foreword.text.pieces import Layout, LayoutBuilder
 _HUNK = lazy_pattern(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _FILE = lazy_pattern(r"diff --(?:git|cc|combined) ")
 _PLAIN_FILE = lazy_pattern(r"--- \S")
+# Not the signature below a patch, and not the names of the next file.
+_CHANGED_LINE = lazy_pattern(r"\\|\+(?!\+\+ )|-(?!-- |- ?\r?\n)")
 _COMMIT = lazy_pattern(r"(?:commit|From) [0-9a-f]{7,40}\b")
 # Characters of a hunk that still comes in its turn; one of twice as many a turn later, and so on.
 _LONG_HUNK = 2_000
@@ -84,6 +86,6 @@ def _end_of_hunk(rows: list[str], at: int, hunk: re.Match[str]) -> int:
         old -= sign in " -\n\r"
         new -= sign in " +\n\r"
         end += 1
-    while end < len(rows) and rows[end].startswith("\\"):
+    while end < len(rows) and _CHANGED_LINE.match(rows[end]):
         end += 1
     return end
