@@ -10,6 +10,7 @@ from benchmarks.material import Section as Material
 from foreword.engine.assemble import Request, assemble
 from foreword.engine.outline import Memory
 from foreword.section import Budget, Rank, Rule, Section, Share
+from foreword.text import layout_memory
 from foreword.tokens import new_counter
 
 TAG = "section"
@@ -25,6 +26,7 @@ def _sections(material: list[Material]) -> list[Section]:
 
 def cold(material: list[Material], budget: int) -> str:
     """Everything from nothing: sections made, measured, fitted, written, billed."""
+    layout_memory.forget()
     request = Request(budget=Budget(budget, budget), counter=new_counter("o200k"))
     return assemble(_sections(material), request).text
 

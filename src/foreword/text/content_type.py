@@ -144,6 +144,9 @@ def _look(text: str) -> str:
 
 
 def _is_diff(text: str) -> bool:
+    # Looked for first, since the pattern is tried at every line of a long text.
+    if "diff --git " not in text and "\n@@ " not in text:
+        return False
     found = _DIFF.search(text)
     return found is not None and "```" not in text[: found.start()]
 
@@ -167,7 +170,7 @@ def _is_log(text: str, rows: list[str]) -> bool:
         return True
     if _share(rows, _SHORT_COMMIT) == 1 or _share(rows, _JSON_LINE) == 1:
         return True
-    return _TEST_RUN.search(text) is not None
+    return "= " in text and _TEST_RUN.search(text) is not None
 
 
 def _is_python(text: str) -> bool:

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from math import ceil
 
 from foreword.section import Measure
-from foreword.text import narrow, relevance, weight
+from foreword.text import layout_memory, relevance, weight
 from foreword.text.choose import PieceChoice, PieceSizes
 from foreword.text.gap_marks import gap_text
+from foreword.text.layout_memory import Order, RememberedLayout
 from foreword.text.pieces import Layout, Over, Piece, is_lead, is_markup
 
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 
 Mark = Callable[[int, int], str]
-Order = Callable[[Layout, str], list[int]]
 
 OPENING = 0.3  # of the room of an excerpt: how a text begins says most about it
 CLOSING = 0.2  # of the same: how it ends; half of the room is left for the middle
@@ -94,8 +94,8 @@ def _cut(
     work = _Work(
         text=text, name=name, query=query, total=total, body_room=body_room, measure=measure
     )
-    sizes = work.sizes()
-    best = _standing_alone(sizes.layout.pieces, order(sizes.layout, query))
+    remembered, sizes = work.sizes()
+    best = _standing_alone(sizes.layout.pieces, remembered.order(order, query))
     left = body_room
     for _ in range(_ROUNDS):
         choice = _fill(sizes, best, left)
@@ -120,22 +120,22 @@ class _Work:
     body_room: int
     measure: Measure
 
-    def sizes(self) -> PieceSizes:
+    def sizes(self) -> tuple[RememberedLayout, PieceSizes]:
         """The pieces: a line that is larger than the room, alone or with what it needs, is
         divided."""
-        sizes = self._measured(self._is_over)
+        remembered, sizes = self._measured(self._is_over)
         tight: set[int] = set()
         for at, piece in enumerate(sizes.layout.pieces):
             is_large = piece.divisible and 4 * len(piece.text) > self.body_room
             if is_large and PieceChoice(sizes).cost(at) > self.body_room:
                 tight.add(piece.start)
         if not tight:
-            return sizes
+            return remembered, sizes
         return self._measured(lambda start, part: start in tight or self._is_over(start, part))
 
-    def _measured(self, over: Over) -> PieceSizes:
-        layout = narrow.layout(self.text, self.name, self.query, over)
-        return PieceSizes(layout, self.measure, self.total / len(self.text))
+    def _measured(self, over: Over) -> tuple[RememberedLayout, PieceSizes]:
+        found = layout_memory.layout_of(self.text, self.name, self.query, over)
+        return found, PieceSizes(found.layout, self.measure, self.total / len(self.text))
 
     def _is_over(self, _: int, part: str) -> bool:
         # No text has more units than bytes, so that a short line need not be measured.

@@ -27,6 +27,7 @@ __all__ = [
     "is_markup",
 ]
 
+_WORD = lazy_pattern(r"\w")
 _TAGS = lazy_pattern(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 LONGEST_LEAD = 160  # characters: a longer line that ends in a colon says something for itself
@@ -138,4 +139,7 @@ def ends_in_colon(text: str) -> bool:
 
 def is_markup(piece: Piece) -> bool:
     """Whether a piece is nothing but a tag, a comment or decoration."""
-    return piece.kind != "code" and not re.search(r"\w", _TAGS.sub("", piece.text))
+    if piece.kind == "code":
+        return False
+    text = _TAGS.sub("", piece.text) if "<" in piece.text else piece.text
+    return _WORD.search(text) is None

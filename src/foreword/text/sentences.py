@@ -67,7 +67,7 @@ def sentences(text: str) -> list[str]:
     for stop in _STOP.finditer(text):
         if stop.end() == len(text) or not _ends_sentence(text, start, stop):
             continue
-        if not _is_inside(closed, stop):
+        if not closed or not _is_inside(closed, stop):
             found.append(text[start : stop.end()])
             start = stop.end()
     if start < len(text):
