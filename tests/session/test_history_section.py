@@ -329,7 +329,7 @@ def test_in_front_stand_the_first_message_the_summary_and_what_was_pinned_after_
     (omission,) = summed_up
     (stored,) = session.compressions()
     assert (omission.tag, omission.what) == (HISTORY, f"messages 1-{stored.last}, summed up")
-    assert omission.tokens == stored.tokens_before - stored.tokens_after
+    assert omission.tokens == stored.replaced_tokens - stored.summary_tokens
     assert stored.method in omission.reason
     recalled = foreword.recall(omission.handle, session.db.name.rpartition("/")[0])
     assert numbered_message(3)["content"] in recalled

@@ -627,8 +627,10 @@ def compress(
         summary=summary,
         method="extract",
         note=summary,
-        tokens_before=9,
-        tokens_after=3,
+        replaced_tokens=9,
+        summary_tokens=3,
+        tokens_before=12,
+        tokens_after=6,
     )
 
 
@@ -699,9 +701,9 @@ def test_the_size_of_one_summary_is_written_anew_and_no_other(db: Database) -> N
     for conversation in (one, one, other):
         compress(db, conversation, 4)
     compressions.resize(db, one, 2, 77)
-    sizes = [made.tokens_after for made in compressions.all_compressions(db, one)]
+    sizes = [made.summary_tokens for made in compressions.all_compressions(db, one)]
     assert sizes == [3, 77]
-    assert [made.tokens_after for made in compressions.all_compressions(db, other)] == [3]
+    assert [made.summary_tokens for made in compressions.all_compressions(db, other)] == [3]
 
 
 def test_any_text_comes_back_from_a_summary(db: Database) -> None:

@@ -87,8 +87,10 @@ def _compress(last: int, summary: str, note: str) -> Call:
         summary=summary,
         method="extract",
         note=note,
-        tokens_before=2,
-        tokens_after=1,
+        replaced_tokens=2,
+        summary_tokens=1,
+        tokens_before=4,
+        tokens_after=3,
     )
 
 

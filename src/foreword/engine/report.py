@@ -171,6 +171,13 @@ class Report:
         """The tokens of what is in."""
         return sum(row.tokens for row in self.sections)
 
+    def tokens_by_tag(self) -> dict[str, int]:
+        """The tokens of every tag, in reading order."""
+        sizes = dict[str, int]()
+        for row in self.sections:
+            sizes[row.tag] = sizes.get(row.tag, 0) + row.tokens
+        return sizes
+
     @property
     def omitted_tokens(self) -> int:
         """The tokens of what is not: kept and omitted together are what came in."""

@@ -150,8 +150,10 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
         summary=made.summary,
         method=made.method,
         note="; ".join(made.notes),
-        tokens_before=extent.running - staying,
-        tokens_after=made.summary_tokens,
+        replaced_tokens=extent.running - staying,
+        summary_tokens=made.summary_tokens,
+        tokens_before=made.tokens_before,
+        tokens_after=made.tokens_after,
     )
     if added is None:
         return replace(made, messages=0, notes=(OVERTAKEN,))

@@ -334,7 +334,7 @@ def _summary_omission(message_cache: MessageCache, tag: str) -> list[Omission]:
     omission = Omission(
         tag=tag,
         what=f"messages 1-{made.last:,}, summed up",
-        tokens=max(0, made.tokens_before - made.tokens_after),
+        tokens=max(0, made.replaced_tokens - made.summary_tokens),
         reason=f"compressed ({made.method})",
         handle=message_cache.summarized_handle(),
     )

@@ -57,7 +57,7 @@ class MessageCache:
     def history_tokens(self) -> int:
         """What the history would take whole: the summary in place of what it stands for, and all
         the rest."""
-        summary = self.compression.tokens_after if self.compression else 0
+        summary = self.compression.summary_tokens if self.compression else 0
         staying = size_of(self.in_front_of(self.compressed_to + 1))
         return summary + staying + self.running - self.floor
 
@@ -198,7 +198,7 @@ def summary_message(summary: str, last: int, workflow: str) -> Message:
 def summary_group(compression: Compression, workflow: str) -> Group:
     """The current summary, as it stands in the history."""
     message = summary_message(compression.summary, compression.last, workflow)
-    tokens = compression.tokens_after
+    tokens = compression.summary_tokens
     # below 0: no message of the history has such a number
     return Group((TimelineMessage(-compression.number, message, tokens),), tokens)
 

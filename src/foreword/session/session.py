@@ -56,8 +56,11 @@ class SessionOverview:
 
     usage: dict[str, Any]
     compressions: list[Compression]  # the oldest first, undone ones too
-    package: Package | None  # the next call
+    package: Package | None  # the next call, but for a compression that is due
     problem: EssentialsTooLarge | None  # why there can be none
+    due: Compaction | None  # the compression before the next call, as it would be
+    next_tokens: int  # of the next call, after that compression; 0 where there can be none
+    next_parts: dict[str, int]  # the tokens of its parts, by tag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,7 @@ class StateOverview:
     """What a session works on, as of one moment: what a page beside the conversation shows."""
 
     size_tokens: int
+    is_compression_due: bool  # before the next call
     plan: dict[str, Any] | None  # whole: secrets are not hidden
     node_statuses: dict[str, str]  # by id, in the order of the nodes
     variables: list[str]
@@ -264,12 +268,28 @@ class Session(WorkflowState):
             package = self._package(room, self._options.budget, notes=(), save=False)
         except EssentialsTooLarge as error:
             problem = error
+        usage = self._usage(room, made, log)
+        due = self._size_control.preview_due_compression(room)
+        next_tokens = package.report.total_tokens if package else 0
+        next_parts = package.report.tokens_by_tag() if package else {}
+        if due:
+            next_tokens = room.size_tokens - due.tokens_before + due.tokens_after
+            history = self._calls.writer.tag
+            others = sum(tokens for tag, tokens in next_parts.items() if tag != history)
+            next_parts[history] = max(0, next_tokens - others)
         return SessionOverview(
-            usage=self._usage(room, made, log),
+            usage=usage,
             compressions=made,
             package=package,
             problem=problem,
+            due=due,
+            next_tokens=next_tokens,
+            next_parts=next_parts,
         )
+
+    def due_compression(self) -> Compaction | None:
+        """What the compression before the next call comes to, if one is due; nothing is changed."""
+        return self._size_control.preview_due_compression(self._size_control.measure())
 
     def state(self) -> StateOverview:
         """What the session works on now, by one reading of the stamps; nothing is changed."""
@@ -277,6 +297,7 @@ class Session(WorkflowState):
         workflow = self._parts.workflow
         return StateOverview(
             size_tokens=room.size_tokens,
+            is_compression_due=self._size_control.is_compression_due(room),
             plan=self._parts.plan(room.now),
             node_statuses=workflow.node_statuses(),
             variables=workflow.variable_names(),

@@ -74,9 +74,7 @@ class SizeControl:
         Nothing is compressed while the last try is known to have been no use.
         """
         room = self.measure(budget, more=more, browser=browser)
-        if not self._options.auto_compress or room.size_tokens <= self._limits.compress_at:
-            return room
-        if self._calls.message_cache.running < room.now.quiet_until:
+        if not self.is_compression_due(room):
             return room
         made = self._compress(
             room.now,
@@ -87,6 +85,21 @@ class SizeControl:
         if not made.applied:
             self._wait_for_growth(self._calls.message_cache.running)
         return replace(self.measure(budget, more=more, browser=browser), compaction=made)
+
+    def is_compression_due(self, room: Room) -> bool:
+        """Whether the next context is made of a compressed history."""
+        if not self._options.auto_compress or room.size_tokens <= self._limits.compress_at:
+            return False
+        return self._calls.message_cache.running >= room.now.quiet_until
+
+    def preview_due_compression(self, room: Room) -> Compaction | None:
+        """What the compression before the next context comes to by the built-in compressor, if one
+        is due; nothing is changed."""
+        if not self.is_compression_due(room) or self._calls.db.read_only:
+            return None
+        target = self._limits.compress_to
+        made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
+        return made if made.messages else None
 
     def compress(self, *, target: int, model: Any, preview: bool = False) -> Compaction:
         """Compress the history to about so many tokens, unless it is only a preview."""

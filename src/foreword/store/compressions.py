@@ -16,7 +16,12 @@ from foreword.store.database import (
     whole_number,
 )
 
-COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
+# `tokens_before` and `tokens_after` of the table are those of the messages and of the summary in
+# their place; the size of the history is in columns of its own, empty in older stores.
+COLUMNS = (
+    "number, last, summary, method, note, tokens_before, tokens_after, created, undone,"
+    " history_before, history_after"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +33,9 @@ class Compression:
     summary: str
     method: str  # "extract", or the model that wrote it
     note: str
-    tokens_before: int
+    replaced_tokens: int  # of the messages that it stands for
+    summary_tokens: int
+    tokens_before: int  # of the whole history
     tokens_after: int
     created: str
     undone: bool
@@ -51,6 +58,8 @@ def add(
     summary: str,
     method: str,
     note: str,
+    replaced_tokens: int,
+    summary_tokens: int,
     tokens_before: int,
     tokens_after: int,
 ) -> Compression | None:
@@ -73,6 +82,8 @@ def add(
             summary=summary,
             method=method,
             note=note,
+            replaced_tokens=replaced_tokens,
+            summary_tokens=summary_tokens,
             tokens_before=tokens_before,
             tokens_after=tokens_after,
             created=stamp(),
@@ -80,7 +91,7 @@ def add(
         )
         db.rows(
             f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, 0)",
+            " ?, 0, ?, ?)",
             (
                 conversation,
                 made.number,
@@ -88,9 +99,11 @@ def add(
                 to_json(summary, "the summary"),
                 method,
                 note,
+                replaced_tokens,
+                summary_tokens,
+                made.created,
                 tokens_before,
                 tokens_after,
-                made.created,
             ),
         )
         # they began in front of it
@@ -176,7 +189,7 @@ def _is_sizes(value: object) -> bool:
 
 
 def _compression(db: Database, row: Row) -> Compression:
-    number, last, written, method, note, before, after, created, undone = row
+    number, last, written, method, note, replaced, size, created, undone, before, after = row
     summary = from_json(written, f"compression {number} in {db.name}", is_text)
     return Compression(
         number=number,
@@ -184,8 +197,10 @@ def _compression(db: Database, row: Row) -> Compression:
         summary=summary,
         method=method,
         note=note,
-        tokens_before=before,
-        tokens_after=after,
+        replaced_tokens=replaced,
+        summary_tokens=size,
+        tokens_before=replaced if before is None else before,
+        tokens_after=size if after is None else after,
         created=created,
         undone=bool(undone),
     )

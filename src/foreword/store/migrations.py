@@ -235,6 +235,10 @@ CREATE TABLE node_steps (
 );
 CREATE INDEX node_steps_of ON node_steps (workflow, run, id);
 """,
+    """
+ALTER TABLE compressions ADD COLUMN history_before {number};
+ALTER TABLE compressions ADD COLUMN history_after {number};
+""",
 )
 NEWEST = len(MIGRATIONS)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.faces.web import addresses, glossary
-from foreword.faces.web.chart import growth
+from foreword.faces.web.chart import WIDEST, growth
 from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.plan import changed_tasks
 from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed_number, why
@@ -112,6 +112,8 @@ def test_the_chart_stacks_the_parts_of_each_call_and_puts_compressions_between_c
             summary="",
             method="extract",
             note="",
+            replaced_tokens=80,
+            summary_tokens=10,
             tokens_before=90,
             tokens_after=20,
             created="2026-01-02T12",
@@ -121,10 +123,19 @@ def test_the_chart_stacks_the_parts_of_each_call_and_puts_compressions_between_c
     drawn = growth(log, made, limits_for())
     assert [layer.name for layer in drawn.layers] == ["plan", "history"]
     assert [slot.call["report"] for slot in drawn.slots] == [1, 2, 3]
-    assert [event.at for event in drawn.events] == [pytest.approx(66.667)]
+    assert [event.at for event in drawn.events] == [pytest.approx(2 * WIDEST)]
     assert drawn.limits == ()  # far away: the picture is of what is there
     heights = [float(point.split()[1]) for point in drawn.edge.removeprefix("M ").split(" L ")]
     assert heights[2] < heights[1] < heights[3]
+
+
+def test_one_call_is_a_column_and_not_a_slab_and_many_fill_the_width() -> None:
+    one = growth([call(1, history=40)], [], limits_for())
+    assert [(slot.left, slot.width) for slot in one.slots] == [(0, WIDEST)]
+    widths = [float(point.split()[0]) for point in one.edge.removeprefix("M ").split(" L ")]
+    assert max(widths) == WIDEST
+    many = growth([call(1, history=40)] * 50, [], limits_for())
+    assert many.slots[-1].left + many.slots[-1].width == pytest.approx(100)
 
 
 def test_the_limits_are_in_the_picture_once_they_are_near() -> None:

@@ -19,6 +19,9 @@ LEAST_HEADROOM = 1.02  # above the largest call, where that is past all limits
 MOST_LEVELS = 5  # thin lines: more of them would hide the areas
 APART = 0.08  # of the height: what is nearer to a limit is not drawn
 NEAR = 0.5  # of the first limit: from there on the limits are in the picture
+# Of the width, for one call: the first few stand at the left as columns and leave room for what is
+# to come. One call over the whole width would look like a history without change.
+WIDEST = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def _part_names(calls: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _slots(calls: Sequence[Mapping[str, Any]]) -> Iterator[Slot]:
     for place, call in enumerate(calls):
-        yield Slot(_left(place, len(calls)), round(100 / len(calls), 3), call)
+        yield Slot(_left(place, len(calls)), round(_slot_width(len(calls)), 3), call)
 
 
 def _limit_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
@@ -152,17 +155,21 @@ def _line(levels: Sequence[int], top: float) -> str:
 
 
 def _points(levels: Sequence[int], top: float) -> list[str]:
-    """Every level in the middle of its slot, and the first and the last out to the edges."""
+    """Every level in the middle of its slot, and the first and the last out to its edges."""
     heights = [_down(level, top) for level in levels]
     points = [(0.0, heights[0])]
     for place, height in enumerate(heights):
         points.append((_left(place + 0.5, len(levels)), height))
-    points.append((100.0, heights[-1]))
+    points.append((_left(len(levels), len(levels)), heights[-1]))
     return [f"{x:g} {y:g}" for x, y in points]
 
 
 def _left(place: float, count: int) -> float:
-    return round(100 * place / max(1, count), 3)
+    return round(place * _slot_width(count), 3)
+
+
+def _slot_width(count: int) -> float:
+    return min(100 / max(1, count), WIDEST)
 
 
 def _down(level: float, top: float) -> float:

@@ -176,6 +176,7 @@ def _beside(session: Session, state: StateOverview) -> dict[str, Any]:
         "progress": plans.progress(plan) if isinstance(plan, dict) else None,
         "now": _task_in_progress(plan) if isinstance(plan, dict) else "",
         "size": state.size_tokens,
+        "is_due": state.is_compression_due,
         "limits": session.limits,
         "nodes": len(state.node_statuses),
         "statuses": Counter(state.node_statuses.values()),

@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from foreword.engine.report import Report
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.web import addresses, header
 from foreword.faces.web.chart import growth
@@ -88,16 +87,17 @@ def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
     usage = now.usage
     made = now.compressions
     report = now.package.report if now.package else None
-    sizes = parts_of(report) if report else {}
-    whole = max(session.limits.window, sum(sizes.values()))
+    whole = max(session.limits.window, sum(now.next_parts.values()))
     return {
         **header.of(session, "monitor", request.conversations),
         "title": session.workflow.name,
         "usage": usage,
         "limits": session.limits,
         "report": report,
+        "due": now.due,
+        "next_tokens": now.next_tokens,
         "problem": now.problem,
-        "bars": shares(sizes, whole),
+        "bars": shares(now.next_parts, whole),
         "whole": whole,
         "growth": growth(usage["log"], made, session.limits),
         "compressions": list(reversed(made)),
@@ -107,11 +107,3 @@ def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
         "most_calls": CALLS,
         "outcome": request.text("said"),
     }
-
-
-def parts_of(report: Report) -> dict[str, int]:
-    """The tokens of every part, by its tag, in reading order."""
-    sizes = dict[str, int]()
-    for row in report.sections:
-        sizes[row.tag] = sizes.get(row.tag, 0) + row.tokens
-    return sizes

@@ -67,6 +67,7 @@ def show(request: ViewRequest) -> Response:
             "context.html",
             **_values(request, session),
             problem=problem,
+            due=session.due_compression(),
             refused=refused,
             budget=budget,
             report=now.report if now else None,

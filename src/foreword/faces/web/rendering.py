@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from foreword.faces.web import addresses, glossary
+from foreword.faces.web import addresses, glossary, markdown
 from foreword.pattern import lazy_pattern
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -78,6 +78,7 @@ def environment() -> Environment:
         "shell": shlex.quote,
         "status": STATUSES.__getitem__,
         "why": why,
+        "markdown": markdown.html,
     }
     made.globals |= {
         "session_at": addresses.session,

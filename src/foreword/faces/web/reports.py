@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from starlette.responses import Response
 
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import reports
-from foreword.operations.reports import ReportComparison, ReportPageInput
+from foreword.operations.reports import ReportComparison, ReportEntry, ReportPageInput
+from foreword.session.limits import Limits, limits_for
 from foreword.store.database import LARGEST_NUMBER, Database
 
 PAGE = 50  # rows on a page of the list
@@ -19,7 +23,15 @@ def show_all(request: ViewRequest) -> Response:
     before = request.number("before", LARGEST_NUMBER)
     with request.app_state.store() as db:
         found = reports.list_reports(db, ReportPageInput(cursor=before, limit=PAGE))
-    return page("reports.html", title="Reports", rows=found.items, older=found.next)
+    limits = limits_for(request.app_state.settings.window)
+    rows = [(entry, denominator(entry, limits)) for entry in found.items]
+    return page("reports.html", title="Reports", rows=rows, older=found.next)
+
+
+def denominator(entry: ReportEntry, limits: Limits) -> int:
+    """What a context is shown as a share of: the call of a session of its window, as everywhere;
+    any other of its budget."""
+    return limits.window if entry.workflow else max(1, entry.budget_tokens)
 
 
 def show(request: ViewRequest) -> Response:
@@ -36,11 +48,17 @@ def show(request: ViewRequest) -> Response:
         title=f"Report {number}",
         stored=stored,
         report=stored.report,
+        of_tokens=_whole(stored.report, is_session="workflow" in made_for),
         sections=sections,
         largest=largest,
         made_for=", ".join(f"{field} {value}" for field, value in made_for.items()),
         before=before,
     )
+
+
+def _whole(report: Mapping[str, Any], *, is_session: bool) -> int:
+    window = report.get("window_tokens") if is_session else None
+    return max(1, int(window or report.get("budget_tokens") or 0))
 
 
 def compare(request: ViewRequest) -> Response:

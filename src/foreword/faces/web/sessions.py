@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from foreword.faces.web import addresses
+from foreword.faces.web import reports as reports_view
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.operations import reports, workflows
@@ -37,6 +38,7 @@ class CallPicture:
 
     report: ReportEntry
     bars: Bars
+    of_tokens: int  # the window of a session, the budget of any other context
     omitted_tokens: int
 
 
@@ -60,7 +62,7 @@ def show(request: ViewRequest) -> Response:
         limits=limits,
         place=place,
         states=STATES,
-        last=_picture(last) if last else None,
+        last=_picture(last, limits) if last else None,
         example=shares(EXAMPLE, EXAMPLE_BUDGET),
         example_tokens=sum(EXAMPLE.values()),
         example_budget=EXAMPLE_BUDGET,
@@ -74,9 +76,11 @@ def begin(request: ViewRequest) -> Response:
         return go_to(addresses.session(name, "chat"))
 
 
-def _picture(call: NewestCall) -> CallPicture:
-    whole = max(call.entry.budget_tokens, call.entry.total_tokens)
-    return CallPicture(call.entry, shares(call.section_tokens, whole), call.omitted_tokens)
+def _picture(call: NewestCall, limits: Limits) -> CallPicture:
+    of_tokens = reports_view.denominator(call.entry, limits)
+    whole = max(of_tokens, call.entry.total_tokens)
+    bars = shares(call.section_tokens, whole)
+    return CallPicture(call.entry, bars, of_tokens, call.omitted_tokens)
 
 
 def state_of(entry: WorkflowEntry, limits: Limits) -> str:

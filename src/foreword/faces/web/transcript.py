@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.director.by_hand import PROSE, is_call_by_hand, is_prose
+from foreword.faces.web.plan_changes import PlanChange, PlanChanges
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversations import StoredMessage, messages_before
 from foreword.secrets.known_values import KnownValues
@@ -34,6 +35,7 @@ class ToolUse:
     arguments: str
     state: str  # ok, failed, open
     result: str = ""
+    plan: PlanChange | None = None  # what an update of the plan has changed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,13 +75,15 @@ def read(
     if secrets is None:
         secrets = session.secrets()
     return TranscriptPage(
-        messages=_with_results(page, secrets),
+        messages=_with_results(page, secrets, PlanChanges(found[:begin], secrets)),
         older=older,
         read=[stored.message for stored in found],
     )
 
 
-def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[TranscriptMessage]:
+def _with_results(
+    page: Sequence[StoredMessage], secrets: KnownValues, plans: PlanChanges
+) -> list[TranscriptMessage]:
     """The messages of a page; one that only brings the result of a call on it is shown there."""
     shown = list[TranscriptMessage]()
     open_calls = dict[str, ToolUse]()
@@ -90,6 +94,7 @@ def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[T
             if isinstance(part, ToolCall):
                 call = _tool_use(f"{stored.seq}-{len(message.calls)}", part, secrets)
                 open_calls[part.id] = call
+                plans.note(part)
                 if is_call_by_hand(part.id):
                     _show_as_users(message, call)
                 else:
@@ -98,6 +103,7 @@ def _with_results(page: Sequence[StoredMessage], secrets: KnownValues) -> list[T
                 call = open_calls.pop(part.id)
                 call.result = _cut(secrets.text(part.text))
                 call.state = "failed" if part.failed else "ok"
+                call.plan = plans.take(part)
                 has_found_call = True
         if not has_found_call:
             shown.append(message)
