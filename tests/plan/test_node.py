@@ -70,7 +70,7 @@ def test_every_type_is_among_them() -> None:
         (
             "navigate",
             {"url": "", "tab": 3},
-            ["config.url: must not be empty", "config.tab: must be text, not 3"],
+            ["config.tab: must be text, not 3", "config.url: must not be empty"],
         ),
         ("navigate", "x", ["config: must be a mapping, not 'x'"]),
         ("type", {"selector": "#a", "text": None}, ["config.text: must be text, not null"]),

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from foreword.browser import actions, browser_errors, browser_state, explore, tab_care
+from foreword.browser import actions, browser_errors, browser_state, explore, pictures, tab_care
 from foreword.browser.actions import Effect
 from foreword.browser.blocked import BlockedOrigin, BlockedRequests
 from foreword.browser.chromium import (
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Action = Callable[[Tab], Awaitable[dict[str, Any]]]
+# Who looks waits so long for an action to end. Most take less; while one takes longer, the last
+# picture stays.
+LIVE_SECONDS = 2.0
 STARTED_AGAIN = "the browser had ended and was started again"
 
 
@@ -185,6 +188,21 @@ class Browser:
         """The page's elements, cleaned of what nobody sees."""
         found: Dom = self._act(lambda on: _dom_result(on.page), tab, while_loading=True)["dom"]
         return found
+
+    def live_picture(self, has_secret: pictures.HasSecret) -> bytes | None:
+        """A picture of the tab in front, between two actions, without what `has_secret`; none where
+        that can't be had soon. It starts no browser and changes nothing."""
+
+        async def look() -> bytes | None:
+            chromium = self._chromium
+            if chromium is None or chromium.has_ended or not chromium.tabs.all():
+                return None
+            tab = chromium.tabs.named(None)
+            if tab.broken_reason or not self.rules.allows(tab.url):
+                return None
+            return await pictures.take(tab.page, has_secret)
+
+        return self._thread.run(self._when_free(look), LIVE_SECONDS + pictures.PICTURE_SECONDS)
 
     def state(self, tab: str | None = None) -> dict[str, Any]:
         """How a page stands: tab, address, title; an error if it does not answer."""
@@ -355,6 +373,22 @@ class Browser:
         if is_new and isinstance(result, dict):
             result["note"] = STARTED_AGAIN
         return result
+
+    async def _when_free(self, look: Callable[[], Awaitable[T]]) -> T | None:
+        """Look at something while nothing is done; nothing where that does not end soon."""
+        from playwright.async_api import Error
+
+        try:
+            async with asyncio.timeout(LIVE_SECONDS):
+                await self._lock.acquire()
+        except TimeoutError:
+            return None
+        try:
+            return await look()
+        except (BrowserFailed, TimeoutError, Error):
+            return None
+        finally:
+            self._lock.release()
 
     async def _perform(
         self, chromium: Chromium, tab: Tab, do: Action, selector: str

@@ -92,6 +92,14 @@ class DirectorResources:
             return None
         return [self._tab_without_secrets(tab) for tab in self._browser.tabs()]
 
+    def live_picture(self) -> bytes | None:
+        """What the tab in front shows, secrets covered; none before there is a browser."""
+        if self._browser is None:
+            return None
+        with suppress(BrowserFailed):  # it is closed, or does not answer
+            return self._browser.live_picture(lambda text: self.secrets.known(text) != text)
+        return None
+
     def _tab_without_secrets(self, tab: Mapping[str, Any]) -> dict[str, Any]:
         shown = dict(tab)
         for key, value in tab.items():

@@ -133,7 +133,7 @@ def test_the_window_a_server_was_started_with_is_that_of_its_sessions(tmp_path: 
     with running(settings_for(tmp_path, window=32_000)) as (address, _):
         post(address, "/sessions", name="letters")
         assert "of 32K" in words(address.ask("GET", "/sessions/letters/chat"))
-        assert "28.8K tokens" in words(address.ask("GET", "/"))
+        assert "a window of 32K tokens" in words(address.ask("GET", "/"))
 
 
 def test_another_site_can_not_change_anything(address: Address, agent: foreword.Session) -> None:

@@ -146,3 +146,97 @@ def test_without_scripts_a_node_is_tested(
                 break
             opened.go(FLOW)
         expect(page.locator("#node4")).to_contain_text("Worked")
+
+
+def test_a_node_is_added_changed_moved_and_deleted_by_forms_and_keys(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = broken_workflow
+    with (
+        foreword.Session.open(session.url, "built", root=session.root) as built,
+        tab(browser, address, PHONE) as opened,
+    ):
+        page = opened.live(addresses.session("built", "workflow"))
+        page.select_option("#add-last", "extract")
+        page.get_by_role("button", name="Add a node").press("Enter")
+        expect(page.locator("#config-selector")).to_be_focused()
+        page.keyboard.type("table tr")
+        page.fill("#config-variable", "rows")
+        page.check("#config-many")
+        page.get_by_label("Name of row 1").fill("name")
+        page.get_by_label("Selector of row 1").fill("td.name")
+        page.get_by_label("Name of row 2").fill("link")
+        page.get_by_label("Attribute of row 2").fill("href")
+        page.click("#save-node")
+        expect(page.locator(".flow-does")).to_have_text(
+            "Read name, link of every table tr into node1.rows"
+        )
+        page.select_option("#add-last", "loop")
+        page.get_by_role("button", name="Add a node").click()
+        page.fill("#config-over", "[1, 2]")
+        page.fill("#config-as", "not a word")
+        page.click("#save-node")
+        expect(page.locator("#change [role=alert]")).to_contain_text("config.as: must be one word")
+        expect(page.locator("#config-over")).to_have_value("[1, 2]")
+        page.fill("#config-as", "page")
+        page.click("#save-node")
+        expect(page.locator("#node2")).to_contain_text("For each page of [1, 2]")
+        page.click("#edit-node1")
+        page.get_by_label("Selector of row 1").fill("th.name")
+        page.uncheck("#config-many")
+        page.fill("#node-description", "the rows")
+        page.click("#save-node")
+        expect(page.locator("#node1")).to_contain_text("the rows")
+        page.click("#more-node2 summary")
+        page.locator("#up-node2").press("Enter")
+        expect(page.locator(".flow-node").first).to_have_attribute("id", "node2")
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.click("#delete-node2")
+        expect(page.locator(".flow-node")).to_have_count(1)
+        assert opened.overflow() <= 0
+        (node,) = node_tools.read_tree(built).nodes.values()
+    assert node["config"] == {
+        "selector": "table tr",
+        "variable": "rows",
+        "fields": {"name": "th.name", "link": {"attribute": "href"}},
+    }
+
+
+def test_a_secret_in_a_node_survives_a_change_of_another_field(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = broken_workflow
+    with foreword.Session.open(session.url, "typed", root=session.root) as typed:
+        typed.set_variable("api.token", "tok-2718281828-ab", "the user's")
+        typed.put_node(
+            {
+                "id": "node1",
+                "position": 1,
+                "type": "type",
+                "config": {"selector": "#key", "text": "tok-2718281828-ab"},
+            }
+        )
+        with tab(browser, address, script=False) as opened:
+            page = opened.go(addresses.session("typed", "workflow", edit="node1"))
+            expect(page.locator("#config-text")).to_have_value("[hidden]")
+            page.fill("#config-selector", "#token")
+            page.click("#save-node")
+            expect(page.locator(".said")).to_contain_text("node1 is saved")
+        (node,) = node_tools.read_tree(typed).nodes.values()
+    assert node["config"] == {"selector": "#token", "text": "tok-2718281828-ab"}
+
+
+def test_the_browser_is_seen_beside_the_nodes_while_they_run(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, desk = broken_workflow
+    with foreword.Session.open(session.url, "seen", root=session.root) as seen:
+        node_tools.create_node(seen, "navigate", {"url": f"{desk.url}/login"})
+        with tab(browser, address) as opened:
+            page = opened.live(addresses.session("seen", "workflow"))
+            expect(page.locator("#picture")).to_be_hidden()
+            page.click("#run")
+            expect(page.locator("#picture img")).to_be_visible(timeout=SLOW_MILLISECONDS)
+            expect(page.locator(".is-success")).to_have_count(1, timeout=SLOW_MILLISECONDS)
+            assert page.locator("#picture img").evaluate("image => image.naturalWidth") > 300
+            expect(page.locator("#picture img")).to_be_visible()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
+from time import monotonic
 from traceback import format_exception
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 MOST_DIRECTORS = 8  # each may have a browser, which takes hundreds of megabytes
 FINISH_SECONDS = 10.0  # for a job to end when the server stops: a click is over by then
+PICTURE_SECONDS = 0.7  # for as long a picture is shared by all who look
 MOST_BLOCKED = 10  # origins that are named: a page decides how many it asks
 MODEL_VARIABLE = "FOREWORD_DIRECTOR_MODEL"
 NO_MODEL = "this server has no model for its directors"
@@ -76,6 +78,7 @@ class _DirectorSlot:
     director: Director | None = None
     job: DirectorJob | None = None
     thread: Thread | None = None
+    picture: tuple[float, bytes | None] = (0.0, None)  # when it was taken
 
     @property
     def is_busy(self) -> bool:
@@ -143,6 +146,17 @@ class Directors:
         """The tabs of a director's browser; none while there is no browser."""
         director = self._director(workflow)
         return director.resources.tabs() if director else None
+
+    def picture(self, workflow: str) -> bytes | None:
+        """What the browser of a director shows; none before there is one, or while it is busy."""
+        slot = self._slots.get(workflow)
+        if slot is None or slot.director is None:
+            return None
+        taken, picture = slot.picture
+        if monotonic() - taken > PICTURE_SECONDS:
+            picture = slot.director.resources.live_picture() or picture
+            slot.picture = (monotonic(), picture)
+        return picture
 
     def blocked(self, state: WorkflowState) -> list[BlockedLine]:
         """What pages of a workflow could not load: now, the most wanted first, and in browsers

@@ -109,19 +109,19 @@ def _tab(tab: dict[str, Any]) -> tuple[str, str, bool]:
 def say(request: ViewRequest) -> Response:
     """Say something to the director."""
     text = request.text("text").replace("\r\n", "\n")
-    return _wait_a_moment(request, request.app_state.directors.say(_workflow(request), text))
+    return _wait_a_moment(request, request.app_state.directors.say(stored_workflow(request), text))
 
 
 def go_on(request: ViewRequest) -> Response:
     """Have it go on with a turn that has no answer."""
-    return _wait_a_moment(request, request.app_state.directors.go_on(_workflow(request)))
+    return _wait_a_moment(request, request.app_state.directors.go_on(stored_workflow(request)))
 
 
 def stop(request: ViewRequest) -> Response:
     """Stop what it is doing."""
     directors = request.app_state.directors
     job = directors.job(request.workflow)
-    directors.stop(_workflow(request))
+    directors.stop(stored_workflow(request))
     return _wait_a_moment(request, job)
 
 
@@ -148,11 +148,12 @@ def run(request: ViewRequest) -> Response:
 
 def _call_tool(request: ViewRequest, tool: str, arguments: dict[str, Any]) -> Response:
     directors = request.app_state.directors
-    job = directors.call(_workflow(request), tool=tool, arguments=arguments)
+    job = directors.call(stored_workflow(request), tool=tool, arguments=arguments)
     return _wait_a_moment(request, job)
 
 
-def _workflow(request: ViewRequest) -> str:
+def stored_workflow(request: ViewRequest) -> str:
+    """The name of the workflow in the path, which must be there."""
     return workflow_name(request.app_state, request.workflow)
 
 

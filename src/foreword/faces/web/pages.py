@@ -17,6 +17,7 @@ from foreword.faces.web import (
     checkpoints,
     context_monitor,
     context_view,
+    node_editing,
     plan,
     recipes,
     reports,
@@ -35,6 +36,7 @@ READ: dict[str, View] = {
     "/sessions/{workflow}/chat": chat.show,
     "/sessions/{workflow}/chat/message/{seq:int}": chat.message,
     "/sessions/{workflow}/workflow": workflow.show,
+    "/sessions/{workflow}/workflow/picture": workflow.picture,
     "/sessions/{workflow}/plan": plan.show,
     "/sessions/{workflow}/context": context_view.show,
     "/sessions/{workflow}/context/section/{place:int}": context_view.section,
@@ -60,6 +62,8 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/chat/go-on": chat.go_on,
     "/sessions/{workflow}/chat/stop": chat.stop,
     "/sessions/{workflow}/chat/tool": chat.call,
+    "/sessions/{workflow}/workflow/node": workflow.save,
+    "/sessions/{workflow}/workflow/move": node_editing.move,
     "/sessions/{workflow}/workflow/test": chat.test,
     "/sessions/{workflow}/workflow/run": chat.run,
 }
@@ -73,6 +77,7 @@ COMPUTING = frozenset(
         context_view.show,
         context_view.section,
         context_view.compare,
+        workflow.picture,
     )
 )
 

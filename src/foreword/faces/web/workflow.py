@@ -1,20 +1,23 @@
-"""A workflow as a list to read: what each node does, how it stands, what it gave last; test,
-run, and run on."""
+"""A workflow as a list to read: what each node does, how it stands, what it gave last; made,
+changed, moved, tested, run, and run on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from foreword.director import runner
-from foreword.faces.web import header
+from foreword.faces.web import header, node_editing, node_form
 from foreword.faces.web.chat import director_status
+from foreword.faces.web.node_editing import NodeEdit
 from foreword.faces.web.rendering import page
 from foreword.faces.web.transcript import pretty
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import nodes
 from foreword.operations.nodes import NodeEntry, NodeRun, Result
+from foreword.plan.node import TYPES
 
 STATUSES = {
     "": "Not run yet",
@@ -45,6 +48,11 @@ class NodeRow:
     depth: int
     is_otherwise: bool  # the first node of a condition's other way
     config: str
+    parent: str
+    branch: str
+    is_editable: bool
+    is_first: bool  # of those that stand in one place
+    is_last: bool
     last: NodeOutput | None
 
 
@@ -64,20 +72,46 @@ class NodeOutput:
 
 
 def show(request: ViewRequest) -> Response:
-    """Every node from top to bottom, the runs, and the tabs of the browser."""
+    """Every node from top to bottom, the runs, and the tabs of the browser; with `edit` or `add`,
+    the form of a node."""
+    return _page(request, None)
+
+
+def picture(request: ViewRequest) -> Response:
+    """What the browser shows now; nothing where there is none."""
+    found = request.app_state.directors.picture(request.workflow)
+    headers = {"cache-control": "no-store"}
+    if found is None:
+        return Response(status_code=204, headers=headers)
+    return Response(found, headers=headers, media_type="image/jpeg")
+
+
+def save(request: ViewRequest) -> Response:
+    """Make or change a node; the form again, with what is wrong, where that can't be."""
+    made = node_editing.save(request)
+    return _page(request, made, http_status=400) if isinstance(made, NodeEdit) else made
+
+
+def _page(request: ViewRequest, edit: NodeEdit | None, http_status: int = 200) -> Response:
     status = director_status(request)  # first: what is over has written all it has to write
     with request.state() as state:
         entries = nodes.node_entries(state)
+        edit = edit or node_editing.edit_of(request, entries)
         open_run = runner.unfinished_run(state)
         runs = nodes.runs(state)[:MOST_RUNS]
         unclear = runner.unclear_step_of(state, open_run) if open_run else None
         return page(
             "workflow.html",
+            http_status,
             **header.of(state, "workflow"),
             **status,
             blocked=request.app_state.directors.blocked(state),
             title=f"Workflow · {state.workflow.name}",
-            rows=[_row(entry) for entry in entries],
+            rows=_rows(entries),
+            edit=edit,
+            prefix=node_form.PREFIX,
+            node_kinds=node_form.kinds(),
+            saved=request.text("saved"),
             runs=runs,
             open_run=open_run,
             unclear=unclear,
@@ -96,8 +130,24 @@ def _stopped_at(runs: list[NodeRun], open_run: str | None) -> str:
     return ""
 
 
-def _row(entry: NodeEntry) -> NodeRow:
+def _rows(entries: Sequence[NodeEntry]) -> list[NodeRow]:
+    places = [(entry.around[-1] if entry.around else "", entry.branch) for entry in entries]
+    rows = list[NodeRow]()
+    for number, entry in enumerate(entries):
+        place = places[number]
+        is_first = place not in places[:number]
+        is_last = place not in places[number + 1 :]
+        rows.append(_row(entry, is_first=is_first, is_last=is_last))
+    return rows
+
+
+def _row(entry: NodeEntry, *, is_first: bool, is_last: bool) -> NodeRow:
     return NodeRow(
+        parent=entry.around[-1] if entry.around else "",
+        branch=entry.branch,
+        is_editable=entry.type in TYPES,
+        is_first=is_first,
+        is_last=is_last,
         id=entry.id,
         does=entry.does,
         description=entry.description,

@@ -94,6 +94,7 @@
     leave();
     if (!running) return;
     following = running;
+    draw();
     source = new EventSource($("work").dataset.events);
     const heard = (kind, act) => source.addEventListener(kind, ({ data }) => act(JSON.parse(data)));
     heard("text", ({ text }) => more(text));
@@ -105,10 +106,33 @@
     }
     heard("done", () => {
       stale = true;
+      setTimeout(draw, BETWEEN);
       source?.close();
       look();
     });
     source.onerror = () => { if (source?.readyState === EventSource.CLOSED) leave(); };
+  };
+
+  // --- what the browser shows ---
+  const BETWEEN = 1000; // milliseconds between two pictures while something is under way
+  let awaited = false;
+  const draw = () => {
+    const figure = $("picture");
+    if (!figure || awaited || document.hidden) return;
+    const next = new Image();
+    const again = () => {
+      awaited = false;
+      if (following) setTimeout(draw, BETWEEN);
+    };
+    awaited = true;
+    next.alt = "What the browser shows";
+    next.onload = () => {
+      $("picture")?.querySelector("img").replaceWith(next);
+      if ($("picture")) $("picture").hidden = false;
+      again();
+    };
+    next.onerror = again; // there is none yet: the last one stays
+    next.src = `${figure.dataset.at}?n=${Date.now()}`;
   };
 
   // --- sending ---
@@ -171,5 +195,6 @@
       else look();
     });
     follow();
+    draw();
   });
 })();
