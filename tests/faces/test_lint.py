@@ -34,7 +34,11 @@ def test_problems_are_lines_on_stdout_and_the_sum_is_on_stderr(root: Path) -> No
         "personas/p2.md:1: too-large 640 tokens, a persona may have 500 [warning]",
         "prompts/workflows/fix.md:1: unclosed-marker PHASE:1 is never closed [error, fixable]",
     ]
-    assert ran.err == "4 documents checked, 1 error, 1 warning (1 can be fixed with --fix)\n"
+    assert ran.err.splitlines() == [
+        "prompts/workflows/fix.md",
+        "  phase 1: hands on [phase 1]",
+        "4 documents checked, 1 error, 1 warning (1 can be fixed with --fix)",
+    ]
 
 
 def test_warnings_alone_are_no_failure(root: Path) -> None:
@@ -51,6 +55,8 @@ def test_json_has_every_problem_and_the_sums(root: Path) -> None:
         "errors": 1,
         "warnings": 1,
     }
+    (flow,) = found["flows"]
+    assert flow["phases"][0]["hands_on"] == ["phase 1"]
     assert found["problems"][1] == {
         "file": f"{root}/prompts/workflows/fix.md",
         "line": 1,
@@ -128,7 +134,7 @@ def test_recipes_and_documents_of_a_project_are_checked_together(root: Path) -> 
     save(root, "foreword/recipes/other.yaml", "name: other\nsections: {a: {fil: A.md}}\n")
     ran = command("lint", root)
     assert f"{root}/foreword/recipes/other.yaml:2:" in ran.out
-    assert ran.err.startswith("1 recipe and 4 documents checked, ")
+    assert "\n1 recipe and 4 documents checked, " in ran.err
 
 
 def test_the_projects_own_recipe_excuses_with_a_reason(root: Path) -> None:

@@ -13,7 +13,9 @@ import foreword
 from foreword import lint
 from foreword.errors import UnknownName, UsageError
 from foreword.lint import Problem
+from foreword.lint.check import lint_project
 from foreword.lint.repair import apply_repairs, repairs
+from foreword.plan.flow import handover_lines
 from foreword.text import marks
 from tests.docs.pages import save
 from tests.factory import forbid_listing, project, write
@@ -545,6 +547,8 @@ def test_a_panel_whose_member_is_not_there_is_an_error(tmp_path: Path) -> None:
         ("thresholds: {hgih: 1}\n", "unknown-threshold", "warning"),
         ("about: words only\n", "profile-without-rules", "warning"),
         ("block:\n  conditions:\n    - is it good?\n", "unreadable-condition", "warning"),
+        ("auto_merge: true\nmulti_model: {min_models: 2}\n", "unapplied-section", "warning"),
+        ("auto_merge: false\nauto_merge: true\n", "bad-profile", "error"),
     ],
 )
 def test_a_profile_is_checked_for_what_a_panel_could_not_judge_by(
@@ -570,6 +574,35 @@ def test_artifacts_that_are_handed_on_twice_or_never_are_told(tmp_path: Path) ->
         (7, "unnamed-artifact", "warning"),
         (11, "unnamed-artifact", "warning"),
     ]
+
+
+def test_what_each_phase_takes_and_gives_is_told(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna"])
+    phases = ["## Phase 1: A", "Look.", "## Phase 2: B", "Think.", "## Phase 3: C", "Output: [W-3]"]
+    write(root, "prompts/workflows/w.md", "\n\n".join(["# W", *phases]))
+    (flow,) = lint_project(root).flows
+    assert handover_lines(flow) == [
+        "phase 1 A: hands on [phase 1]",
+        "phase 2 B: is given [phase 1], hands on [phase 2]",
+        "phase 3 C: is given [phase 1], [phase 2], hands on [W-3]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("# Code\n\n<!-- PHASE:code -->\n\nShort functions.\n", []),
+        ("# Code\n\n<!-- PHASE:1 -->\n\nShort functions.\n", ["unclosed-marker"]),
+        ("<!-- PHASE:code -->\n\nA.\n\n<!-- PHASE:test -->\n\nB.\n", ["unclosed-marker"] * 2),
+    ],
+)
+def test_one_mark_that_says_for_what_work_a_guidance_is_need_not_close(
+    tmp_path: Path, text: str, codes: list[str]
+) -> None:
+    root = project(tmp_path, ["anna"])
+    write(root, "instructions/code-quality.md", text)
+    found = [one.code for one in lint.check(root) if one.file == "instructions/code-quality.md"]
+    assert found == codes
 
 
 def test_the_language_of_a_project_needs_no_document(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.plan.artifact_names import handovers, repeated
+from foreword.plan.artifact_names import handovers, never_given, repeated
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ from foreword.plan.artifact_names import handovers, repeated
         "[ST-1] is handed on to the next phase.\n",
         "Stop. Present [ST-1] for review.\n",
         "### Inputs\n\n- [ST-0]\n\n### Output\n\n[ST-1], based on [ST-0].\n",
+        "Read ST-0.\n\n### Output\n\n- `ST-1`: the plan\n",
+        "**Input:** ST-0\n**Output:** ST-1 Plan\n",
+        "| Output | [ST-1] |\n",
     ],
 )
 def test_a_phase_names_what_it_hands_on(text: str) -> None:
@@ -41,6 +44,9 @@ def test_a_phase_names_what_it_hands_on(text: str) -> None:
         "See [ST-7](plans/st-7.md).\n",
         "Replace it with `[PII-REDACTED]`.\n",
         "Nothing is named here.\n",
+        "If it fails, return to [ST-0].\n",
+        "### Output\n\n- UTF-8 text, as the API-2 wants it\n",
+        "This is what [ST-7] will need later.\n",
     ],
 )
 def test_a_mention_of_another_phases_artifact_is_no_claim(text: str) -> None:
@@ -70,3 +76,23 @@ def test_what_two_phases_claim_goes_to_the_one_of_its_number_and_is_told() -> No
     found = handovers(phases)
     assert (found["1"].gives, found["2"].gives) == ("", "ST-2")
     assert list(repeated(phases)) == [("2", "ST-2")]
+
+
+def test_a_phase_may_hand_on_one_answer_under_two_names() -> None:
+    phases = {
+        "1": "### Outputs\n- [ST-1a] list\n- [ST-1b] map\n",
+        "2": "Read [ST-1b]. Write [ST-2].",
+    }
+    found = handovers(phases)
+    assert (found["1"].gives, found["1"].also) == ("ST-1a", ("ST-1b",))
+    assert found["2"].takes == ("ST-1b",)
+    assert list(never_given(phases, ["ST-1a", "ST-1b", "ST-2"])) == []
+
+
+def test_what_a_later_phase_hands_on_is_not_taken() -> None:
+    found = handovers({"1": "This feeds [ST-2]. Output: [ST-1]", "2": "Output: [ST-2]"})
+    assert (found["1"].takes, found["2"].gives) == ((), "ST-2")
+
+
+def test_going_back_to_an_artifact_does_not_hand_it_on_again() -> None:
+    assert list(repeated({"1": "Output: [ST-1]", "2": "If it fails, return to [ST-1]."})) == []

@@ -353,6 +353,21 @@ def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
     assert flow_runs.status(root) == []
 
 
+def test_an_answer_with_two_names_is_found_under_both(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    outputs = "### Outputs\n\n- [W-1a] the list\n- [W-1b] the map\n"
+    phases = f"## Phase 1: Look\n\n{outputs}\n## Phase 2: Mend\n\nMend by [W-1b].\n"
+    (root / "prompts/workflows/plain.md").write_text(f"# Workflow: Plain\n\n{phases}")
+    agent = Agent()
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, "plain", task=TASK, model=provider.openai)
+    assert states(done) == {"1": "done", "2": "done"}
+    texts = artifact_texts(root, None, done.run)
+    assert texts["W-1a"] == texts["W-1b"] == agent.texts["1"][0]
+    assert "as [W-1a] and [W-1b]" in request_of(provider, "1")
+    assert "[W-1b] Look" in request_of(provider, "2")
+
+
 def test_a_phase_that_names_nothing_hands_its_answer_on_under_its_phase(tmp_path: Path) -> None:
     root = project(tmp_path)
     phases = "## Phase 1: Look\n\nLook.\n\n## Phase 2: Mend\n\nMend what phase 1 found.\n"

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from foreword.errors import RecipeError, UsageError
 from foreword.lint import document_checks
-from foreword.lint.document_index import AUTHORED, DocumentIndex, glob
+from foreword.lint.document_index import AUTHORED, LARGEST_CHARS, DocumentIndex, glob
 from foreword.lint.panel_checks import panel_problems
 from foreword.lint.problem import Problem, shut_folder, warning
 from foreword.lint.project_files import project, project_files
 from foreword.lint.repeats import repeats
 from foreword.lint.tier_limits import tiers
+from foreword.plan.flow import Flow
+from foreword.plan.workflow_text import read_workflow
 from foreword.recipe import load as loading
 from foreword.recipe.budget import choose_counter
 from foreword.recipe.document import problem_at
@@ -28,6 +30,7 @@ from foreword.sources import documents, files
 from foreword.sources.documents import Document
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
+from foreword.text import lines
 from foreword.tokens import Counter
 
 DEFAULT = "factory"
@@ -47,6 +50,7 @@ class LintResult:
     problems: tuple[Problem, ...]
     excused: tuple[Problem, ...]
     documents: tuple[str, ...]  # the paths that were checked
+    flows: tuple[Flow, ...] = ()  # of the workflows among them: what each phase takes and gives
 
 
 def check(
@@ -76,7 +80,19 @@ def lint_project(
         problems=_in_order(problems, only),
         excused=_in_order(excused, only),
         documents=tuple(path for path in paths if _is_in(path, only)),
+        flows=tuple(_flows(index, only)),
     )
+
+
+def _flows(index: DocumentIndex, only: str) -> Iterator[Flow]:
+    """The workflows that have phases."""
+    for document in index.of_kind("workflow"):
+        if not _is_in(document.path, only) or len(index.text(document.path)) > LARGEST_CHARS:
+            continue
+        text = lines.with_newlines(index.text(document.path))
+        flow = read_workflow(text, name=document.name, source=document.path)
+        if 0 < len(flow.phases) <= document_checks.MOST_PHASES:
+            yield flow
 
 
 def _problems(index: DocumentIndex, checked: Sequence[Document]) -> Iterator[Problem]:

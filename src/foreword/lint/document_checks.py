@@ -23,6 +23,7 @@ from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.references import Reference, find_reference, references_in
 from foreword.text import lines, marks, parts
+from foreword.text.marks import Mark
 from foreword.text.parts import PERSONA_HEADER, Part
 
 Check = Callable[[DocumentIndex, Document, str], Iterator[Problem]]
@@ -115,7 +116,10 @@ def mark_problems(index: DocumentIndex, document: Document, text: str) -> Iterat
     """Marks that are unclosed, nested, repeated, unopened, unnamed, misspelt or untidy."""
     possible_repairs = repairs(text)
     fixable = {(repair.at, repair.code) for repair in possible_repairs}
+    label = _label(document, text)
     for problem in marks.problems(text):
+        if label is not None and problem.start == label.start:
+            continue
         yield Problem(
             file=document.path,
             line=problem.line,
@@ -134,6 +138,16 @@ def mark_problems(index: DocumentIndex, document: Document, text: str) -> Iterat
                 message=f"write {repair.right}",
                 fixable=True,
             )
+
+
+def _label(document: Document, text: str) -> Mark | None:
+    """The one mark of a guidance that says for which kind of work the file is, as in
+    `<!-- PHASE:code -->`: it sets nothing apart, so it need not close."""
+    if document.kind != "guidance":
+        return None
+    found = [mark for mark in marks.marks(text) if mark.kind == "PHASE"]
+    is_label = len(found) == 1 and found[0].opens and not _NUMBER.match(found[0].name)
+    return found[0] if is_label else None
 
 
 def sections(index: DocumentIndex, document: Document, text: str) -> Iterator[Problem]:
@@ -185,7 +199,9 @@ def _handovers(document: Document, text: str, found: Sequence[Part]) -> Iterator
         if not one.gives:
             message = f"phase {phase} names no artifact: its answer goes on as [phase {phase}]"
             yield warning(document.path, line_of[phase], "unnamed-artifact", message)
-    given = {one.gives for one in handed.values()}
+    given: set[str] = set()
+    for one in handed.values():
+        given.update((one.gives, *one.also))
     for phase, name in artifact_names.never_given(texts, given):
         message = f"phase {phase} takes [{name}], which no phase hands on"
         yield warning(document.path, line_of[phase], "artifact-never-given", message)

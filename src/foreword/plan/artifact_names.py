@@ -43,8 +43,15 @@ _GIVES = lazy_pattern(
 _TAKES = lazy_pattern(
     r"\b(?:from|based on|per|see|given|using|uses?|inputs?|reads?|with|of|in|against|by|after"
     r"|reviews?|present|re-present|checks?|verify|compare|follows?|all"
-    r"|(?:refer|respond|according|compared|due) to)\b",
+    r"|(?:refer|respond|according|compared|due|returns?|back|goes?|stick|add|adds) to)\b",
     re.IGNORECASE,
+)
+# `Output: FEAT-1`, or `- FEAT-1: the plan` under a heading for outputs: a name without brackets.
+_BARE = rf"[`*]{{0,3}}(?P<name>{NAME})(?![\w-]|\.\w)"
+_BARE_ITEM = lazy_pattern(rf"^\s*(?:[-*+]\s+|\d{{1,2}}[.)]\s+)?{_BARE}")
+_BARE_LABEL = lazy_pattern(
+    r"^[\s>*_|-]{0,8}(?i:outputs?|artifacts?|deliverables?|produces?|hands? on)\b[^:\n]{0,20}:"
+    rf"[\s*|]*{_BARE}"
 )
 _HANDED_ON_BEHIND = lazy_pattern(
     r"^`?\*{0,2}\s*(?:is|are)?\s*"
@@ -64,9 +71,11 @@ _SAYS_SO, _UNDER_OUTPUT, _IN_OVERVIEW, _MENTIONED = 4, 3, 2, 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handover:
-    """What a phase takes and gives; `gives` is empty where it names nothing of its own."""
+    """What a phase takes and gives; `gives` is empty where it names nothing of its own, `also`
+    are other names that it gives to the same."""
 
     gives: str = ""
+    also: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
 
 
@@ -86,18 +95,36 @@ def handovers(phases: Mapping[str, str], before: str = "") -> dict[str, Handover
         claims += _claims(phase, text)
     claims += _overview_claims(before, phases)
     gives: dict[str, str] = {}
+    also: dict[str, list[str]] = {phase: [] for phase in phases}
     taken: set[str] = set()
     order = list(phases)
-    for claim in sorted(claims, key=lambda claim: _preference(claim, order)):
+    claims.sort(key=lambda claim: _preference(claim, order))
+    for claim in claims:
         if claim.phase not in gives and claim.artifact not in taken:
             gives[claim.phase] = claim.artifact
             taken.add(claim.artifact)
+    for claim in claims:
+        if claim.strength >= _UNDER_OUTPUT and claim.artifact not in taken:
+            also[claim.phase].append(claim.artifact)
+            taken.add(claim.artifact)
     found = {}
+    earlier: list[str] = []
     for phase, text in phases.items():
-        mentioned = dict.fromkeys(match["name"] for match in _REFERENCE.finditer(text))
-        takes = [name for name in mentioned if name in taken and name != gives.get(phase)]
-        found[phase] = Handover(gives=gives.get(phase, ""), takes=tuple(takes))
+        takes = _mentions(text, earlier)
+        given = gives.get(phase, "")
+        found[phase] = Handover(gives=given, also=tuple(also[phase]), takes=takes)
+        earlier += [name for name in (given, *also[phase]) if name]
     return found
+
+
+def _mentions(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the names that a text mentions, in its order."""
+    places: dict[str, int] = {}
+    for name in names:
+        match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|\.\w)", text)
+        if match:
+            places[name] = match.start()
+    return tuple(sorted(places, key=places.__getitem__))
 
 
 def repeated(phases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -160,6 +187,15 @@ def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
                     strength=strength,
                     place=place + match.start(),
                 )
+        bare = _BARE_LABEL.match(line) or (_BARE_ITEM.match(line) if is_output else None)
+        # without brackets many a word looks like a name (UTF-8), unless its number is the phase's
+        if bare and not is_input and _fits(bare["name"], phase):
+            yield _ArtifactClaim(
+                phase=phase,
+                artifact=bare["name"],
+                strength=_UNDER_OUTPUT,
+                place=place + bare.start("name"),
+            )
         place += len(line)
 
 

@@ -30,7 +30,8 @@ class Phase:
     title: str
     after: tuple[str, ...] = ()  # phases that must be done before it
     artifact: str = ""  # "FEAT-1": what it calls what it hands on, "" where it gives it no name
-    takes: tuple[str, ...] = ()  # artifacts of other phases that it names
+    also: tuple[str, ...] = ()  # other names that it gives to the same
+    takes: tuple[str, ...] = ()  # artifacts of earlier phases that it names
     gate: bool = False
     personas: tuple[str, ...] = ()  # names or paths it adopts
     prompts: tuple[str, ...] = ()
@@ -41,6 +42,11 @@ class Phase:
     def key(self) -> str:
         """What its answer is kept and handed on under: its artifact, else its own name."""
         return self.artifact or f"phase {self.name}"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All names that its answer is kept under; the one that says it is done comes last."""
+        return (*self.also, self.key)
 
     @property
     def gate_text(self) -> str:
@@ -78,14 +84,33 @@ class Flow:
 
 
 def handover_lines(flow: Flow) -> list[str]:
-    """What each phase takes and gives, a line for each."""
+    """What each phase takes and gives, a line for each; one that names nothing to take is given
+    what the phases before it hand on."""
     found = []
     for phase in flow.phases:
-        takes = ", ".join(f"[{name}]" for name in phase.takes)
-        gives = f"hands on [{phase.key}]"
-        what = f"takes {takes}, {gives}" if takes else gives
-        found.append(f"phase {phase.name} {phase.title}".rstrip() + f": {what}")
+        takes = "takes" if phase.takes else "is given"
+        names = phase.takes or _keys_before(flow, phase)
+        taken = f"{takes} {_references(names)}, " if names else ""
+        gives = _references((phase.key, *phase.also))
+        found.append(f"phase {phase.name} {phase.title}".rstrip() + f": {taken}hands on {gives}")
     return found
+
+
+def _references(names: Iterable[str]) -> str:
+    return ", ".join(f"[{name}]" for name in names)
+
+
+def _keys_before(flow: Flow, phase: Phase) -> tuple[str, ...]:
+    """What is there when a phase begins: of the phases that it waits for, and those they do."""
+    waiting = {one.name: one.after for one in flow.phases}
+    before: set[str] = set()
+    pending = list(phase.after)
+    while pending:
+        name = pending.pop()
+        if name not in before:
+            before.add(name)
+            pending += waiting.get(name, ())
+    return tuple(one.key for one in flow.phases if one.name in before)
 
 
 def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:
@@ -121,7 +146,8 @@ def check(flow: Flow) -> None:
         )
     names = [phase.name for phase in flow.phases]
     _refuse_repeated(flow, "phase", names)
-    _refuse_repeated(flow, "artifact", [phase.key for phase in flow.phases])
+    keys = [key for phase in flow.phases for key in phase.keys]
+    _refuse_repeated(flow, "artifact", keys)
     for phase in flow.phases:
         for name in phase.after:
             if name not in names:

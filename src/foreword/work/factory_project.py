@@ -6,7 +6,8 @@ Contexts are made here, where the project's files are. Asking a model with them 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from foreword.context.assemble import assemble
@@ -14,9 +15,8 @@ from foreword.context.blanks import task_reference
 from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
 from foreword.errors import BadSource, UnknownName
-from foreword.pattern import lazy_pattern
-from foreword.plan.artifact_names import Handover, handovers
-from foreword.plan.flow import GATE, Flow, Phase
+from foreword.plan.flow import Flow, Phase
+from foreword.plan.workflow_text import read_workflow
 from foreword.review.panel import Member, Panel
 from foreword.review.profile import ReviewProfile, read_profile
 from foreword.sources import files
@@ -25,13 +25,11 @@ from foreword.sources.front_matter import mapping, repeated_key
 from foreword.sources.library import NEWEST, RECIPE, Library, library_of
 from foreword.sources.panel_file import read_panel as read_panel_file
 from foreword.text import lines, marks, parts
-from foreword.text.parts import Part
 
 PROFILE = "profile"
 # For one member of a panel, the diff included: a persona, the base rules and a change of some 1,500
 # lines, at a price that is paid once for every member. Of a larger change an excerpt is shown.
 REVIEW_TOKENS = 24_000
-_NUMBER = lazy_pattern(r"\d+")
 
 
 # --- flows ----------------------------------------------------------------------------------------
@@ -44,10 +42,13 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     document = _find_document(library, kind="workflow", name=name)
     file = files.read(library.root, document.path, must=True)
     text = lines.with_newlines(file.text)
-    found = parts.phases(text)
-    handed = handovers({part.name: part.text for part in found}, parts.before_phases(text))
-    phases = [_phase(part, found, handed[part.name], document, library) for part in found]
-    return Flow(name=document.name, source=document.path, phases=tuple(phases))
+    flow = read_workflow(text, name=document.name, source=document.path)
+    texts = {part.name: part.text for part in parts.phases(text)}
+
+    def with_documents(phase: Phase) -> Phase:
+        return _with_documents(phase, texts[phase.name], document, library)
+
+    return replace(flow, phases=tuple(map(with_documents, flow.phases)))
 
 
 def active_task(root: str | Path, recipe: str = RECIPE) -> str:
@@ -59,45 +60,18 @@ def active_task(root: str | Path, recipe: str = RECIPE) -> str:
     return task_reference(file.path, file.text) if isinstance(file, files.File) else ""
 
 
-def _phase(
-    part: Part,
-    others: Iterable[Part],
-    handed: Handover,
-    document: Document,
-    library: Library,
-) -> Phase:
-    paths: dict[str, list[str]] = {}  # of the documents that the phase names, by kind
-    for named in library.documents_named_in(part.text, document.path):
+def _with_documents(phase: Phase, text: str, document: Document, library: Library) -> Phase:
+    """The phase with the documents that its text names."""
+    paths: dict[str, list[str]] = {}  # by kind
+    for named in library.documents_named_in(text, document.path):
         paths.setdefault(named.kind, []).append(named.path)
     panels = paths.get("panel", [])
-    return Phase(
-        name=part.name,
-        title=part.title,
-        after=_phases_before(part, others) if part.after is None else part.after,
-        artifact=handed.gives,
-        takes=handed.takes,
-        gate=GATE.search(part.text) is not None,
+    return replace(
+        phase,
         personas=tuple(paths.get("persona", ())),
         prompts=tuple(paths.get("prompt", ())),
         panel=panels[0] if panels else "",
-        text=marks.plain(part.text),
     )
-
-
-def _phases_before(part: Part, others: Iterable[Part]) -> tuple[str, ...]:
-    """Where the author says nothing: every phase of the number before; 3a and 3b wait for 2 and
-    not for each other."""
-    number_of = {other.name: _number(other.name) for other in others}
-    earlier = [number for number in number_of.values() if number < number_of[part.name]]
-    if not earlier:
-        return ()
-    before = max(earlier)
-    return tuple(name for name, number in number_of.items() if number == before)
-
-
-def _number(name: str) -> int:
-    digits = _NUMBER.match(name)
-    return int(digits[0]) if digits else 0
 
 
 def phase_context(

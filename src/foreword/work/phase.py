@@ -198,7 +198,8 @@ def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, st
 
 
 def _request(order: Order, phase: Phase) -> str:
-    artifact = f" as [{phase.artifact}]" if phase.artifact else ""
+    names = " and ".join(f"[{name}]" for name in (phase.artifact, *phase.also) if name)
+    artifact = f" as {names}" if names else ""
     return _REQUEST.format(
         name=phase.name,
         title=phase.title,
@@ -240,18 +241,20 @@ def _keep_rejected(text: str) -> str:
 
 
 def _keep(order: Order, phase: Phase, text: str) -> str:
-    """Keep what a phase hands on; doing it twice changes nothing."""
-    with _use_store() as store:
-        artifact = artifacts.keep(
-            store,
-            run=order.run,
-            name=phase.key,
-            phase=phase.name,
-            title=phase.title,
-            text=text,
-            tokens=tokens.counter(COUNTER).count(text),
-            task=order.task,
-        )
+    """Keep what a phase hands on, under each name that it has; doing it twice changes nothing."""
+    size = tokens.counter(COUNTER).count(text)
+    with _use_store() as store, store.transaction():
+        for name in phase.keys:
+            artifact = artifacts.keep(
+                store,
+                run=order.run,
+                name=name,
+                phase=phase.name,
+                title=phase.title,
+                text=text,
+                tokens=size,
+                task=order.task,
+            )
     return artifact.handle
 
 
@@ -300,7 +303,7 @@ def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> 
 def _artifacts_of_flow(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
     """What the phases of this flow have handed on, under the names that authors gave it or under
     the phase's own."""
-    names = {phase.key for phase in flow.phases}
+    names = {key for phase in flow.phases for key in phase.keys}
     return [artifact for artifact in kept if artifact.name in names]
 
 

@@ -22,6 +22,7 @@ from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
     from foreword.lint import LintResult, Problem
+    from foreword.plan.flow import Flow
 
 RECIPE_FOLDER = Path("foreword/recipes")
 YAML = (".yaml", ".yml")
@@ -41,6 +42,7 @@ class _Findings:
     problems: list[Problem] = field(default_factory=list)
     excused: list[Problem] = field(default_factory=list)
     fixed: list[Problem] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
     empty_folders: list[str] = field(default_factory=list)  # nothing to check in them
 
     def count(self, severity: str) -> int:
@@ -95,11 +97,15 @@ def lint(
     errors    broken, unclosed, unopened, nested, repeated or unnamed marks; a file that a line such as
               `> **Adopt persona:** ...` or `Invoke prompt` or `Invoke panel` names and that is not there;
               names in project.yaml that mean nothing; files and folders that can't be read; workflows without phases;
+              members of a panel that do not exist; an artifact that two phases hand on; a profile that can't be read;
               a size past the recipe's limit for errors
     warnings  other sizes past a limit, tiers over their budget, a file that a link or a path in prose names
               and that is not there, the same paragraph in two files, a persona without Role or Evaluate For,
               a project.yaml without instructions.md, a gap between phases, exceptions that nothing needs,
-              links that lead nowhere or out of the project
+              links that lead nowhere or out of the project, an artifact that is taken and never handed on,
+              a condition or a part of a profile that no panel can judge by
+
+    Then it says what each phase of each workflow takes and hands on.
 
     Exceptions are in the recipe: lint: {exceptions: [{file: GLOB, code: CODE, reason: WHY}]}.
 
@@ -120,6 +126,7 @@ def lint(
         _show_json(found, show_excused=show_excused, fix=fix)
     else:
         _show_lines(found, show_excused)
+        _say_handovers(found)
     _say_totals(found)
     if found.count("error"):
         raise click.exceptions.Exit(1)
@@ -283,6 +290,7 @@ def _check_documents(path: Path, real: Path, options: _LintOptions, found: _Find
 
 def _add_result(checked: LintResult, display_path: _DisplayPath, found: _Findings) -> None:
     found.documents += len(checked.documents)
+    found.flows += [replace(flow, source=display_path(flow.source)) for flow in checked.flows]
     for problem in checked.problems:
         found.problems.append(replace(problem, file=display_path(problem.file)))
     for problem in checked.excused:
@@ -339,6 +347,7 @@ def _show_json(found: _Findings, *, show_excused: bool, fix: bool) -> None:
         "checked": found.documents + len(found.recipes),
         "errors": found.count("error"),
         "warnings": found.count("warning"),
+        "flows": [_flow_as_json(flow) for flow in found.flows],
     }
     if show_excused:
         value["excused"] = [_as_json(one) | {"reason": one.excused} for one in found.excused]
@@ -358,11 +367,35 @@ def _as_json(problem: Problem) -> dict[str, object]:
     }
 
 
+def _say_handovers(found: _Findings) -> None:
+    """What each phase of each workflow takes and gives."""
+    from foreword.plan.flow import handover_lines
+
+    for flow in found.flows:
+        screen.say(flow.source)
+        for line in handover_lines(flow):
+            screen.say(f"  {line}")
+
+
+def _flow_as_json(flow: Flow) -> dict[str, object]:
+    phases = [
+        {
+            "phase": phase.name,
+            "title": phase.title,
+            "after": list(phase.after),
+            "takes": list(phase.takes),
+            "hands_on": [phase.key, *phase.also],
+        }
+        for phase in flow.phases
+    ]
+    return {"file": flow.source, "phases": phases}
+
+
 def _say_totals(found: _Findings) -> None:
     for place in found.empty_folders:
         screen.say(
             f"nothing to check: no recipes in {place}/{RECIPE_FOLDER}, no instructions.md,"
-            f" personas/ or prompts/ in {place}"
+            f" personas/ or prompts/ in {place}; --recipe names one that says where else they are"
         )
     if found.documents:
         _say_checked_documents(found)
