@@ -36,7 +36,8 @@ def test_problems_are_lines_on_stdout_and_the_sum_is_on_stderr(root: Path) -> No
     ]
     assert ran.err.splitlines() == [
         "prompts/workflows/fix.md",
-        "  phase 1: hands on [phase 1]",
+        "  phase 1 Look: hands on [phase 1]",
+        "  phase 2 Mend: is given [phase 1], hands on [phase 2]",
         "4 documents checked, 1 error, 1 warning (1 can be fixed with --fix)",
     ]
 
