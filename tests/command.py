@@ -37,6 +37,8 @@ def foreword(
         "HOME": home,
         "XDG_CACHE_HOME": f"{home}/.cache",
         "NO_COLOR": "1",
+        # as where the environment is active
+        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}",
         **env,
     }
     if any(name.startswith(("PYTHON", "LC_", "LANG")) for name in env):

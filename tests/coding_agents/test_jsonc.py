@@ -51,12 +51,26 @@ def test_a_new_member_is_in_and_all_others_are_what_they_were(
 @given(st.lists(VALUES, max_size=4), INDENTS)
 def test_a_new_item_is_the_last_of_its_list(before: list[Any], indent: Any) -> None:
     text = json.dumps({"hooks": {"Stop": before}}, indent=indent)
-    after = jsonc.with_item(text, "a.json", ("hooks", "Stop"), {"run": "us now"}, mark="us now")
+    mark = re.compile("us now")
+    after = jsonc.with_item(text, "a.json", ("hooks", "Stop"), {"run": "us now"}, mark=mark)
     assert json.loads(after) == {"hooks": {"Stop": [*before, {"run": "us now"}]}}
-    assert (
-        jsonc.with_item(after, "a.json", ("hooks", "Stop"), {"run": "us now"}, mark="us now")
-        == after
-    )
+    again = jsonc.with_item(after, "a.json", ("hooks", "Stop"), {"run": "us now"}, mark=mark)
+    assert again == after
+
+
+@settings(max_examples=100, deadline=None)
+@given(OBJECTS, INDENTS, VALUES, st.integers(0, 4))
+def test_a_member_that_goes_leaves_all_others_as_they_were(
+    before: dict[str, Any], indent: Any, value: Any, place: int
+) -> None:
+    members = list(before.items())
+    members.insert(place, ("ours", {"inside": value}))
+    text = json.dumps(dict(members), indent=indent)
+    assert json.loads(jsonc.without_member(text, "a.json", ("ours", "inside"))) == before
+    text = json.dumps({**before, "ours": {"inside": value, "theirs": 1}}, indent=indent)
+    after = jsonc.without_member(text, "a.json", ("ours", "inside"))
+    assert json.loads(after) == {**before, "ours": {"theirs": 1}}
+    assert jsonc.without_member(after, "a.json", ("ours", "inside")) == after
 
 
 @settings(max_examples=100, deadline=None)

@@ -90,8 +90,138 @@ def test_a_transcript_of_codex_is_read_as_well(agent: CodingAgent) -> None:
     agent.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     agent.answer("pre_compact_auto")
     text = agent.answer("session_start_compact")["additionalContext"]
-    assert "objective: Add a tide table." in text
+    assert "Objective: Add a tide table." in text
     assert "We decided to use UTC." in text
+
+
+def test_what_codex_says_in_the_users_name_is_neither_the_objective_nor_the_users_words(
+    agent: CodingAgent,
+) -> None:
+    agents_md = (
+        "# AGENTS.md instructions for /home/ada\n\n<INSTRUCTIONS>\nAlways whisper.\n</INSTRUCTIONS>"
+    )
+    environment = "<environment_context>\n<cwd>/home/ada</cwd>\n</environment_context>"
+    items = [
+        {"role": "developer", "content": [{"type": "input_text", "text": "You must obey."}]},
+        {"role": "user", "content": [{"type": "input_text", "text": agents_md}]},
+        {"role": "user", "content": [{"type": "input_text", "text": environment}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "Add a tide table."}]},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "In feet?"}]},
+    ]
+    path = agent.home / ".codex" / "sessions" / "rollout-1.jsonl"
+    path.parent.mkdir(parents=True)
+    lines = [
+        json.dumps({"type": "response_item", "payload": {"type": "message", **item}})
+        for item in items
+    ]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    agent.answer("pre_compact_auto", transcript_path=str(path))
+    answer = agent.answer("session_start_compact", transcript_path=str(path))
+    text = answer["additionalContext"]
+    assert "Objective: Add a tide table." in text
+    assert "In feet?" in text
+    assert "Always whisper" not in text
+    assert "You must obey" not in text
+    assert "Never push to main." not in text  # AGENTS.md, which Codex sends itself
+
+
+def test_files_come_back_by_what_was_done_to_them_and_the_open_question_with_them(
+    agent: CodingAgent,
+) -> None:
+    write_talk(
+        agent,
+        said("user", "Convert the heights to metres. Never touch marks.py."),
+        call("Edit", file_path="/home/ada/tides/cut.py", old_string="a", new_string="b"),
+        call("Write", file_path="/home/ada/tides/metres.py", content="FEET = 3.28084"),
+        call("Read", file_path="/home/ada/tides/marks.py"),
+        said("assistant", "Heights are converted. Should the CSV export be converted as well?"),
+    )
+    agent.answer("pre_compact_auto")
+    text = agent.answer("session_start_compact")["additionalContext"]
+    assert "/home/ada/tides/cut.py: edited" in text
+    assert "/home/ada/tides/metres.py: written" in text
+    assert "/home/ada/tides/marks.py: read" in text
+    assert "Should the CSV export be converted as well?" in text
+    assert "Never touch marks.py" in text
+
+
+def test_what_the_agents_own_summary_says_is_not_said_again(agent: CodingAgent) -> None:
+    write_talk(
+        agent,
+        said("user", "Convert the heights to metres."),
+        said("assistant", "We decided to convert in tides/cut.py, not in tides/table.py."),
+        call("Bash", command="pytest tests/test_heights.py -k north_pier"),
+        said("assistant", "The station_five fixture of tests/conftest.py is in feet."),
+    )
+    agent.answer("pre_compact_auto")
+    whole = agent.answer("session_start_compact")["additionalContext"]
+    summary = "Heights are converted in tides/cut.py and not in tides/table.py."
+    line = {
+        "type": "user",
+        "isCompactSummary": True,
+        "uuid": "s",
+        "message": {"role": "user", "content": summary},
+    }
+    with agent.transcript.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps(line) + "\n")
+    beside = agent.answer("session_start_compact")["additionalContext"]
+    assert "tides/table.py" in whole
+    assert "tides/table.py" not in beside
+    assert "station_five" in beside
+    assert "pytest tests/test_heights.py -k north_pier" in beside
+
+
+def test_a_resumed_conversation_that_still_holds_our_text_is_not_told_it_again(
+    agent: CodingAgent,
+) -> None:
+    agent.answer("pre_compact_auto")
+    text = agent.answer("session_start_resume")["additionalContext"]
+    attachment = {"type": "hook_additional_context", "content": [text]}
+    line = {"type": "attachment", "uuid": "a", "attachment": attachment}
+    with agent.transcript.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps(line) + "\n")
+    assert agent.answer("session_start_resume") == {}
+
+
+def test_a_compression_of_gemini_is_followed_by_the_checkpoint_with_the_users_next_words(
+    agent: CodingAgent,
+) -> None:
+    path = agent.home / ".gemini" / "tmp" / "tidepool" / "chats" / "session.jsonl"
+    path.parent.mkdir(parents=True)
+    lines = [
+        {"sessionId": "g", "projectHash": "h"},
+        {
+            "id": "1",
+            "type": "user",
+            "content": [{"text": "Add a tide table to tidepool/tables.py."}],
+        },
+        {"id": "2", "type": "gemini", "content": "We decided to use UTC."},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    common = {"transcript_path": str(path), "session_id": "g"}
+    before = {"hook_event_name": "BeforeAgent", "prompt": "Go on.", **common}
+    assert agent.answer("pre_compact_auto", **before) == {}
+    agent.answer("pre_compact_auto", hook_event_name="PreCompress", **common)
+    answer = agent.answer("pre_compact_auto", **before)
+    assert answer["hookEventName"] == "BeforeAgent"
+    assert "We decided to use UTC." in answer["additionalContext"]
+    told = {"id": "3", "type": "user", "content": [{"text": answer["additionalContext"]}]}
+    with path.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps(told) + "\n")
+    assert agent.answer("pre_compact_auto", **before) == {}
+
+
+def write_talk(agent: CodingAgent, *lines: dict[str, Any]) -> None:
+    agent.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return {"type": role, "message": {"role": role, "content": [{"type": "text", "text": text}]}}
+
+
+def call(tool: str, **arguments: str) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": f"toolu_{tool}", "name": tool, "input": arguments}
+    return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
 
 
 def test_where_the_agent_names_no_transcript_there_is_no_checkpoint(agent: CodingAgent) -> None:
@@ -171,7 +301,7 @@ def test_what_a_long_conversation_decided_at_first_outlives_its_second_compactio
     text = agent.answer("session_start_compact")["additionalContext"]
     assert "tidepool/tables.py" in text
     assert "Add a tide table for North Pier" in text
-    assert "checkpoint: 2" in text
+    assert "checkpoint 2 of" in text
 
 
 def test_a_very_large_agents_md_still_leaves_room_for_the_checkpoint(agent: CodingAgent) -> None:
@@ -260,10 +390,53 @@ def test_the_budget_can_be_set(agent: CodingAgent) -> None:
     assert counter("o200k").count(updated["stdout"]) <= 1_000
 
 
+def test_a_result_that_the_agent_has_saved_itself_is_cut_from_the_whole_file(
+    agent: CodingAgent,
+) -> None:
+    saved = agent.transcript.parent / "tool-results" / "out.txt"
+    saved.parent.mkdir()
+    saved.write_text(LINES, "utf-8")
+    response = {
+        "stdout": LINES[:30_000],
+        "stderr": "",
+        "interrupted": False,
+        "persistedOutputPath": str(saved),
+        "persistedOutputSize": len(LINES),
+    }
+    answer = agent.answer("post_tool_use_bash", tool_response=response)
+    updated = answer["updatedToolOutput"]
+    assert set(updated) == {"stdout", "stderr", "interrupted"}
+    assert "line 3999 of the log" in updated["stdout"]  # the end, which stdout did not have
+    assert str(saved) in updated["stdout"]
+    assert len(updated["stdout"]) < 30_000
+    handle = updated["stdout"].partition("foreword recall ")[2][:17]
+    assert fw.recall(handle, agent.project) == LINES
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/nowhere", "/dev/zero"])
+def test_a_saved_result_that_may_not_be_read_is_cut_from_what_was_given(
+    agent: CodingAgent, path: str
+) -> None:
+    response = {"stdout": LINES[:60_000], "stderr": "", "persistedOutputPath": path}
+    answer = agent.answer("post_tool_use_bash", tool_response=response)
+    assert "line 0 of the log" in answer["updatedToolOutput"]["stdout"]
+    assert "root:" not in answer["updatedToolOutput"]["stdout"]
+
+
+def test_a_typed_answer_of_a_server_is_cut_inside_its_text_and_stays_json(
+    agent: CodingAgent,
+) -> None:
+    typed = json.dumps({"count": 4_000, "result": LINES})
+    answer = agent.answer("post_tool_use_mcp", tool_response=typed)
+    updated = json.loads(answer["updatedToolOutput"])
+    assert updated["count"] == 4_000
+    assert updated["result"].startswith("line 0 of the log says")
+    assert "foreword recall" in updated["result"]
+
+
 ALONE: list[tuple[str, dict[str, Any]]] = [
     ("read", {"tool_response": {"type": "text", "file": {"content": LINES, "startLine": 1}}}),
     ("bash", {"tool_response": {"stdout": LINES, "stderr": "", "isImage": True}}),
-    ("bash", {"tool_response": {"stdout": LINES, "persistedOutputPath": "/tmp/out.txt"}}),
     (
         "bash",
         {"tool_response": {"stdout": LINES}, "tool_input": {"command": "foreword recall fw_0"}},
@@ -393,7 +566,9 @@ def test_checkpoints_that_somebody_has_locked_stop_nobody(agent: CodingAgent) ->
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     ran = agent.hook(agent.event("pre_compact_auto"), "--timeout", "1")
     os.close(descriptor)
-    assert (ran.code, ran.out, ran.err, list(folder.glob("*.json"))) == (0, "", "", [])
+    assert (ran.code, ran.err, list(folder.glob("*.json"))) == (0, "", [])
+    told = json.loads(ran.out)["systemMessage"]
+    assert "stopped after 1 seconds" in told
     assert "stopped after 1 seconds" in agent.log
 
 

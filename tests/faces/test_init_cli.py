@@ -20,6 +20,7 @@ from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
 from tests.command import CommandResult, foreword
 
+DATA = Path(__file__).parents[1] / "data"
 EVERY = []
 for agent_kind in KINDS:
     EVERY += ["--for", agent_kind]
@@ -53,10 +54,7 @@ def test_an_empty_project_gets_all_that_claude_code_needs(tmp_path: Path) -> Non
     assert ran.code == 0, ran.err
     assert set(files(tmp_path)) == {
         "foreword/recipes/coding.yaml",
-        "foreword/claude-code/.claude-plugin/plugin.json",
-        "foreword/claude-code/.claude-plugin/marketplace.json",
-        "foreword/claude-code/hooks/hooks.json",
-        "foreword/claude-code/skills/context/SKILL.md",
+        ".claude/skills/project-context/SKILL.md",
         ".mcp.json",
         ".claude/settings.json",
     }
@@ -64,29 +62,65 @@ def test_an_empty_project_gets_all_that_claude_code_needs(tmp_path: Path) -> Non
         "mcpServers": {"foreword": {"command": "foreword", "args": ["mcp"]}}
     }
     settings = load(tmp_path, ".claude/settings.json")
-    source = settings["extraKnownMarketplaces"]["foreword-project"]["source"]
-    assert source["source"] == "directory"
-    assert (tmp_path / source["path"]).is_dir()
     assert settings["statusLine"]["command"] == "foreword statusline"
-
-
-def test_the_parts_of_the_plugin_name_each_other_rightly(tmp_path: Path) -> None:
-    init(tmp_path, "--yes")
-    plugin = tmp_path / "foreword" / "claude-code"
-    market = load(plugin, ".claude-plugin/marketplace.json")
-    name = load(plugin, ".claude-plugin/plugin.json")["name"]
-    (entry,) = market["plugins"]
-    assert (plugin / entry["source"]).resolve() == plugin
-    assert entry["name"] == name
-    assert f"{name}@{market['name']}" in load(tmp_path, ".claude/settings.json")["enabledPlugins"]
-    assert set(load(plugin, "hooks/hooks.json")["hooks"]) == {
-        "SessionStart",
-        "PreCompact",
-        "PostToolUse",
+    assert set(settings["hooks"]) == {"SessionStart", "PreCompact", "PostToolUse"}
+    (start,) = settings["hooks"]["SessionStart"]
+    assert start["hooks"][0] == {
+        "type": "command",
+        "command": "foreword hook --timeout 9",
+        "timeout": 10,
     }
-    head = (plugin / "skills" / "context" / "SKILL.md").read_text("utf-8").split("---")[1]
-    assert yaml.safe_load(head)["name"] == "context"
-    assert len(yaml.safe_load(head)["description"]) < 1_024
+
+
+def test_the_skill_has_a_name_that_no_command_of_claude_code_has(tmp_path: Path) -> None:
+    init(tmp_path, "--yes")
+    (skill,) = (tmp_path / ".claude" / "skills").iterdir()
+    head = yaml.safe_load((skill / "SKILL.md").read_text("utf-8").split("---")[1])
+    assert head["name"] == skill.name
+    assert len(head["description"]) < 1_024
+    built_in = (DATA / "claude_code_commands.txt").read_text("utf-8").split()
+    assert "context" in built_in
+    assert skill.name not in built_in
+
+
+def test_two_projects_write_nothing_that_both_would_share(tmp_path: Path) -> None:
+    texts = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        init(tmp_path / name, "--yes")
+        texts.append(b"\n".join(files(tmp_path / name).values()).decode())
+    assert all("arketplace" not in text and "enabledPlugins" not in text for text in texts)
+
+
+def test_the_plugin_of_earlier_versions_goes_and_other_plugins_stay(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    before = {
+        "extraKnownMarketplaces": {
+            "foreword-project": {"source": {"source": "directory", "path": "./foreword/x"}}
+        },
+        "enabledPlugins": {"other@market": True, "foreword@foreword-project": True},
+        "permissions": {"allow": []},
+    }
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(before, indent=2), "utf-8")
+    assert init(tmp_path, "--yes").code == 0
+    settings = load(tmp_path, ".claude/settings.json")
+    assert settings["enabledPlugins"] == {"other@market": True}
+    assert "extraKnownMarketplaces" not in settings
+    assert settings["permissions"] == {"allow": []}
+
+
+def test_where_the_command_is_not_on_the_path_its_own_path_is_written_and_said(
+    tmp_path: Path,
+) -> None:
+    ran = foreword("init", "--yes", *EVERY, cwd=tmp_path, PATH="/nowhere")
+    assert "is not on your PATH" in ran.err
+    command = load(tmp_path, ".mcp.json")["mcpServers"]["foreword"]["command"]
+    assert Path(command).is_absolute()
+    hooks = load(tmp_path, ".claude/settings.json")["hooks"]
+    assert hooks["PreCompact"][0]["hooks"][0]["command"].startswith(f"{command} hook")
+    assert command in (tmp_path / ".opencode/plugins/foreword.js").read_text("utf-8")
+    again = foreword("init", *EVERY, cwd=tmp_path, PATH="/nowhere")
+    assert "nothing to do" in again.err
 
 
 def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
@@ -141,6 +175,9 @@ def test_all_agents_at_once_share_the_files_that_several_need(tmp_path: Path) ->
     assert load(tmp_path, ".vscode/mcp.json")["servers"]["foreword"]["type"] == "stdio"
     assert load(tmp_path, ".cursor/mcp.json")["mcpServers"]["foreword"]["command"] == "foreword"
     assert set(load(tmp_path, ".codex/hooks.json")["hooks"]) == {"SessionStart", "PreCompact"}
+    gemini = load(tmp_path, ".gemini/settings.json")
+    assert set(gemini["hooks"]) == {"SessionStart", "PreCompress", "BeforeAgent"}
+    assert gemini["mcpServers"]["foreword"]["args"] == ["mcp"]
     assert (tmp_path / "AGENTS.md").read_text("utf-8").count(targets.BEGIN) == 1
 
 
@@ -183,8 +220,8 @@ def terminal_output(root: Path, typed: bytes) -> str:
 def test_at_a_terminal_a_person_decides(tmp_path: Path) -> None:
     assert "write this?" in terminal_output(tmp_path, b"n\n")
     assert files(tmp_path) == {}
-    assert "7 files written" in terminal_output(tmp_path, b"y\n")
-    assert len(files(tmp_path)) == 7
+    assert "4 files written" in terminal_output(tmp_path, b"y\n")
+    assert len(files(tmp_path)) == 4
 
 
 def test_a_file_of_another_author_is_replaced_only_on_a_yes_of_its_own(tmp_path: Path) -> None:
@@ -211,13 +248,8 @@ def test_settings_that_are_there_keep_every_key_and_their_order(tmp_path: Path) 
     ran = init(tmp_path, "--yes")
     assert ran.code == 0
     settings = load(tmp_path, ".claude/settings.json")
-    assert list(settings) == [
-        "permissions",
-        "statusLine",
-        "enabledPlugins",
-        "extraKnownMarketplaces",
-    ]
-    assert settings["enabledPlugins"] == {"other@market": True, "foreword@foreword-project": True}
+    assert list(settings) == ["permissions", "statusLine", "enabledPlugins", "hooks"]
+    assert settings["enabledPlugins"] == {"other@market": True}
     assert settings["statusLine"]["command"] == "mine"
     assert "has its own statusLine" in ran.err
     assert list(load(tmp_path, ".mcp.json")["mcpServers"]) == ["other", "foreword"]
@@ -297,7 +329,7 @@ def test_a_file_that_can_not_be_added_to_is_an_error_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    "name", [".claude", "foreword", ".mcp.json", ".claude/settings.json", "foreword/claude-code"]
+    "name", [".claude", "foreword", ".mcp.json", ".claude/settings.json", ".claude/skills"]
 )
 def test_nothing_goes_through_a_symbolic_link(tmp_path: Path, name: str) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside"

@@ -1,5 +1,5 @@
 """An event of a coding agent, as its hook gets it on standard input: Claude Code's format, which
-Codex shares.
+Codex, Gemini CLI and our plugin for opencode share.
 
 Outside data: every field may be missing, of another kind, or hostile. What is read here is only its
 shape; which files may be opened for it is decided by `trusted_files`.
@@ -21,6 +21,8 @@ LARGEST_BYTES = 32 * 1024 * 1024
 SESSION_START = "SessionStart"
 PRE_COMPACT = "PreCompact"
 POST_TOOL_USE = "PostToolUse"
+BEFORE_AGENT = "BeforeAgent"  # Gemini CLI: the user has said something
+SAME_EVENTS = {"PreCompress": PRE_COMPACT}  # Gemini CLI's name for the same
 _TEXT_KEYS = {  # by the fields of HookEvent
     "name": "hook_event_name",
     "session": "session_id",
@@ -30,6 +32,7 @@ _TEXT_KEYS = {  # by the fields of HookEvent
     "trigger": "trigger",
     "instructions": "custom_instructions",
     "tool": "tool_name",
+    "agent": "agent",
 }
 
 
@@ -45,8 +48,21 @@ class HookEvent:
     trigger: str = ""  # who wants a compaction: manual, auto
     instructions: str = ""  # what the user said should be kept
     tool: str = ""
+    agent: str = ""  # which it is, where it says so
     tool_input: Mapping[str, Any] = field(default_factory=dict)
     tool_response: Any = None
+    # the conversation itself, where the agent gives that and no file
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
+def agent_of(event: HookEvent) -> str:
+    """Which agent an event comes from: as it says, or by where it keeps its transcripts."""
+    if event.agent:
+        return event.agent
+    path = event.transcript.replace("\\", "/")
+    if "/.codex/" in path or path.rpartition("/")[2].startswith("rollout-"):
+        return "codex"
+    return "gemini" if "/.gemini/" in path else "claude-code"
 
 
 def read_event(raw: bytes) -> HookEvent:
@@ -62,9 +78,12 @@ def event_of(data: Mapping[str, Any]) -> HookEvent:
         if isinstance(value, str):
             texts[field_name] = value
     tool_input = data.get("tool_input")
+    document = data.get("transcript")
+    texts["name"] = SAME_EVENTS.get(texts["name"], texts["name"])
     return HookEvent(
         **texts,
         tool_input=tool_input if isinstance(tool_input, dict) else {},
+        document=document if isinstance(document, dict) else {},
         tool_response=data.get("tool_response"),
     )
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event as Flag
 from threading import Timer
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from foreword.coding_agents import hook_log, long_results
 from foreword.coding_agents.hook_events import (
+    BEFORE_AGENT,
     LARGEST_BYTES,
     POST_TOOL_USE,
     PRE_COMPACT,
@@ -29,8 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # An agent waits for its hooks: past this the process ends without an answer. `--timeout` sets
-# another, as the files of `init` do before a compaction.
-TIMEOUT_SECONDS = 5.0
+# another, as the files of `init` do: Claude Code and Codex themselves stop a hook after 10 seconds.
+TIMEOUT_SECONDS = 9.0
+# The events whose missing answer the user should know of: the model goes on without what it knew.
+TOLD = (SESSION_START, PRE_COMPACT)
 # For a server to answer, and never more than half of the time: the other half is for doing it here.
 SERVER_SECONDS = 2.0
 LONGEST_NAME = 40  # characters of an event's name in the log
@@ -68,6 +73,8 @@ class Options:
 
 def concerns_us(event: HookEvent, options: Options) -> bool:
     """Whether there is something to do; all else passes through."""
+    if event.name == BEFORE_AGENT:
+        return True
     if event.name == SESSION_START:
         return event.source in SOURCES or (options.startup and event.source == STARTUP)
     if event.name == POST_TOOL_USE:
@@ -78,10 +85,10 @@ def concerns_us(event: HookEvent, options: Options) -> bool:
 def answer(event: HookEvent, root: Path, options: Options) -> dict[str, Any] | None:
     """What to answer with, in the documented shape; nothing where there is nothing to say."""
     fields: dict[str, Any] | None = None
-    if event.name == SESSION_START:
+    if event.name in (SESSION_START, BEFORE_AGENT):
         from foreword.coding_agents import resume
 
-        text = resume.context(root, event.session, options.recipe)
+        text = resume.context(root, event, options.recipe)
         fields = {"additionalContext": text} if text else None
     elif event.name == PRE_COMPACT:
         from foreword.coding_agents import compaction_checkpoint
@@ -99,14 +106,16 @@ def _output(event: HookEvent, fields: dict[str, Any]) -> dict[str, Any]:
 def respond(options: Options, source: Source, sink: Sink) -> None:
     """Answer the event that is read; never an error, never later than the timeout."""
     finished = Flag()
-    watch = Timer(options.timeout_seconds, _give_up, [finished, options.timeout_seconds])
+    names = ["hook"]  # of the event, once it has been read
+    watch = Timer(
+        options.timeout_seconds, _give_up, [finished, options.timeout_seconds, names, sink]
+    )
     watch.daemon = True
     watch.start()
-    name = "hook"
     try:
         raw = source.read(LARGEST_BYTES + 1)
         event = read_event(raw)
-        name = event.name or name
+        names.append(event.name or names[0])
         output = None
         if concerns_us(event, options):
             output = _server_answer_or_own(event, raw, options)
@@ -117,7 +126,7 @@ def respond(options: Options, source: Source, sink: Sink) -> None:
         problem = f"{type(error).__name__}: {error}"
         if isinstance(error, ForewordError):
             problem = error.message
-        hook_log.note(name[:LONGEST_NAME], problem)
+        hook_log.note(names[-1][:LONGEST_NAME], problem)
     finally:
         watch.cancel()
 
@@ -160,8 +169,14 @@ def _write(output: dict[str, Any] | None, sink: Sink) -> None:
         data = data[sink.write(data) :]
 
 
-def _give_up(finished: Flag, seconds: float) -> None:
+def _give_up(finished: Flag, seconds: float, names: Sequence[str], sink: Sink) -> None:
     """End the process where it stands: what it was writing is there whole or not at all."""
-    if not finished.is_set():
-        hook_log.note("hook", f"stopped after {seconds:g} seconds")
-        os._exit(0)
+    if finished.is_set():
+        return
+    problem = f"stopped after {seconds:g} seconds"
+    hook_log.note("hook", problem)
+    if names[-1] in TOLD:
+        with suppress(Exception):
+            message = f"Foreword {problem}: the agent goes on without what it would have brought"
+            _write({"systemMessage": message}, sink)
+    os._exit(0)

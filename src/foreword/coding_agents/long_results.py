@@ -3,17 +3,20 @@ cut, with a handle.
 
 Claude Code takes a replacement for any tool, but only in the shape the tool itself answers in; of
 most tools that shape is documented nowhere. So only those are touched whose texts we know, and a
-result of a file that was read never is: its lines have numbers, and edits rely on them. The
-original is kept before anything is answered.
+result of a file that was read never is: its lines have numbers, and edits rely on them. What the
+agent has saved to a file itself, and would show two kilobytes of, is read from there and cut like
+the rest. The original is kept before anything is answered. Codex takes no replacement.
 """
 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from foreword.coding_agents.hook_events import HookEvent
+from foreword.errors import ForewordError
 from foreword.text.omission_mark import RECALL, cut_mark
 
 if TYPE_CHECKING:
@@ -33,6 +36,14 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
 }
 OF_MCP = "mcp__"
 OURS = ("mcp__foreword__", "mcp__plugin_foreword_foreword__")
+# Fields that say where the agent has saved a result that is too long for it. An answer without them
+# is taken as it is.
+SAVED_PATH = "persistedOutputPath"
+SAVED_TEXT = "stdout"  # what is in that file
+SAVED = (SAVED_PATH, "persistedOutputSize")
+LARGEST_SAVED = 32 * 1024 * 1024  # bytes of such a file that are read; its end is what is kept
+# Characters: past 30,000 Claude Code saves a result to a file, ours too.
+MOST_CHARS = 28_000
 COUNTER = "o200k"
 LONGEST_QUERY = 2_000  # characters of the tool's input; a file's content may be in it
 
@@ -42,6 +53,8 @@ Place = tuple[str | int, ...]
 def may_be_large(event: HookEvent, budget_tokens: int) -> bool:
     """Whether the result may be over its budget; cheap, and right about what it calls small."""
     found = texts_of(event)
+    if found and saved_path(event):
+        return True
     small = LEAST_BYTES * budget_tokens
     chars = sum(map(len, found.values()))
     if MOST_BYTES_OF_CHAR * chars <= small:
@@ -65,10 +78,16 @@ def texts_of(event: HookEvent) -> dict[Place, str]:
     return texts
 
 
+def saved_path(event: HookEvent) -> str:
+    """Where the agent has saved the whole result; empty where it has not."""
+    response = event.tool_response
+    path = response.get(SAVED_PATH) if isinstance(response, dict) else None
+    return path if isinstance(path, str) else ""
+
+
 def _is_spoken_for(event: HookEvent, response: Mapping[str, Any]) -> bool:
-    """Whether a result is an image, was cut and kept by the agent itself, or is what we were
-    asked to bring back."""
-    if response.get("isImage") or response.get("persistedOutputPath"):
+    """Whether a result is an image, or is what we were asked to bring back."""
+    if response.get("isImage"):
         return True
     command = event.tool_input.get("command")
     return isinstance(command, str) and RECALL in command
@@ -104,10 +123,16 @@ def shorten_result(
     from foreword.store.urls import open_database
 
     counter = tokens.counter(COUNTER)
-    found = texts_of(event)
+    found = _whole_texts(event, root)
     sizes = {place: counter.measure(text) for place, text in found.items()}
     rooms = _rooms(sizes, budget_tokens)
-    too_long = {place: text for place, text in found.items() if sizes[place] > rooms[place]}
+    saved = saved_path(event)
+    too_long = dict[Place, str]()
+    for place, text in found.items():
+        if saved and len(text) > MOST_CHARS:
+            rooms[place] = min(rooms[place], sizes[place] * MOST_CHARS // len(text))
+        if sizes[place] > rooms[place]:
+            too_long[place] = text
     if not too_long:
         return None
     updated = copy.deepcopy(event.tool_response)
@@ -118,10 +143,32 @@ def shorten_result(
             shorter = _excerpt(
                 text, rooms[place], counter=counter, handle=handle, query=_query(event)
             )
+            if saved and place == (SAVED_TEXT,):
+                shorter = f"{shorter}\n[the whole output is in {saved}, too]"
             updated = _replace_text(updated, place, shorter)
     finally:
         db.close()
+    if isinstance(updated, dict):
+        for name in SAVED:
+            updated.pop(name, None)
     return {"updatedToolOutput": updated}
+
+
+def _whole_texts(event: HookEvent, root: Path) -> dict[Place, str]:
+    """The texts of a result, whole where the agent has saved one and gives only its beginning."""
+    texts = texts_of(event)
+    path = saved_path(event)
+    if path and (SAVED_TEXT,) in texts:
+        from foreword.coding_agents import trusted_files
+
+        try:
+            raw = trusted_files.tail(trusted_files.allowed(path, root), LARGEST_SAVED)
+        except (
+            ForewordError
+        ):  # it is gone, or nothing that may be read: the beginning is all there is
+            return texts
+        texts[(SAVED_TEXT,)] = raw.decode("utf-8", "replace")
+    return texts
 
 
 def _rooms(sizes: Mapping[Place, int], room: int) -> dict[Place, int]:
@@ -142,8 +189,32 @@ def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str)
     def mark(lines: int, units: int) -> str:
         return cut_mark(tokens=counter.tokens(units), handle=handle, lines=lines)
 
+    inner = _long_member(text)
+    if inner is not None:
+        values, name = inner
+        rest = counter.measure(json.dumps({**values, name: ""}, ensure_ascii=False))
+        values[name] = _excerpt(
+            values[name], max(1, room - rest), counter=counter, handle=handle, query=query
+        )
+        return json.dumps(values, ensure_ascii=False)
     shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
     return mark(0, counter.measure(text)) if shorter is None else shorter
+
+
+def _long_member(text: str) -> tuple[dict[str, Any], str] | None:
+    """Of a text that is a JSON object, the object and the name of the text that makes most of it:
+    a typed answer of an MCP server comes so, with all of its lines in one."""
+    if not text.startswith("{"):
+        return None
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    if not texts:
+        return None
+    longest = max(texts, key=lambda name: len(texts[name]))
+    return (values, longest) if len(texts[longest]) > len(text) // 2 else None
 
 
 def _replace_text(value: Any, place: Place, text: str) -> Any:

@@ -7,7 +7,9 @@ they can't do is told in docs/coding-agents.md. Nothing of the project is read o
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +20,15 @@ from foreword.coding_agents.templates import RECIPE, text
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 
-PLUGIN = "foreword/claude-code"
-HOOK = "foreword hook"
+COMMAND = "foreword"
+# Not the name of a command that Claude Code has itself: a skill called `context` hides `/context`.
+SKILL = "project-context"
+HOOK = lazy_pattern(r"foreword['\"\\]* hook\b")  # in a hook of ours, however the command is written
+# What earlier versions put into the settings of Claude Code in place of hooks.
+OLD_PLUGIN = (
+    ("enabledPlugins", "foreword@foreword-project"),
+    ("extraKnownMarketplaces", "foreword-project"),
+)
 BEGIN = "<!-- foreword init: begin -->"
 END = "<!-- foreword init: end -->"
 _BLOCK = lazy_pattern(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
@@ -42,12 +51,13 @@ class TargetFile:
     other_settings: OtherSettings = _no_settings
 
 
-def target_files(agents: Sequence[str]) -> list[TargetFile]:
-    """The files for these agents, each once; the recipe first."""
+def target_files(agents: Sequence[str], command: str = COMMAND) -> list[TargetFile]:
+    """The files for these agents, each once, the recipe first; `command` is how they start
+    Foreword."""
     recipe = TargetFile(f"foreword/recipes/{RECIPE}.yaml", text("coding.yaml"))
     by_path = {recipe.path: recipe}
     for agent in agents:
-        for file in AGENTS[agent]():
+        for file in AGENTS[agent](command):
             by_path[file.path] = file
     return list(by_path.values())
 
@@ -55,68 +65,108 @@ def target_files(agents: Sequence[str]) -> list[TargetFile]:
 # --- the agents -----------------------------------------------------------------------------------
 
 
-def _claude_code() -> list[TargetFile]:
-    plugin_files = {
-        ".claude-plugin/plugin.json": "plugin.json",
-        ".claude-plugin/marketplace.json": "marketplace.json",
-        "hooks/hooks.json": "hooks.json",
-        "skills/context/SKILL.md": "SKILL.md",
+def _claude_code(command: str) -> list[TargetFile]:
+    # Hooks and the skill are files of the project and no plugin: `claude -p` loads no plugin in a
+    # folder that was never trusted, and plugins of two projects had the same name.
+    settings: dict[tuple[str, ...], Any] = {
+        ("statusLine",): {"type": "command", "command": f"{command} statusline", "padding": 0}
     }
-    server = {"command": "foreword", "args": ["mcp"]}
-    settings = {
-        ("extraKnownMarketplaces", "foreword-project"): {
-            "source": {"source": "directory", "path": f"./{PLUGIN}"}
-        },
-        ("enabledPlugins", "foreword@foreword-project"): True,
-        ("statusLine",): {"type": "command", "command": "foreword statusline", "padding": 0},
-    }
-    files = []
-    for path, name in plugin_files.items():
-        files.append(TargetFile(f"{PLUGIN}/{path}", text(f"claude-code/{name}")))
-    files.append(_members(".mcp.json", {("mcpServers", "foreword"): server}))
-    files.append(_members(".claude/settings.json", settings))
-    return files
+    skill = text("claude-code/SKILL.md")
+    return [
+        TargetFile(f".claude/skills/{SKILL}/SKILL.md", skill),
+        _members(".mcp.json", {("mcpServers", "foreword"): _server(command)}),
+        _members(
+            ".claude/settings.json",
+            settings,
+            hooks=_hooks(command, after_tools="Bash|Grep|WebFetch|mcp__.*"),
+            without=OLD_PLUGIN,
+        ),
+    ]
 
 
-def _cursor() -> list[TargetFile]:
-    server = {"command": "foreword", "args": ["mcp", "--root", "${workspaceFolder}"]}
+def _cursor(command: str) -> list[TargetFile]:
+    server = _server(command, "--root", "${workspaceFolder}")
     rule = TargetFile(".cursor/rules/foreword.mdc", text("cursor/foreword.mdc"))
     return [rule, _members(".cursor/mcp.json", {("mcpServers", "foreword"): server})]
 
 
-def _codex() -> list[TargetFile]:
-    table = '[mcp_servers.foreword]\ncommand = "foreword"\nargs = ["mcp"]\n'
+def _codex(command: str) -> list[TargetFile]:
+    # A literal string of TOML holds any path as it is but for a quote.
+    table = f"[mcp_servers.foreword]\ncommand = '{command}'\nargs = [\"mcp\"]\n"
     path = ".codex/config.toml"
     config = TargetFile(path, add_to=lambda before: _with_table(path, table, before))
-    hooks = TargetFile(".codex/hooks.json", add_to=_with_codex_hooks)
-    return [config, hooks, *_agents_md()]
+    hooks = _members(".codex/hooks.json", {}, hooks=_hooks(command))
+    return [config, hooks, *_agents_md(command)]
 
 
-def _opencode() -> list[TargetFile]:
-    server = {"type": "local", "command": ["foreword", "mcp"], "enabled": True}
-    return [_members("opencode.json", {("mcp", "foreword"): server}, comments=True), *_agents_md()]
-
-
-def _vscode() -> list[TargetFile]:
-    server = {
-        "type": "stdio",
-        "command": "foreword",
-        "args": ["mcp", "--root", "${workspaceFolder}"],
+def _gemini(command: str) -> list[TargetFile]:
+    # Gemini CLI counts in milliseconds, and has other names for the same events.
+    groups = {
+        "SessionStart": {"matcher": "startup|resume", "hooks": [_gemini_hook(command, 9)]},
+        "PreCompress": {"hooks": [_gemini_hook(command, 20)]},
+        "BeforeAgent": {"hooks": [_gemini_hook(command, 9)]},
     }
+    settings = _members(
+        ".gemini/settings.json",
+        {("mcpServers", "foreword"): _server(command)},
+        hooks=groups,
+        comments=True,
+    )
+    return [settings, TargetFile("GEMINI.md", add_to=_with_block)]
+
+
+def _opencode(command: str) -> list[TargetFile]:
+    server = {"type": "local", "command": [command, "mcp"], "enabled": True}
+    plugin = text("opencode/foreword.js").replace(f'"{COMMAND}"', json.dumps(command))
     return [
-        _members(".vscode/mcp.json", {("servers", "foreword"): server}, comments=True),
-        *_agents_md(),
+        _members("opencode.json", {("mcp", "foreword"): server}, comments=True),
+        TargetFile(".opencode/plugins/foreword.js", plugin),
+        *_agents_md(command),
     ]
 
 
-def _agents_md() -> list[TargetFile]:
+def _vscode(command: str) -> list[TargetFile]:
+    server = {"type": "stdio", **_server(command, "--root", "${workspaceFolder}")}
+    return [
+        _members(".vscode/mcp.json", {("servers", "foreword"): server}, comments=True),
+        *_agents_md(command),
+    ]
+
+
+def _agents_md(command: str) -> list[TargetFile]:
     return [TargetFile("AGENTS.md", add_to=_with_block)]
 
 
-AGENTS: Mapping[str, Callable[[], list[TargetFile]]] = {
+def _server(command: str, *more: str) -> dict[str, Any]:
+    return {"command": command, "args": ["mcp", *more]}
+
+
+def _hooks(command: str, after_tools: str = "") -> dict[str, dict[str, Any]]:
+    """The hooks of Claude Code and Codex, by event. The agent's own limit is the longer one of
+    each, so that ours ends the hook and can say so."""
+    hook = f"{shlex.quote(command)} hook"
+    at_start = {"type": "command", "command": f"{hook} --timeout 9", "timeout": 10}
+    before = {"type": "command", "command": f"{hook} --timeout 20", "timeout": 30}
+    after_tool = {"type": "command", "command": hook, "timeout": 10}
+    groups: dict[str, dict[str, Any]] = {
+        "SessionStart": {"matcher": "compact|resume", "hooks": [at_start]},
+        "PreCompact": {"hooks": [before]},
+    }
+    if after_tools:
+        groups["PostToolUse"] = {"matcher": after_tools, "hooks": [after_tool]}
+    return groups
+
+
+def _gemini_hook(command: str, seconds: int) -> dict[str, Any]:
+    line = f"{shlex.quote(command)} hook --timeout {seconds}"
+    return {"name": "foreword", "type": "command", "command": line, "timeout": 1_500 * seconds}
+
+
+AGENTS: Mapping[str, Callable[[str], list[TargetFile]]] = {
     "claude-code": _claude_code,
     "cursor": _cursor,
     "codex": _codex,
+    "gemini": _gemini,
     "opencode": _opencode,
     "vscode": _vscode,
     "agents-md": _agents_md,
@@ -127,14 +177,26 @@ AGENTS: Mapping[str, Callable[[], list[TargetFile]]] = {
 
 
 def _members(
-    path: str, members: Mapping[tuple[str, ...], Any], *, comments: bool = False
+    path: str,
+    members: Mapping[tuple[str, ...], Any],
+    *,
+    hooks: Mapping[str, Any] | None = None,
+    without: Sequence[tuple[str, ...]] = (),
+    comments: bool = False,
 ) -> TargetFile:
-    """A JSON file of the user's that gets these members, by their paths."""
+    """A JSON file of the user's that gets these members, by their paths, and hooks, by their
+    events; what earlier versions of ours wrote there goes."""
 
     def add_to(before: str) -> str:
         after = before if before.strip() else "{}\n"
+        for place in without:
+            after = jsonc.without_member(after, path, place, comments=comments)
         for place, value in members.items():
             after = jsonc.with_member(after, path, place, value, comments=comments)
+        for event, group in (hooks or {}).items():
+            after = jsonc.with_item(
+                after, path, ("hooks", event), group, mark=HOOK, comments=comments
+            )
         return after
 
     def other_settings(text: str) -> list[str]:
@@ -145,20 +207,6 @@ def _members(
         return names
 
     return TargetFile(path, add_to=add_to, other_settings=other_settings)
-
-
-def _with_codex_hooks(before: str) -> str:
-    after = before if before.strip() else "{}\n"
-    # Codex's own limit is the longer one of each, so that ours ends the hook and can log it.
-    at_start = {"type": "command", "command": HOOK, "timeout": 10}
-    before_compaction = {"type": "command", "command": f"{HOOK} --timeout 20", "timeout": 30}
-    groups = {
-        "SessionStart": {"matcher": "compact|resume", "hooks": [at_start]},
-        "PreCompact": {"hooks": [before_compaction]},
-    }
-    for event, group in groups.items():
-        after = jsonc.with_item(after, ".codex/hooks.json", ("hooks", event), group, mark=HOOK)
-    return after
 
 
 def _with_table(path: str, table: str, before: str) -> str:

@@ -39,12 +39,17 @@ def project_of(event: HookEvent, root: str = "") -> Path | None:
 def read_bytes(path: str, project: Path) -> bytes:
     """The bytes of a file that an event names, the last of them where it is very large; or an
     error."""
+    return tail(allowed(path, project), LARGEST_BYTES)
+
+
+def allowed(path: str, project: Path) -> Path:
+    """The real path of a file that an event names, or an error where it may not be read."""
     real = _resolved(path)
     if real is None:
         raise BadSource(path, "not a valid file name")
     if not is_within(real, [project, home()]):
         raise OutsideRoot(path, f"{project} and the user's home")
-    return tail(real, LARGEST_BYTES)
+    return real
 
 
 def tail(path: Path, most_bytes: int) -> bytes:

@@ -1,8 +1,8 @@
 """How full a coding agent's window is, in one line for its status line.
 
 The agent says it itself where it can; before its first call and right after a compaction it says
-nothing, then the last call in the transcript does. Only the end of a transcript is read. Whatever
-is wrong with the input, there is a line.
+nothing, then the last call in the transcript does, or what the compaction has left. Only the end of
+a transcript is read. Whatever is wrong with the input, there is a line.
 """
 
 from __future__ import annotations
@@ -83,10 +83,21 @@ def _last_call(data: dict[str, Any]) -> int:
     except (ForewordError, OSError, ValueError, RuntimeError):
         return 0
     for row in reversed(rows):
+        if b'"compact_boundary"' in row:
+            return _left_by_compaction(row)
         used = _usage(row)
         if used:
             return used
     return 0
+
+
+def _left_by_compaction(row: bytes) -> int:
+    """What a compaction says that it has left: all calls before it read more."""
+    try:
+        value = json.loads(row)
+    except (ValueError, RecursionError):
+        return 0
+    return _number(_object(value, "compactMetadata").get("postTokens"))
 
 
 def _usage(row: bytes) -> int:

@@ -6,9 +6,13 @@ Only the whole file shows it. What a line says is read in `transcripts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+# Lines that are looked at ahead for the one that a line follows. In real sessions it stands within
+# ten; the same number bounds what a stream has in memory.
+FARTHEST = 200
 Line = tuple[int, Mapping[str, Any]]  # its number, and its object
 
 
@@ -17,12 +21,52 @@ def with_rewound(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
     are read before."""
     for line in lines:
         if "parentUuid" in line[1]:
-            rest = [line, *lines]
+            rest = _numbered_in_order([line, *lines])
             rewound = _rewound_names([value for _, value in rest])
             for number, value in rest:
                 yield (number, value), uuid_of(value) in rewound
             return
         yield line, False
+
+
+def in_order(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The lines, none before the one it follows: results that come back at once are sometimes
+    written before the calls they answer.
+
+    A line waits for the one it follows only if that one stands close behind it.
+    """
+    names = set[str]()
+    waiting = dict[str, list[Mapping[str, Any]]]()  # lines by the name of the one they follow
+    held = deque[Mapping[str, Any]]()
+    ahead = deque[Mapping[str, Any]]()
+    coming = set[str]()
+    source = iter(values)
+    while True:
+        while len(ahead) < FARTHEST and (line := next(source, None)) is not None:
+            ahead.append(line)
+            coming.add(uuid_of(line))
+        if not ahead:
+            break
+        line = ahead.popleft()
+        parent = str(line.get("parentUuid") or "")
+        if parent and parent not in names and parent in coming:
+            waiting.setdefault(parent, []).append(line)
+            continue
+        held.append(line)
+        while held:
+            line = held.popleft()
+            yield line
+            name = uuid_of(line)
+            names.add(name)
+            coming.discard(name)
+            held.extend(waiting.pop(name, ()))
+    for lines in waiting.values():  # they follow each other in a circle
+        yield from lines
+
+
+def _numbered_in_order(lines: Sequence[Line]) -> list[Line]:
+    numbers = {id(value): number for number, value in lines}
+    return [(numbers[id(value)], value) for value in in_order(value for _, value in lines)]
 
 
 def _rewound_names(values: Iterable[Mapping[str, Any]]) -> set[str]:

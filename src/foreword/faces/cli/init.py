@@ -5,6 +5,7 @@ Which files those are and what is in them is `coding_agents.targets`' business.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,8 @@ from foreword.faces.cli.options import WordChoice
 if TYPE_CHECKING:
     from foreword.coding_agents.file_writer import FileChange
 
-KINDS = ("claude-code", "cursor", "codex", "opencode", "vscode", "agents-md")
+KINDS = ("claude-code", "cursor", "codex", "gemini", "opencode", "vscode", "agents-md")
+COMMAND = "foreword"
 STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the way"}
 
 
@@ -42,10 +44,10 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
 def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
     """Set a project up for a coding agent.
 
-    Writes a recipe to start from, registers `foreword mcp`, and for Claude Code makes a plugin with
-    a skill and hooks and sets a status line. Everything is shown first. What is in your files
+    Writes a recipe to start from, registers `foreword mcp`, and sets the hooks that the agent has:
+    for Claude Code also a skill and a status line. Everything is shown first. What is in your files
     stays: settings are added to them, and a file that is in the way is replaced only if you say so.
-    Running it again changes nothing.
+    Running it again changes nothing. Where `foreword` is not on your PATH, its own path is written.
 
     \b
     Examples:
@@ -57,7 +59,7 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
     from foreword.sources.project_root import project_root
 
     folder = project_root(root)
-    changes = file_writer.changes(folder, targets.target_files(agents))
+    changes = file_writer.changes(folder, targets.target_files(agents, _command()))
     for change in changes:
         _show_change(change)
     pending = [change for change in changes if change.state != "same"]
@@ -67,6 +69,16 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
         screen.say("nothing was written")
     else:
         _write(folder, _changes_to_make(pending, yes))
+
+
+def _command() -> str:
+    """How the agent's files start Foreword: by its name, or by its path where the name leads
+    nowhere; then the user is told."""
+    if shutil.which(COMMAND):
+        return COMMAND
+    path = str(Path(sys.executable).with_name(COMMAND))
+    screen.warn(f"{COMMAND} is not on your PATH, where the agent would look: the files name {path}")
+    return path
 
 
 def _show_change(change: FileChange) -> None:

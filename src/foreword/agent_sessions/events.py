@@ -1,0 +1,115 @@
+"""What a session of a coding agent consists of, whichever agent wrote it: plain values, in order
+of time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from foreword.message import Message, Part, Text
+from foreword.pattern import lazy_pattern
+
+UNREADABLE = "lines that could not be read"
+# What an agent puts in front of the user's words: blocks in tags of its own, its notes on
+# interruptions, the files that Codex loads by itself.
+_BLOCK = lazy_pattern(
+    r"\s*(?:# AGENTS\.md instructions for [^\n]*\n\s*)?<(?P<tag>[A-Za-z][\w-]*)(?: [^>\n]*)?>"
+    r".*?</(?P=tag)>",
+    re.DOTALL,
+)
+_NOTE = lazy_pattern(
+    r"\s*(?:\[Request interrupted|Caveat: The messages below|<(?:session|environment)_context>)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHead:
+    """Which session it is, as far as the file says."""
+
+    agent: str
+    session: str = ""
+    folder: str = ""  # where the agent worked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message of the conversation; `by_user` where a person typed it."""
+
+    message: Message
+    by_user: bool = False
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attached:
+    """What the agent itself put beside the conversation: instructions, files, the text of a
+    hook."""
+
+    source: str
+    text: str
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """The conversation up to here was replaced by a summary."""
+
+    summary: str
+    trigger: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One call of the model: what it read anew, from the cache and into it, and what it wrote."""
+
+    model: str = ""
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    time: str = ""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """All that it read."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+AgentEvent = SessionHead | Said | Attached | Compaction | ModelCall
+
+
+def typed_message(message: Message) -> Message | None:
+    """A message of the user's role with the words that a person typed, without what the agent put
+    around them; nothing where there are none."""
+    if message.role != "user" or message.kind != "conversation":
+        return None
+    parts = list[Part]()
+    has_words = False
+    for part in message.parts:
+        if isinstance(part, Text):
+            part = replace(part, text=_typed_words(part.text))
+            has_words = has_words or bool(part.text)
+        parts.append(part)
+    return replace(message, parts=tuple(parts)) if has_words else None
+
+
+def said(message: Message, time: str) -> Said:
+    """A message as it was said: of a person's, what was typed."""
+    typed = typed_message(message)
+    return Said(message=typed or message, by_user=typed is not None, time=time)
+
+
+def _typed_words(text: str) -> str:
+    while block := _BLOCK.match(text):
+        text = text[block.end() :]
+    return "" if _NOTE.match(text) else text.strip()
+
+
+def number(value: object) -> int:
+    """A count of tokens in outside data; 0 for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 < value < 10**12 else 0
