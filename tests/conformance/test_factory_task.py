@@ -69,6 +69,34 @@ def test_f4_tier_1_is_the_same_in_every_phase(task: foreword.Task) -> None:
     )
 
 
+def prefix_through_tier_1(text: str) -> str:
+    return text[: text.index("</plan>")]
+
+
+def test_f3_tier_1_and_all_before_it_stay_in_a_resumed_task_and_when_room_is_made(
+    tmp_path: Path,
+) -> None:
+    root = workshop(tmp_path)
+    for name in ("packing", "drawing"):
+        write(root, f"prompts/{name}.md", LARGE.replace("Packing", name))
+    with foreword.Task.open(root, task="FEAT-9", workflow="feature") as task:
+        prefix = prefix_through_tier_1(task.enter(1).text)
+        task.decide("Two doors", "one for air")
+        task.invoke("packing")
+        made_room = task.invoke("drawing").text
+        assert "restored the checkpoint" in task.events
+        assert prefix_through_tier_1(made_room) == prefix
+        assert "Two doors" in made_room[len(prefix) :]
+    with foreword.Task.resume(root, task="FEAT-9") as task:
+        resumed = prefix_through_tier_1(task.context().text)
+        assert resumed.index("Two doors") < resumed.index("<language>")
+        for phase in ("2", "3a"):
+            task.decide(f"decided in {task.phase}")
+            text = task.enter(phase).text
+            assert prefix_through_tier_1(text) == resumed
+        assert "decided in 2" in text[len(resumed) :]
+
+
 def test_f4_leaving_a_phase_writes_its_gates_checkpoint(
     task: foreword.Task, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ REQUEST_BLANKS = (
     "task_reference",
     "artifacts",
     "checkpoint",
+    "progress",
     "persona",
     "diff",
     "phase_personas",

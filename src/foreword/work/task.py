@@ -81,7 +81,10 @@ class Task:
         self._conversation_tokens = conversation_tokens
         # kind and path of what the phase has loaded on the way
         self._invoked: list[tuple[str, str]] = []
-        self._checkpoint_text = ""  # of the checkpoint the model goes on from
+        # The checkpoint that the task was resumed from stands in front of tier 1 and stays as it
+        # is, or no prompt cache would keep tier 1; one that was written since stands behind it.
+        self._resumed_text = ""
+        self._progress_text = ""
         self._last_package: Package | None = None
 
     @classmethod
@@ -173,8 +176,8 @@ class Task:
         self.events.append(f"released tier 2 of phase {self.phase}")
         self.phase = ""
         self._invoked = []
-        if self._checkpoint_text:  # what the model goes on from is this one now
-            self._checkpoint_text = self._newest_as_text()
+        if self._resumed_text or self._progress_text:  # the model goes on from this one now
+            self._progress_text = self._newest_as_text()
         return path
 
     def invoke(self, *names: str) -> Package:
@@ -193,7 +196,7 @@ class Task:
             self._invoked = before
             self._make_room()
             self._invoked = added
-            self._checkpoint_text = self._newest_as_text()
+            self._progress_text = self._newest_as_text()
             package = self.context()
         self.events += [f"loaded {path}" for _, path in added]
         if too_large:
@@ -238,8 +241,10 @@ class Task:
         known = artifacts.of_task(self.db, self.name)
         if known:
             values["artifacts"] = "\n".join(artifact.reference for artifact in known)
-        if self._checkpoint_text:
-            values["checkpoint"] = self._checkpoint_text
+        if self._resumed_text:
+            values["checkpoint"] = self._resumed_text
+        if self._progress_text:
+            values["progress"] = self._progress_text
         total = sum(self.library.recipe.tiers.values())
         package = assemble(
             self._recipe,
@@ -341,7 +346,7 @@ class Task:
         stopped_at_gate = self.phase in self.known.done or (self.known.done and not self.phase)
         if stopped_at_gate:
             self.phase = checkpoint.pending[0] if checkpoint.pending else ""
-        self._checkpoint_text = as_text(checkpoint, changes)
+        self._resumed_text = as_text(checkpoint, changes)
         self.events.append(f"restored {checkpoint.name}")
 
     # --- small things -----------------------------------------------------------------------------
