@@ -97,6 +97,20 @@ def test_f3_tier_1_and_all_before_it_stay_in_a_resumed_task_and_when_room_is_mad
         assert "decided in 2" in text[len(resumed) :]
 
 
+def test_f3_tier_1_is_settled_once_and_what_changes_on_the_way_is_told(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    with foreword.Task.open(root, task="FEAT-9", workflow="feature") as task:
+        prefix = prefix_through_tier_1(task.enter(1).text)
+        write(root, ".plans/999-newer.md", "# A newer plan\n\nAnother kiln.\n")
+        for persona in sorted((root / "personas").rglob("*.md")):
+            persona.write_text(persona.read_text() + "\nOne more word.\n")
+        package = task.enter(2)
+        assert prefix_through_tier_1(package.text) == prefix
+        assert "changed since the session began" in "\n".join(package.report.warnings)
+    with foreword.Task.resume(root, task="FEAT-9") as task:
+        assert "A newer plan" in task.context().text
+
+
 def test_f4_leaving_a_phase_writes_its_gates_checkpoint(
     task: foreword.Task, tmp_path: Path
 ) -> None:

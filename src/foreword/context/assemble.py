@@ -16,6 +16,7 @@ from foreword.context.carried_items import carried_items, save_carried_items
 from foreword.context.inputs import Inputs, SectionsRead
 from foreword.context.readers import gather
 from foreword.context.self_check import self_check
+from foreword.context.settled_tier import SettledTier
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
@@ -61,6 +62,7 @@ def assemble(
     values: Mapping[str, str] | None = None,
     strict: bool = False,
     save: bool = True,
+    settled: SettledTier | None = None,
 ) -> Package:
     """Assemble a context by a recipe: the text, and the bill for every token.
 
@@ -76,7 +78,8 @@ def assemble(
     Commands in a skill file run only if `allow_commands` has the beginning of them, and through a
     shell only with `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill
     other blanks of the recipe; with `strict`, a tier 0 over its limit is an error. `save=False`
-    keeps nothing: no report, and no originals for `recall`.
+    keeps nothing: no report, and no originals for `recall`. `settled` keeps tier 1 as the first
+    context that was made with it had it.
     """
     root = project_root(root)
     spec = load(recipe, root)
@@ -106,6 +109,8 @@ def assemble(
     )
     library = Library(root, spec)
     gathered = gather(selection, inputs, library)
+    if settled is not None:
+        settled.settle(gathered, list(selection.sections))
     package = fit_sections(
         gathered,
         selection=selection,

@@ -16,6 +16,7 @@ from typing import Any, Self
 from foreword.context import tiers
 from foreword.context.assemble import assemble
 from foreword.context.lookup import lookup
+from foreword.context.settled_tier import SettledTier
 from foreword.context.tiers import TierUse
 from foreword.engine.package import Package
 from foreword.errors import UnknownName, UsageError
@@ -85,6 +86,7 @@ class Task:
         # is, or no prompt cache would keep tier 1; one that was written since stands behind it.
         self._resumed_text = ""
         self._progress_text = ""
+        self._tier_1 = SettledTier()
         self._last_package: Package | None = None
 
     @classmethod
@@ -253,6 +255,7 @@ class Task:
             phase=self.phase or None,
             workflow=self.flow.source if self.phase and self.flow else None,
             values=values,
+            settled=self._tier_1,
             source={"messages": to_openai(self.conversation)} if self.conversation else None,
             budget=total + (self._conversation_tokens if self.conversation else 0),
             counter=self._counter,
