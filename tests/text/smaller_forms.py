@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 
-MARK = re.compile(r"\[\.\.\.[^\]\n]*\]")
+import yaml
+
+from foreword.text.content_type import content_type
+
+MARK = re.compile(r"\[\.\.\.(?: [^\]\n]*)?\]")
 # A mark with what stands around it: the quotes of a JSON member, the sign of a comment.
 _PLACED = re.compile(r'(?:# )?"?\[\.\.\.[^\]\n]*\](?:"(?!"")(?:: null)?,?)?')
 _QUOTES = ('"""', "'''")  # that close a docstring
@@ -90,3 +97,37 @@ def unclosed_tags(original: str, form: str) -> Iterator[str]:
         (opened, closed), (kept_open, kept_closed) = counts
         if opened == closed and kept_open != kept_closed:
             yield name
+
+
+def mark(lines: int, units: int) -> str:
+    return f"[... {lines:,} lines, {units:,} tokens left out: foreword recall fw_b7e1d9f3a8c6e2]"
+
+
+MARK_CHARS = len(mark(999, 9_999))
+
+
+def is_readable(kind: str, form: str) -> bool:
+    """Whether a smaller form of code or data can be read as such: Python with its marks as `...`,
+    YAML and TOML as they are, JSON without the last line."""
+    try:
+        if kind == "python":
+            ast.parse(MARK.sub("...", form))
+        elif kind == "json":
+            json.loads("\n".join(row for row in form.splitlines() if not row.startswith("[... ")))
+        elif kind == "yaml":
+            list(yaml.safe_load_all(form))
+        elif kind == "toml":
+            tomllib.loads(form)
+    except (SyntaxError, ValueError, yaml.YAMLError):
+        return False
+    return True
+
+
+def check(text: str, form: str, room: int, name: str = "") -> None:
+    assert len(form) <= room
+    # a line with its headings, and with the marks around it
+    assert broken_line(text, form, (room - MARK_CHARS) // 2) == ""
+    assert list(unclosed_tags(text, form)) == []
+    assert form.count("```") % 2 == text.count("```") % 2
+    kind = "toml" if name.endswith(".toml") else content_type(text, name)
+    assert is_readable(kind, form)

@@ -17,21 +17,13 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.text import cut
-from foreword.text.content_type import content_type
-from tests.text.smaller_forms import MARK, broken_line, unclosed_tags
+from tests.text.smaller_forms import MARK, check, mark
 
 PACKAGE = Path(foreword.__file__).parent
 DATA = Path(__file__).parent.parent / "data"
 WAYS = {"summary": cut.summary, "relevant": cut.relevant, "excerpt": cut.excerpt}
 QUERY = "which errors are raised, and what do the tests say about them"
 SIZES = 10
-
-
-def mark(lines: int, units: int) -> str:
-    return f"[... {lines:,} lines, {units:,} tokens left out: foreword recall fw_b7e1d9f3a8c6e2]"
-
-
-MARK_CHARS = len(mark(999, 9_999))
 
 
 def diff_of(name: str, *hunks: tuple[int, int]) -> str:
@@ -140,30 +132,6 @@ def real_texts() -> dict[str, str]:
 
 
 TEXTS = real_texts()
-
-
-def is_readable(kind: str, form: str) -> bool:
-    """Whether a smaller form of code or data can be read as such: Python with its marks as `...`,
-    YAML as it is, JSON without the last line."""
-    try:
-        if kind == "python":
-            ast.parse(MARK.sub("...", form))
-        elif kind == "json":
-            json.loads("\n".join(row for row in form.splitlines() if not row.startswith("[... ")))
-        elif kind == "yaml":
-            list(yaml.safe_load_all(form))
-    except (SyntaxError, ValueError, yaml.YAMLError):
-        return False
-    return True
-
-
-def check(text: str, form: str, room: int, name: str = "") -> None:
-    assert len(form) <= room
-    # a line with its headings, and with the marks around it
-    assert broken_line(text, form, (room - MARK_CHARS) // 2) == ""
-    assert list(unclosed_tags(text, form)) == []
-    assert form.count("```") % 2 == text.count("```") % 2
-    assert is_readable(content_type(text, name), form)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -50,9 +50,8 @@ class PieceSizes:
 
     def gap_units(self, first: int, end: int) -> int:
         """What the mark for a gap is charged, before it is known what exactly it will say."""
-        pieces = self.layout.pieces
         lines = self._lines[end] - self._lines[first]
-        text = charged_text(pieces[first], pieces[end - 1], lines)
+        text = charged_text(self.layout, first, end, lines)
         if text not in self._gap_units:
             self._gap_units[text] = self._measure(text)
         return self._gap_units[text]

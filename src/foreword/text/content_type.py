@@ -1,8 +1,9 @@
 """What a text is: by the name of its file, by the word behind a code fence, by what it looks like.
 
 The answer is one word: `markdown` (and any prose), `python`, another language with a grammar,
-`code` for one without, `diff`, `log`, `json`, `yaml`, `settings`, `table`. When in doubt it is
-prose: whole lines and sentences are never wrong, an outline of something that is no code would be.
+`code` for one without, `diff`, `log`, `json`, `yaml`, `settings`, `markup`, `table`. When in doubt
+it is prose: whole lines and sentences are never wrong, an outline of something that is no code
+would be.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NAMES = {
     "bash": "bash sh zsh shell console",
     "c": "c h",
     "code": "swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell sql zig nim"
-    " proto css scss less vue svelte groovy gradle tf hcl dockerfile makefile cmake ps1",
+    " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm",
     "cpp": "cpp cc cxx hpp hh hxx",
     "csharp": "cs csharp",
     "diff": "diff patch",
@@ -40,6 +41,7 @@ _NAMES = {
     "javascript": "js jsx mjs cjs javascript",
     "json": "json jsonc json5 geojson ipynb",
     "log": "log jsonl ndjson",
+    "markup": "html htm xhtml xml svg vue svelte xsl xsd plist",
     "markdown": "md markdown mdx txt rst text",
     "php": "php",
     "python": "py pyi python python3 py3",
@@ -52,6 +54,14 @@ _NAMES = {
     "yaml": "yaml yml",
 }
 _TYPE_BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_CODE_FILES = (
+    "dockerfile",
+    "containerfile",
+    "makefile",
+    "gnumakefile",
+    "jenkinsfile",
+    "vagrantfile",
+)
 _SUFFIX = lazy_pattern(r"\.(?P<suffix>\w{1,10})(?::\d[\d:-]*)?\s*\Z")
 
 # Lines of a text that are looked at to tell what it is: the first screens of a file.
@@ -64,6 +74,8 @@ _PARTLY = 0.3  # of the lines, where others go on what these begin
 _LARGEST_PARSED = 1_000_000
 
 _DIFF = lazy_pattern(r"^(?:diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ )", re.MULTILINE)
+_BEGINS_AS_DIFF = lazy_pattern(r"\s*(?:diff --|--- \S|Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")
+_BEGINS_AS_MARKUP = lazy_pattern(r"\s*(?:<!doctype |<\?xml |<html\b|<svg\b)", re.IGNORECASE)
 _PYTHON = lazy_pattern(
     r"^(?:async def \w+\(|def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import )", re.MULTILINE
 )
@@ -101,13 +113,22 @@ _LANGUAGES = (  # what gives a language away, where no name does; the first that
 
 def content_type(text: str, name: str = "") -> str:
     """What a text is, with the name of its file if it has one."""
-    if _is_diff(text):
+    named = _type_of_name(name)
+    # A page or a test about diffs is none; a change of a file may bear its name.
+    if _is_diff(text) and (named in ("", "markdown", "log") or _BEGINS_AS_DIFF.match(text)):
         return "diff"
-    found = _SUFFIX.search(name)
-    named = _TYPE_BY_NAME.get(found["suffix"].lower(), "") if found else ""
     if named and named != "markdown" and (named != "json" or _is_json(text)):
         return named
     return _look(text)
+
+
+def _type_of_name(name: str) -> str:
+    """What a file is by the end of its name, or by the whole of it."""
+    found = _SUFFIX.search(name)
+    if found:
+        return _TYPE_BY_NAME.get(found["suffix"].lower(), "")
+    whole = name.rpartition("/")[2].lower()
+    return "code" if whole in _CODE_FILES else ""
 
 
 def code_type(text: str, info: str) -> str:
@@ -128,6 +149,8 @@ def _look(text: str) -> str:
     rows = [row for row in text[: _LOOKED_AT * 200].splitlines()[:_LOOKED_AT] if row.strip()]
     if _is_json(text):
         return "json"
+    if _BEGINS_AS_MARKUP.match(text):
+        return "markup"
     if len(rows) < _LEAST_LINES:
         return "markdown"
     if _is_log(text, rows):

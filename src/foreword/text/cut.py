@@ -9,7 +9,7 @@ choosing from `choose`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -18,7 +18,7 @@ from foreword.text import layout_memory, relevance, weight
 from foreword.text.choose import PieceChoice, PieceSizes
 from foreword.text.gap_marks import gap_text
 from foreword.text.layout_memory import Order, RememberedLayout
-from foreword.text.pieces import Layout, Over, Piece, is_lead, is_markup
+from foreword.text.pieces import Layout, Piece, is_lead, is_markup
 
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 
@@ -32,6 +32,9 @@ OUTLINE = 0.8  # of the room of a summary: at most this goes to the first piece 
 # parts. On this project's own documents nearly all cuts need one or two rounds; the limit is for a
 # measure that never agrees with itself.
 _ROUNDS = 12
+# Times that what is too large together with what it needs is divided further: a page of HTML has
+# its long lines three deep.
+_DIVISIONS = 4
 # What the next piece of a section is worth beside the one before it: without it, one section could
 # take all the room of a summary.
 _SECTION_DECAY = 0.94
@@ -123,17 +126,26 @@ class _Work:
     def sizes(self) -> tuple[RememberedLayout, PieceSizes]:
         """The pieces: a line that is larger than the room, alone or with what it needs, is
         divided."""
-        remembered, sizes = self._measured(self._is_over)
         tight: set[int] = set()
-        for at, piece in enumerate(sizes.layout.pieces):
-            is_large = piece.divisible and 4 * len(piece.text) > self.body_room
-            if is_large and PieceChoice(sizes).cost(at) > self.body_room:
-                tight.add(piece.start)
-        if not tight:
-            return remembered, sizes
-        return self._measured(lambda start, part: start in tight or self._is_over(start, part))
+        remembered, sizes = self._measured(tight)
+        for _ in range(_DIVISIONS):
+            before = len(tight)
+            for at, piece in enumerate(sizes.layout.pieces):
+                # What stands between tags may be short and bring along much.
+                may_be_over = 4 * len(piece.text) > self.body_room or piece.kind == "html"
+                if not piece.divisible or not may_be_over:
+                    continue
+                if PieceChoice(sizes).cost(at) > self.body_room:
+                    tight.add(piece.start)
+            if len(tight) == before:
+                break
+            remembered, sizes = self._measured(tight)
+        return remembered, sizes
 
-    def _measured(self, over: Over) -> tuple[RememberedLayout, PieceSizes]:
+    def _measured(self, tight: Container[int]) -> tuple[RememberedLayout, PieceSizes]:
+        def over(start: int, part: str) -> bool:
+            return start in tight or self._is_over(start, part)
+
         found = layout_memory.layout_of(self.text, self.name, self.query, over)
         return found, PieceSizes(found.layout, self.measure, self.total / len(self.text))
 

@@ -7,6 +7,7 @@ it is a member of its own and inside YAML a comment, so that both stay what they
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from foreword.pattern import lazy_pattern
 from foreword.text.omission_mark import CUT_START, GAP
@@ -14,8 +15,11 @@ from foreword.text.pieces import Layout, Piece
 
 # Characters: a gap that holds no more is written as it was, for its mark would hardly be shorter.
 SMALL_GAP = 16
+# Pieces that are looked at for an indent: a comment may be three, and a blank line one.
+_LOOKED_AT = 5
 _PLURALS = {"entry": "entries"}
-_INDENT = lazy_pattern(r"(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+(?P<indent>[ \t]*)")
+_INDENT = lazy_pattern(r"(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+(?P<indent>[ \t]*+)(?=\S)")
+_OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
 _TAIL = lazy_pattern(r"(?<!\s)\s*\Z")
 _PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
 
@@ -26,32 +30,65 @@ def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
     missing = layout.pieces[first:end]
     if missing[0].kind in ("member", "element"):
         mark = _as_member(layout, first, end)
-    return _placed(missing[0], missing[-1], mark or _mark(layout, first, end))
+    return _placed(
+        missing[0],
+        missing[-1],
+        mark or _mark(layout, first, end),
+        indent=_indent(layout.pieces, first),
+        comment=layout.comment,
+        has_break=_has_break(layout, first, end),
+    )
 
 
-def charged_text(first: Piece, last: Piece, lines: int) -> str:
-    """About what will be written for a gap between two pieces: with its lines in place of what is
-    counted in the end."""
+def _has_break(layout: Layout, first: int, end: int) -> bool:
+    """Whether what stands behind a gap was on another line; quotes that close stay with theirs."""
+    if end < len(layout.pieces) and layout.pieces[end].kind == "closing":
+        return False
+    return any("\n" in piece.text for piece in layout.pieces[first:end])
+
+
+def charged_text(layout: Layout, at: int, end: int, lines: int) -> str:
+    """About what will be written in place of the pieces from `at` up to `end`: with their lines in
+    place of what is counted in the end."""
+    first = layout.pieces[at]
     is_plain = first.kind in _PLAIN_KINDS or lines < 2
     mark = GAP if is_plain else f"{CUT_START}{lines:,} lines]"
     if first.kind in ("member", "element"):
         mark = f'"{mark}",'
-    return _placed(first, last, mark)
+    return _placed(
+        first,
+        layout.pieces[end - 1],
+        mark,
+        indent=_indent(layout.pieces, at),
+        comment=layout.comment,
+        has_break=lines > 1,
+    )
 
 
-def _placed(first: Piece, last: Piece, mark: str) -> str:
-    """A mark with the indent of what is missing in front of it, and the space behind."""
-    tail = _TAIL.search(last.text)
-    indent = _indent(first) if first.begins != "middle" else ""
-    comment = "# " if first.kind == "yaml" else ""
-    return f"{indent}{comment}{mark}{tail[0] if tail else ''}"
+def _placed(
+    first: Piece, last: Piece, mark: str, *, indent: str, comment: str, has_break: bool
+) -> str:
+    """A mark with the indent of what is missing in front of it, and the space behind; parts of two
+    lines never become one."""
+    found = _TAIL.search(last.text)
+    tail = found[0] if found else ""
+    if has_break and "\n" not in tail:
+        tail += "\n"
+    before = indent if first.begins != "middle" else ""
+    if first.kind in ("yaml", "settings"):
+        comment = "# "
+    return f"{before}{comment}{mark}{tail}"
 
 
-def _indent(piece: Piece) -> str:
-    """What the first line of a piece that says something is indented by; comments stand
-    anywhere."""
-    found = _INDENT.match(piece.text)
-    return found["indent"] if found else ""
+def _indent(pieces: Sequence[Piece], at: int) -> str:
+    """What the first line from here on that says something is indented by: comments stand
+    anywhere, so that of those alone the line behind them tells."""
+    for piece in pieces[at : at + _LOOKED_AT]:
+        found = _INDENT.match(piece.text)
+        if found:
+            return found["indent"]
+    outer = _OUTER.match(pieces[at].text)
+    return outer["indent"] if outer else ""
 
 
 def _as_member(layout: Layout, first: int, end: int) -> str:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text.sentences import sentences
 
-_OPENS_MEMBER = tuple('[{,"')
-_ENDS_MEMBER = tuple(']},"')
+# What stands in front of a member or a statement, and what it ends with.
+_OPENS_MEMBER = tuple('[{,";}>')
+_ENDS_MEMBER = tuple(']},";{<>')
 # A mark with what may stand around it: the quotes of a JSON member, the sign of a comment, the
 # quotes that close a docstring.
 _MARK = lazy_pattern(

@@ -24,6 +24,7 @@ _TAG = lazy_pattern(
 )
 _OWN_LINE = lazy_pattern(r"^[ \t]*(<[^<>\n]*>|<!--|-->)[ \t]*$", re.MULTILINE)
 _TEXT_KINDS = ("paragraph", "item", "quote", "html", "heading", "table")
+_LEADING_KINDS = ("paragraph", "item", "quote", "html")
 _DEEPEST_TAGS = 24  # tags around a piece: nobody writes more by hand, and each has to be paid for
 
 
@@ -32,7 +33,7 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     leads = _leads(pieces)
     openings = _openings(pieces)
     heads = _table_heads(pieces)
-    tags = _tags_around(pieces)
+    tags = tags_around(pieces)
     above: list[int] = []
     found: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
@@ -130,7 +131,7 @@ def _table_heads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
 def _led_in(pieces: Sequence[Piece], at: int) -> list[int]:
     """What a piece that ends in a colon leads in to: the first of what follows it."""
     piece = pieces[at]
-    if piece.kind not in ("paragraph", "item", "quote") or not ends_in_colon(piece.text):
+    if piece.kind not in _LEADING_KINDS or not ends_in_colon(piece.text):
         return []
     led: list[int] = []
     for following in range(at + 1, min(at + 3, len(pieces))):
@@ -144,10 +145,10 @@ def _led_in(pieces: Sequence[Piece], at: int) -> list[int]:
     return led
 
 
-def _tags_around(pieces: Sequence[Piece]) -> dict[int, tuple[int, ...]]:
+def tags_around(pieces: Sequence[Piece]) -> dict[int, tuple[int, ...]]:
     """For each piece the ones that hold the innermost tag around it, opening and closing; those
     need the next pair."""
-    pairs = sorted(_tag_pairs(pieces), key=lambda pair: (pair[0], -pair[1]))
+    pairs = sorted(tag_pairs(pieces), key=lambda pair: (pair[0], -pair[1]))
     found: dict[int, tuple[int, ...]] = {}
     around: list[tuple[int, int]] = []
     waiting = 0
@@ -162,7 +163,7 @@ def _tags_around(pieces: Sequence[Piece]) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _tag_pairs(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def tag_pairs(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     """Where tags open and where the same ones close, in different pieces; what the author never
     closed is no pair."""
     pairs: list[tuple[int, int]] = []

@@ -36,6 +36,10 @@ def layout_of(text: str, kind: str, over: Over) -> Layout:
         from foreword.text.layouts import entries
 
         return entries.log_layout(text, over) if kind == "log" else entries.table_layout(text)
+    if kind == "markup":
+        from foreword.text.layouts import markup
+
+        return markup.layout(text, over)
     from foreword.text.layouts import prose
 
     return prose.layout(text, over)

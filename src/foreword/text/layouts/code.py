@@ -7,7 +7,7 @@ its own module.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
 from foreword.text.content_type import GRAMMARS
-from foreword.text.division import rows_of
-from foreword.text.layouts.code_outline import CodeOutline
-from foreword.text.layouts.python_code import MOST_FIELD_LINES
+from foreword.text.division import CHUNK_CHARS, join_small, rows_of
+from foreword.text.layouts.code_outline import FIELD_RUN, MOST_FIELD_LINES, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
+from foreword.text.sentences import LONGEST_UNIT
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -33,7 +33,8 @@ _BODIES = frozenset(
     "statement_block block compound_statement body_statement constructor_body function_body"
     " do_block switch_block".split()
 )
-_LEADS = frozenset("comment line_comment block_comment attribute_item decorator".split())
+_COMMENTS = frozenset("comment line_comment block_comment".split())
+_LEADS = _COMMENTS | {"attribute_item", "decorator"}
 _GUARDS = frozenset("preproc_ifdef preproc_if".split())
 _TRANSPARENT = ("namespace", "linkage", "mod_item")
 _RUBY_CONTAINERS = frozenset("class module singleton_class".split())
@@ -44,15 +45,20 @@ _DEPTH = 7
 _LONG_BODY = 30
 _LEAST_INNER = 2  # definitions inside it
 _CLOSER = lazy_pattern(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
+_GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
+_COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*)")
 _INDENT = lazy_pattern(r"[ \t]*")
+_STATEMENT = lazy_pattern(r"[^;{}]*[;{}]+\s*|[^;{}]+\Z")
 
 
 def layout(text: str, language: str, over: Over) -> Layout:
     """The pieces of a file of code."""
+    rows = rows_of(text)
+    if _is_minified(rows, over):
+        return _minified_layout(rows, over)
     parser = _parser(language) if language in GRAMMARS else None
     if parser is None:
         return indented_layout(text, over)
-    rows = rows_of(text)
     tree = _syntax_tree(parser, text)
     outline = _GrammarOutline(rows, LayoutBuilder())
     outline.add_members(tree.children, parents=[], depth=0, last=len(rows))
@@ -90,6 +96,11 @@ class _Node:
         if self.end_column == 0 and self.end_row > self.first_row:
             return self.end_row - 1
         return self.end_row
+
+    @property
+    def lines(self) -> range:
+        """The lines it has characters on."""
+        return range(self.first_row, self.last_row + 1)
 
 
 def _syntax_tree(parser: Parser, text: str) -> _Node:
@@ -137,6 +148,7 @@ class _GrammarOutline(CodeOutline):
         """Add what stands in a file, a class or a long body; returns the plain statements and
         fields."""
         plain: list[int] = []
+        comments = {row for node in nodes if node.type in _COMMENTS for row in node.lines}
         members = [node for node in nodes if node.type not in _LEADS]
         for index, node in enumerate(members):
             end = min(node.last_row + 1, last)
@@ -145,7 +157,9 @@ class _GrammarOutline(CodeOutline):
             body = _body(node)
             following = members[index + 1] if index + 1 < len(members) else None
             if body is not None and body.first_row >= self.done:
-                self._add_definition(node, body, parents=parents, depth=depth, last=end)
+                comment = self.add_comments(node.first_row, comments.__contains__, parents)
+                around = [*parents, *comment]
+                self._add_definition(node, body, parents=around, depth=depth, last=end)
             elif following is None or not self._is_plain_too(node, following, depth):
                 rank = 0 if not depth and not _is_import(node) else 1
                 plain += self.builder.add(self.take(end), "code", needs=parents, rank=rank)
@@ -155,7 +169,7 @@ class _GrammarOutline(CodeOutline):
         """Whether two neighbours are one piece: fields, imports, and what shares a line."""
         if following.first_row <= node.last_row:
             return True
-        if _body(following) is not None:
+        if _body(following) is not None or following.last_row + 1 - self.done > FIELD_RUN:
             return False
         return depth > 0 or (_is_import(node) and _is_import(following))
 
@@ -236,6 +250,28 @@ def _inner_definitions(nodes: Sequence[_Node]) -> int:
     return sum(1 for node in nodes if _body(node) is not None)
 
 
+def _is_minified(rows: Sequence[str], over: Over) -> bool:
+    """Whether a program wrote lines that are larger than the whole room."""
+    start = 0
+    for row in rows:
+        if len(row) > LONGEST_UNIT and over(start, row):
+            return True
+        start += len(row)
+    return False
+
+
+def _minified_layout(rows: Sequence[str], over: Over) -> Layout:
+    """The pieces of code without line breaks: lines, and of endless ones statements."""
+    builder = LayoutBuilder()
+    for row in rows:
+        parts = [row]
+        if over(builder.start, row):
+            parts = list(join_small(_STATEMENT.findall(row), CHUNK_CHARS))
+        for part in parts:
+            builder.add(part, "code", begins="sentence")
+    return builder.layout("sequence")
+
+
 # --- by indentation -------------------------------------------------------------------------------
 
 
@@ -250,33 +286,74 @@ def indented_layout(text: str, over: Over) -> Layout:
 def _add_blocks(
     builder: LayoutBuilder, text: str, *, parents: Sequence[int], depth: int, over: Over
 ) -> None:
-    for block in indented_blocks(text):
+    for block in _with_runs(indented_blocks(text)) if depth else indented_blocks(text):
         rows = rows_of(block)
-        if len(rows) < 3 or not over(builder.start, block) or depth > _DEPTH:
-            builder.add(block, "code", needs=parents, rank=min(2, depth), divisible=len(rows) > 2)
+        if not _is_nested(rows) or not over(builder.start, block) or depth > _DEPTH:
+            builder.add(
+                block, "code", needs=parents, rank=min(2, depth), divisible=_is_nested(rows)
+            )
+        else:
+            _add_divided_block(builder, rows, parents=parents, depth=depth, over=over)
+
+
+def _is_nested(rows: Sequence[str]) -> bool:
+    """Whether some lines are deeper than others, so that there is something to divide."""
+    indents = {_indent(row) for row in rows if row.strip()}
+    return len(rows) > 2 and len(indents) > 1
+
+
+def _with_runs(blocks: Iterable[str]) -> Iterator[str]:
+    """The blocks inside of another one: neighbours of a single line are statements, of which all
+    stay or none."""
+    run = ""
+    for block in blocks:
+        if len(rows_of(block.rstrip())) == 1:
+            run += block
             continue
-        last = len(rows) - 1 if _CLOSER.match(rows[-1]) else len(rows)
-        header = builder.add(rows[0], "code", needs=parents, rank=min(2, depth))
-        inner = "".join(rows[1:last])
-        _add_blocks(builder, inner, parents=[*parents, *header], depth=depth + 1, over=over)
-        closing = builder.add("".join(rows[last:]), "closing", needs=[*parents, *header])
-        if header:
-            builder.require(header[0], closing)
+        if run:
+            yield run
+            run = ""
+        yield block
+    if run:
+        yield run
+
+
+def _add_divided_block(
+    builder: LayoutBuilder, rows: list[str], *, parents: Sequence[int], depth: int, over: Over
+) -> None:
+    """Add a block that is larger than the whole room: its own lines (`} else {`, `}`), which stay
+    together, and the blocks between them."""
+    edge = min([_indent(row) for row in rows if row.strip()])
+    frame: list[int] = []
+    inner = ""
+    for row in [*rows, ""]:
+        if row and (not row.strip() or _indent(row) > edge):
+            inner += row
+            continue
+        around = [*parents, *frame[:1], *frame[-1:]]
+        _add_blocks(builder, inner, parents=around, depth=depth + 1, over=over)
+        inner = ""
+        kind = "closing" if frame else "code"
+        frame += builder.add(row, kind, needs=[*parents, *frame[:1]], rank=min(2, depth))
+    builder.require(frame[0], frame[1:])
 
 
 def indented_blocks(text: str) -> Iterator[str]:
-    """The lines of the least indent, each with the deeper ones, blank ones and closing brackets
-    that follow."""
+    """The lines of the least indent, each with the comments in front of it and the deeper lines,
+    blank ones and closing brackets that follow."""
     rows = rows_of(text)
     least = min([_indent(row) for row in rows if row.strip()], default=0)
     block = ""
     is_deep = False
+    leads = False  # whether the block is nothing but comments so far
     for row in rows:
         deeper = not row.strip() or _indent(row) > least
-        if block and not deeper and not (is_deep and _CLOSER.match(row)):
+        goes_on = deeper or leads or _GOES_ON.match(row) or (is_deep and _CLOSER.match(row))
+        if block and not goes_on:
             yield block
             block = ""
             is_deep = False
+        leads = _COMMENT.match(row) is not None and (leads or not block)
         block += row
         is_deep = is_deep or (deeper and bool(row.strip()))
     if block:

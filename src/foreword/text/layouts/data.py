@@ -293,9 +293,21 @@ def settings_layout(text: str) -> Layout:
 
     builder = LayoutBuilder()
     head: list[int] = []
-    for block in indented_blocks(text):
+    for block in _with_whole_strings(indented_blocks(text)):
         if _SETTINGS_HEAD.match(block):
             head = builder.add(block, "heading", level=1)
         else:
             builder.add(block, "settings", needs=head)
     return builder.layout("prose", comment="# ")
+
+
+def _with_whole_strings(blocks: Iterator[str]) -> Iterator[str]:
+    """The blocks, those joined that a string of several lines goes on in."""
+    joined = ""
+    for block in blocks:
+        joined += block
+        if joined.count('"""') % 2 == 0 and joined.count("'''") % 2 == 0:
+            yield joined
+            joined = ""
+    if joined:
+        yield joined

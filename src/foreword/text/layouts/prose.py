@@ -7,6 +7,7 @@ What a piece needs (its headings, its lead-in, the tags around it) is told by `n
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from foreword.pattern import lazy_pattern
@@ -18,6 +19,7 @@ from foreword.text.pieces import Layout, LayoutBuilder, Over
 from foreword.text.sentences import LONGEST_UNIT
 
 _FENCE = lazy_pattern(r"[ \t]*(?:```+|~~~+)[ \t]*(?P<info>[^\s`{]*)")
+_INNER_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 # Characters of a code block, or of a comment, that stays or goes whole: a dozen short lines.
 # An outline of less would be mostly marks.
 _SMALL_BLOCK = 400
@@ -85,10 +87,13 @@ def _add_code(builder: LayoutBuilder, block: markdown.Block, body: str, over: Ov
     inside = builder.embed(
         _inner(builder, code, opening["info"], over), needs=fence, level=block.level
     )
+    closing: list[int] = []
     if is_closed:
         closing = builder.add(rows[-1], "fence", needs=fence, level=block.level, begins="sentence")
-        for at in (*fence, *inside):
-            builder.require(at, closing)
+    # Fences inside of this one stay with it: with one of two, what follows would be read as code.
+    fences = [at for at in inside if _INNER_FENCE.search(builder.pieces[at].text)]
+    for at in (*fence, *inside):
+        builder.require(at, [*fences, *closing])
 
 
 def _inner(builder: LayoutBuilder, code: str, info: str, over: Over) -> Layout:

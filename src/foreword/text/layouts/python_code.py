@@ -12,13 +12,12 @@ import warnings
 from collections.abc import Sequence
 
 from foreword.text.division import rows_of
-from foreword.text.layouts.code_outline import CodeOutline
+from foreword.text.layouts.code_outline import FIELD_RUN, MOST_FIELD_LINES, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
-# Lines of fields that a class always brings along: past that it is a table, and may be elided.
-MOST_FIELD_LINES = 40
 _QUOTES = ('"""', "'''")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Compound = ast.If | ast.Try | ast.TryStar | ast.With
 
 
 def parse(text: str) -> ast.Module | None:
@@ -61,9 +60,12 @@ class _PythonOutline(CodeOutline):
         fields: list[int] = []
         for index, statement in enumerate(body):
             following = body[index + 1] if index + 1 < len(body) else None
-            if isinstance(statement, _Definition) and _first_line(statement) > self.done:
+            is_new = _first_line(statement) > self.done
+            if isinstance(statement, _Definition) and is_new:
                 self._add_definition(statement, parents=parents, depth=depth)
-            elif following is None or not _goes_with(statement, following, in_class=depth > 0):
+            elif is_new and self._holds_definitions(statement):
+                self._add_compound(statement, parents=parents, depth=depth)
+            elif following is None or not self._goes_with(statement, following, depth > 0):
                 rank = 1 if depth or _is_import(statement) else 0
                 last = statement.end_lineno or 0
                 fields += self.builder.add(self.take(last), "code", needs=parents, rank=rank)
@@ -71,16 +73,49 @@ class _PythonOutline(CodeOutline):
         if parents and lines <= MOST_FIELD_LINES:
             self.builder.require(parents[-1], fields)
 
+    def _goes_with(self, statement: ast.stmt, following: ast.stmt, in_class: bool) -> bool:
+        """Whether two neighbours are one piece: imports, fields, and what shares a line."""
+        if following.lineno <= (statement.end_lineno or 0):
+            return True
+        if isinstance(following, _Definition) or self._holds_definitions(following):
+            return False
+        if (following.end_lineno or 0) - self.done > FIELD_RUN:
+            return False
+        return in_class or (_is_import(statement) and _is_import(following))
+
+    def _holds_definitions(self, statement: ast.stmt) -> bool:
+        """Whether a statement is a frame around definitions, as `if sys.platform == ...:` is."""
+        if not isinstance(statement, _Compound):
+            return False
+        suites = _suites(statement)
+        if any(_shares_line(suite[0], self.rows) for suite in suites):
+            return False
+        return any(isinstance(inner, _Definition) for suite in suites for inner in suite)
+
+    def _add_compound(self, statement: ast.stmt, *, parents: Sequence[int], depth: int) -> None:
+        """Add the definitions inside of a statement; its own lines (`else:`) stay together."""
+        headers: list[int] = []
+        for suite in _suites(statement):
+            header = self.take(_header_end(suite[0], self.done + 1, self.rows))
+            headers += self.builder.add(
+                header, "code", needs=[*parents, *headers[:1]], rank=min(1, depth)
+            )
+            around = [*parents, headers[0], headers[-1]]
+            self.add_statements(suite, parents=around, depth=depth + 1)
+        self.builder.require(headers[0], headers[1:])
+
     def _add_definition(
         self, definition: _Definition, *, parents: Sequence[int], depth: int
     ) -> None:
-        first = definition.body[0]
-        if _first_line(first) <= definition.lineno:  # all on one line
+        top = _first_line(definition) - 1
+        comment = self.add_comments(top, self._is_comment, parents)
+        if _shares_line(definition.body[0], self.rows):
             last = definition.end_lineno or 0
-            self.builder.add(self.take(last), "code", needs=parents, rank=min(1, depth))
+            whole = self.take(last)
+            self.builder.add(whole, "code", needs=[*parents, *comment], rank=min(1, depth))
             return
-        signature = self.take(_signature_end(definition, self.rows))
-        header = self.builder.add(signature, "code", needs=parents, rank=min(1, depth))
+        signature = self.take(_header_end(definition.body[0], definition.lineno, self.rows))
+        header = self.builder.add(signature, "code", needs=[*parents, *comment], rank=min(1, depth))
         around = [*parents, *header]
         self.add_docstring(definition.body, needs=around)
         rest = self.without_docstring(definition.body)
@@ -89,6 +124,9 @@ class _PythonOutline(CodeOutline):
         self.builder.add(
             self.take(definition.end_lineno or 0), "code", needs=around, rank=2 + min(1, depth)
         )
+
+    def _is_comment(self, row: int) -> bool:
+        return self.rows[row].lstrip().startswith("#")
 
     def without_docstring(self, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         return body[1:] if _is_docstring(body) else body
@@ -130,13 +168,38 @@ def _first_line(statement: ast.stmt) -> int:
     return min([statement.lineno, *[decorator.lineno for decorator in statement.decorator_list]])
 
 
-def _signature_end(definition: _Definition, rows: Sequence[str]) -> int:
-    """The last line of a signature: the one before its body, comments and blank lines not
+def _suites(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of a statement in their order: of an `if` also those of its `elif`."""
+    if isinstance(statement, ast.With):
+        return [statement.body]
+    if isinstance(statement, ast.Try | ast.TryStar):
+        handlers = [handler.body for handler in statement.handlers]
+        suites = [statement.body, *handlers, statement.orelse, statement.finalbody]
+        return [suite for suite in suites if suite]
+    if not isinstance(statement, ast.If):
+        return []
+    below = statement.orelse
+    is_elif = len(below) == 1 and isinstance(below[0], ast.If)
+    if is_elif and below[0].col_offset == statement.col_offset:
+        return [statement.body, *_suites(below[0])]
+    return [suite for suite in (statement.body, below) if suite]
+
+
+def _header_end(first: ast.stmt, least: int, rows: Sequence[str]) -> int:
+    """The last line in front of the first statement of a body, comments and blank lines not
     counted."""
-    last = _first_line(definition.body[0]) - 1
-    while last > definition.lineno and _is_idle(rows[last - 1]):
+    last = _first_line(first) - 1
+    while last > least and _is_idle(rows[last - 1]):
         last -= 1
     return last
+
+
+def _shares_line(first: ast.stmt, rows: Sequence[str]) -> bool:
+    """Whether a body begins on a line of what it is the body of, as in `def f(x): ...`."""
+    if isinstance(first, _Definition):
+        return False
+    row = rows[first.lineno - 1].encode("utf-8", "replace")
+    return bool(row[: first.col_offset].strip())
 
 
 def _is_idle(row: str) -> bool:
@@ -152,12 +215,3 @@ def _is_docstring(body: Sequence[ast.stmt]) -> bool:
 
 def _is_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
-
-
-def _goes_with(statement: ast.stmt, following: ast.stmt, *, in_class: bool) -> bool:
-    """Whether two neighbours are one piece: imports, fields, and what shares a line."""
-    if following.lineno <= (statement.end_lineno or 0):
-        return True
-    if isinstance(following, _Definition):
-        return False
-    return in_class or (_is_import(statement) and _is_import(following))

@@ -1,0 +1,238 @@
+"""Smaller forms of what people keep in repositories beside Markdown: stubs, pages, style sheets,
+settings, and what programs write without a line break."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from foreword.text import cut
+from foreword.text.content_type import content_type
+from tests.text.smaller_forms import MARK, check, mark
+
+STUB = """\
+import sys
+from typing import Any, overload
+
+if sys.platform != "win32":
+    from select import poll
+
+    class Selector:
+        fd: int
+        def close(self) -> None: ...
+        def register(
+            self,
+            fileobj: int,
+            events: int,
+            data: Any = None,
+        ) -> Any: ...
+
+    def fork(
+        stay: bool = True,
+    ) -> int: ...
+elif sys.version_info >= (3, 12):
+    def spawn(name: str) -> int: ...
+    def wait(child: int) -> int: ...
+else:
+    def spawn(name: str, flags: int) -> int: ...
+
+class Outer:
+    # A comment that stands apart, and says why nothing below it is as one would think it is.
+
+    depth: int
+# A comment at the margin inside of a class, as people leave them when they comment out
+# what they did not want to lose.
+#   def old(self): ...
+#   def older(self): ...
+    def inner(self, value: int) -> int: ...
+    def other(self, value: int) -> int: ...
+"""
+LICENSE = "".join(f"// Line {n} of a license that nobody asked for.\n" for n in range(30))
+HEADER = f"""\
+{LICENSE}
+#include <vector>
+
+/**
+ * Moves an amount from one account to another.
+ *
+ * It takes the lock of both, the lower number first, and
+ * gives up where one of them is closed.
+ */
+int move(Account &from, Account &to, long amount)
+{{
+    if (from.balance < amount) {{
+        return 1;
+    }}
+    return 0;
+}}
+"""
+SETTINGS = """\
+[package]
+name = "clap"
+version = "4.0.32"
+description = \"\"\"
+A parser of arguments.
+
+[Unreleased]: it is simple, and it is fast
+\"\"\"
+
+[[bin]]
+name = "stdio-fixture"
+path = "src/bin/stdio-fixture.rs"
+
+[dependencies]
+bitflags = "1.2"
+once_cell = { version = "1.12.0", optional = true }
+keywords = [
+    "argument",
+    "parser",
+]
+
+[features]
+default = ["std"]
+std = []
+"""
+PAGE = """\
+<!DOCTYPE html>
+<html>
+<head><title>Pumps</title>
+<style>
+td { color: black }
+</style></head>
+<body class="wide"><table><tr><td>
+<h1>Pumps and valves</h1>
+<p>A pump is never opened under pressure. Read the gauge
+first, and knock on it, for the needle
+sticks.</p>
+<div class="note">
+  <ul>
+    <li>Close the inlet</li>
+    <li>
+      Wait until the <em>gauge</em> reads zero
+    </li>
+    <li>Open the lid</li>
+  </ul>
+</div>
+<pre>
+diff --git a/pump.c b/pump.c
+--- a/pump.c
++++ b/pump.c
+@@ -1 +1 @@
+-close(inlet)
++close(outlet)
+</pre>
+</td></tr></table></body></html>
+"""
+SHEET = """\
+.form-control {
+  display: block;
+  width: 100%;
+
+  &:focus {
+    color: red;
+    outline: 0;
+  }
+
+  // Disabled ones are grey.
+  // The system decides about the rest.
+  &:disabled {
+    color: grey;
+    opacity: 1;
+  }
+}
+
+.form-label {
+  margin-bottom: 2px;
+}
+"""
+FILES = {
+    "posix.pyi": STUB,
+    "bank.hpp": HEADER,
+    "Cargo.toml": SETTINGS,
+    "pumps.html": PAGE,
+    "form.scss": SHEET,
+}
+
+
+@pytest.mark.parametrize("way", [cut.summary, cut.relevant, cut.excerpt])
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_never_spliced_and_stays_what_it_is(
+    name: str, way: Callable[..., str | None]
+) -> None:
+    text = FILES[name]
+    found = 0
+    for room in range(120, len(text), 23):
+        form = way(text, room, len, mark, query="where is the gauge", name=name)
+        if form is not None:
+            check(text, form, room, name)
+            found += 1
+    assert found > 4
+
+
+def test_definitions_inside_a_condition_are_outlined_and_its_branches_stay_together() -> None:
+    forms = [cut.summary(STUB, room, len, mark, name="a.pyi") or "" for room in range(300, 900, 50)]
+    assert any("class Selector:" in form and "def fork(" not in form for form in forms)
+    for form in forms:
+        assert ("if sys.platform" in form) == ("\nelse:" in form) == ("\nelif sys" in form)
+
+
+def test_a_license_goes_before_the_code_and_a_long_comment_keeps_its_first_line() -> None:
+    form = cut.summary(HEADER, 500, len, mark, name="bank.hpp") or ""
+    assert "Line 7 of a license" not in form
+    assert "int move(Account &from, Account &to, long amount)\n{" in form
+    assert "/**\n * Moves an amount from one account to another.\n" in form
+    assert form.count("/*") == form.count("*/")
+
+
+def test_the_lines_that_frame_a_block_stay_together_and_its_statements_too() -> None:
+    for room in range(150, len(SHEET), 11):
+        form = cut.summary(SHEET, room, len, mark, name="form.scss") or ""
+        assert form.count("{") == form.count("}")
+        assert ("display: block" in form) == ("width: 100%" in form)
+
+
+def test_code_without_line_breaks_loses_whole_statements() -> None:
+    code = "".join(f"var v{n}=function(a){{return a+{n};}};" for n in range(200))
+    form = cut.summary(code, 900, len, mark, name="app.min.js") or ""
+    assert len(form) > 500
+    for part in MARK.sub("\n", form).split("\n"):
+        assert part.strip() in code
+        assert not part.strip() or part.rstrip()[-1] in ";{}"
+
+
+def test_fences_inside_of_a_fence_stay_with_it() -> None:
+    inner = "".join(f"Step {n} of the example is as long as any other.\n" for n in range(20))
+    text = f"# Title\n\n````md\n{inner}```json\n{{}}\n```\n{inner}````\n\nThe end of it.\n"
+    for room in range(200, len(text), 97):
+        form = cut.excerpt(text, room, len, mark) or ""
+        assert len(re.findall("^```(?!`)", form, re.MULTILINE)) in (0, 2)
+        assert form.count("````") in (0, 2)
+
+
+def test_a_lead_in_behind_a_tag_stays_with_what_it_leads_in_to() -> None:
+    steps = "".join(f"- Step {n} is done before the next one.\n" for n in range(12))
+    text = f"<action>\n**The form must have:**\n\n{steps}</action>\n\nThen all is well.\n"
+    for room in range(140, len(text), 29):
+        form = cut.summary(text, room, len, mark) or ""
+        assert not re.search(r"must have:\*\*\s*\[\.\.\.", form)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("docs/npm-diff.html", "markup"),
+        ("Dockerfile", "code"),
+        ("src/pump.c", "diff"),
+        ("", "diff"),
+    ],
+)
+def test_what_a_text_about_a_diff_is_depends_on_its_name_and_how_it_begins(
+    name: str, kind: str
+) -> None:
+    diff = PAGE[PAGE.index("diff --git") : PAGE.index("</pre>")]
+    text = {"docs/npm-diff.html": PAGE, "Dockerfile": "FROM a\nRUN b\nRUN c\nRUN d\n"}.get(
+        name, diff
+    )
+    assert content_type(text, name) == kind
