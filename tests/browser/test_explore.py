@@ -28,7 +28,7 @@ def test_the_elements_of_the_login_come_with_role_name_and_selector(
     assert found["headings"] == ["Sign in"]
     assert found["forms"][0]["fields"] == ["name", "password"]
     assert _element(found, "Name") == {
-        "selector": "#name",
+        "selector": 'role=textbox[name="Name"]',
         "role": "textbox",
         "name": "Name",
         "required": True,
@@ -66,8 +66,12 @@ def test_rows_that_are_alike_are_one_entry_with_the_parts_of_the_first(
     sign_in(browser, desk, "/list")
     [rows] = browser.explore("read the letters")["rows"]
 
-    assert (rows["rows"], rows["selector"]) == (5, "#letters > tbody > tr.letter")
-    assert {"selector": "td.subject", "text": "Berth for the Alma, 3 nights"} in rows["cells"]
+    assert (rows["rows"], rows["selector"]) == (
+        5,
+        '[data-testid="letters"] > tbody > tr.letter',
+    )
+    subject = {"selector": "td.subject", "text": "Berth for the Alma, 3 nights"}
+    assert {"column": "Subject", **subject} in rows["cells"]
     fields = {"subject": "td.subject"}
     assert (
         browser.extract(rows["selector"], fields, many=True)["found"][4]["subject"]
@@ -90,7 +94,7 @@ def test_frames_and_shadow_roots_are_looked_into(browser: Browser, desk: Site) -
 
     assert inside["selector"] == 'frame=iframe[title="Tides"] >> role=button[name="Close"]'
     assert browser.extract(inside["selector"])["found"] == "Close"
-    assert _element(found, "Read the gauge")["selector"] == "#read"
+    assert _element(found, "Read the gauge")["selector"] == 'role=button[name="Read the gauge"]'
 
 
 def test_values_of_fields_that_hold_secrets_are_hidden(browser: Browser, desk: Site) -> None:
@@ -122,9 +126,15 @@ def test_generated_ids_and_names_that_are_taken_twice_are_no_selectors(
     browser.navigate(f"{desk.url}/help")
     buttons = (
         '<button id="b-83746192">Go</button><button>Go</button><button id="r2">Quote'
-        " &quot;it&quot;</button>"
+        ' &quot;it&quot;</button><input id="field-17"><input class="pier" id="x-8f3a2b91">'
     )
     in_the_page(browser, f"() => {{ document.body.innerHTML = {json.dumps(buttons)} }}")
     found = [one["selector"] for one in browser.explore("go")["elements"]]
 
-    assert set(found) == {"button:nth-of-type(1)", "button:nth-of-type(2)", "#r2"}
+    assert set(found) == {
+        "#b-83746192",
+        'role=button[name="Go"] >> nth=1',
+        'role=button[name="Quote \\"it\\""]',
+        "#field-17",
+        "input.pier",
+    }

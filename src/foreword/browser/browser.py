@@ -23,6 +23,7 @@ from foreword.browser.chromium import (
     start_chromium,
 )
 from foreword.browser.dom import Dom
+from foreword.browser.frame_content import dom_of
 from foreword.browser.rules import Rules, origin_error
 from foreword.browser.side_events import DISMISS, DialogAnswer, Notes
 from foreword.browser.tab import CRASHED, Tab
@@ -469,7 +470,7 @@ class Browser:
 
 
 async def _dom_result(page: Page) -> dict[str, Any]:
-    return {"dom": await explore.dom_of(page)}
+    return {"dom": await dom_of(page)}
 
 
 async def _no_action(tab: Tab) -> dict[str, Any]:

@@ -1,20 +1,15 @@
 // The elements of a frame that somebody sees, as [tag, attributes, children]; a string is a text.
 // Passwords are never read. `frames` are the elements of the frames inside, which are read on their own. What is nested
 // very deeply is told side by side, and beyond so many elements or characters it is only counted.
-(frames, isSecret) => {
+(frames, isSecret, {tree, accessible}) => {
   const MOST = 150000, MOST_CHARS = 20e6, DEEPEST = 100, LONG = 120;
   const KEPT = ['id', 'name', 'role', 'type', 'class', 'alt', 'title', 'placeholder', 'for', 'data-testid', 'data-test',
     'data-id', 'aria-label', 'aria-expanded', 'aria-selected', 'aria-checked', 'aria-current', 'aria-disabled', 'rel',
     'target', 'action', 'method', 'autocomplete', 'colspan', 'rowspan'];
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED']);
+  const CONTROLS = new Set(['A', 'BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'SUMMARY']);
+  const CONTROL_ROLES = new Set(['button', 'link', 'textbox', 'combobox', 'checkbox', 'radio', 'switch', 'tab', 'menuitem', 'option', 'treeitem']);
   let count = 0, chars = 0, left = 0;
-  const seen = (element) => {
-    if (!element.checkVisibility()) return false;
-    const box = element.getBoundingClientRect();
-    if (box.width > 0 && box.height > 0) return true;
-    const style = getComputedStyle(element);
-    return style.display === 'contents' || style.overflow === 'visible';
-  };
   const attributes = (element) => {
     const kept = {};
     for (const name of KEPT) {
@@ -35,59 +30,62 @@
     for (const name in kept) chars += kept[name].length;
     return kept;
   };
-  const children = (element) => {
-    if (element.tagName === 'SLOT' && element.assignedNodes().length) return [...element.assignedNodes()];
-    return [...(element.shadowRoot ?? element).childNodes];
-  };
-  const isShown = (element) => element.checkVisibility({visibilityProperty: true, opacityProperty: true})
-    && getComputedStyle(element).fontSize !== '0px';
-  const text = (node, parent) => {
-    const words = node.data.replace(/\s+/g, ' ').trim();
-    if (!words || (parent && !isShown(parent)) || chars > MOST_CHARS) return null;
+  // A text that somebody can read; one that is cut off is told where it names a control.
+  const text = (node, parent, {clip, control}) => {
+    const words = tree.clean(node.data, node.data.length);
+    if (!words || (clip && !control) || (parent && !tree.isReadable(parent)) || chars > MOST_CHARS) return null;
     chars += words.length;
     return words;
   };
   const isPart = (node) => node.nodeType === Node.TEXT_NODE
     || (node.nodeType === Node.ELEMENT_NODE && !SKIPPED.has(node.tagName));
-  // An element without what is inside it; null where nobody sees it. `inner` says whether there may be more in it.
-  const alone = (node) => {
-    if (node.tagName === 'OPTION') return {made: ['option', {value: node.value.slice(0, LONG)}, [node.text.trim().slice(0, LONG)]]};
-    if (!seen(node)) return null;
+  const isControl = (node) => CONTROLS.has(tree.tagOf(node)) || CONTROL_ROLES.has(accessible.role(node));
+  // An element without what is inside it; null where nobody sees it or anything in it. `inner` says how what is in it is
+  // read, null where there is nothing.
+  const alone = (node, outer) => {
+    if (node.tagName === 'OPTION') return {made: ['option', {value: node.value.slice(0, LONG)}, [node.text.trim().slice(0, LONG)]], inner: null};
+    const style = getComputedStyle(node);
+    if (tree.isGone(node, style)) return null;
     if (++count > MOST || chars > MOST_CHARS) { left += 1; return null; }
-    const kept = attributes(node), frame = frames.indexOf(node), tag = node.tagName.toLowerCase();
-    if (frame >= 0) return {made: ['iframe', {...kept, '#': String(frame)}, []]};
+    const kept = attributes(node), frame = frames.indexOf(node), tag = node.localName;
+    if (frame >= 0) return {made: ['iframe', {...kept, '#': String(frame)}, []], inner: null};
+    if (tag === 'svg' && accessible.name(node)) kept.title = accessible.name(node).slice(0, LONG);
     if (node.shadowRoot) kept['#shadow'] = 'true';
-    return {made: [tag, kept, []], inner: tag !== 'textarea' && tag !== 'svg'};
+    const control = outer.control || isControl(node);
+    const inner = {clip: tree.clip(outer.clip, node, style), control};
+    // Drawn by itself, and not only by something in it.
+    const drawn = style.visibility === 'visible' && (control || !inner.clip) && style.display !== 'contents';
+    return {made: [tag, kept, []], drawn, inner: tag === 'textarea' || tag === 'svg' ? null : inner};
   };
-  const isEmpty = (node, below) => !below.length && !node.checkVisibility({visibilityProperty: true});
-  const flat = (top) => {
+  const isEmpty = (one, below) => !below.length && !one.drawn;
+  const flat = (top, outer) => {
     const all = [], waiting = [];
-    const open = (node, texts) => {
-      for (const child of children(node).filter(isPart).reverse()) {
-        if (child.nodeType === Node.ELEMENT_NODE) waiting.push(child);
-        else texts.unshift(text(child, node));
+    const open = (node, how, texts) => {
+      for (const child of tree.children(node).filter(isPart).reverse()) {
+        if (child.nodeType === Node.ELEMENT_NODE) waiting.push([child, how]);
+        else texts.unshift(text(child, node, how));
       }
       return texts.filter(words => words !== null);
     };
-    all.push(...open(top, []));
+    all.push(...open(top, outer, []));
     while (waiting.length) {
-      const node = waiting.pop(), one = alone(node);
+      const [node, how] = waiting.pop(), one = alone(node, how);
       if (one === null) continue;
-      if (one.inner) one.made[2] = open(node, []);
-      if (!isEmpty(node, one.made[2])) all.push(one.made);
+      if (one.inner) one.made[2] = open(node, one.inner, []);
+      if (one.inner ? !isEmpty(one, one.made[2]) : one.drawn !== false) all.push(one.made);
     }
     return all;
   };
-  const walk = (node, parent, depth) => {
+  const walk = (node, parent, depth, outer) => {
     if (!isPart(node)) return null;
-    if (node.nodeType === Node.TEXT_NODE) return text(node, parent);
-    const one = alone(node);
-    if (one === null || !one.inner) return one && one.made;
-    const below = depth < DEEPEST ? children(node).map(child => walk(child, node, depth + 1)).filter(child => child !== null)
-      : flat(node);
-    if (isEmpty(node, below)) return null;
+    if (node.nodeType === Node.TEXT_NODE) return text(node, parent, outer);
+    const one = alone(node, outer);
+    if (one === null || !one.inner) return one && one.drawn !== false ? one.made : null;
+    const below = depth < DEEPEST ? tree.children(node).map(child => walk(child, node, depth + 1, one.inner)).filter(child => child !== null)
+      : flat(node, one.inner);
+    if (isEmpty(one, below)) return null;
     one.made[2] = below;
     return one.made;
   };
-  return {tree: document.body ? walk(document.body, null, 1) : null, left};
+  return {tree: document.body ? walk(document.body, null, 1, {clip: '', control: false}) : null, left};
 }

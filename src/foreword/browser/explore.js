@@ -1,145 +1,133 @@
-// What can be seen and used in a frame: elements with role, name, state and selectors to try, headings, alerts,
-// forms, and rows that are alike. Values of password fields are never read. Gives {facts, found}: plain data, and
-// the elements themselves in the same order, so that a selector can be proven to lead to its element.
-(frames, isSecret) => {
-  const MOST = 3000, ROWS_LOOKED_AT = 100, LONG = 120;
-  const IMPLICIT = {A: 'link', BUTTON: 'button', SELECT: 'combobox', TEXTAREA: 'textbox', SUMMARY: 'button',
-    H1: 'heading', H2: 'heading', H3: 'heading', H4: 'heading', H5: 'heading', H6: 'heading', IMG: 'img'};
-  const INPUTS = {checkbox: 'checkbox', radio: 'radio', button: 'button', submit: 'button', reset: 'button',
-    image: 'button', range: 'slider', number: 'spinbutton', search: 'searchbox', email: 'textbox', tel: 'textbox',
-    text: 'textbox', url: 'textbox', '': 'textbox'};
+// What can be seen and used in a frame: elements with role, name and state, headings, alerts, forms, rows that are alike,
+// what covers the page and whether it is still loading. Values of password fields are never read. Gives {facts, found}:
+// plain data (`age` are the seconds since a page with scripts was opened), and for each element what selectors are made of, so that one can be proven to lead to its element.
+(frames, isSecret, {tree, accessible, selectors, rowsIn, obstacles}) => {
+  const MOST = 3000, LONG = 120, MOST_OPTIONS = 12, MOST_HEADINGS = 50;
   const USED = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch', 'tab',
     'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'slider', 'spinbutton', 'listbox', 'treeitem']);
-  const clean = (text) => (text || '').replace(/\s+/g, ' ').trim().slice(0, LONG);
-  const quoted = (text) => JSON.stringify(text);
-  const visible = (element) => {
-    if (!element.checkVisibility({visibilityProperty: true})) return false;
-    const box = element.getBoundingClientRect();
-    return box.width > 0 && box.height > 0 && !element.closest('[aria-hidden="true"], [inert]');
-  };
-  const roleOf = (element) => {
-    const given = (element.getAttribute('role') || '').split(' ')[0];
-    if (given) return given;
-    if (element.tagName === 'INPUT') return INPUTS[(element.type || '').toLowerCase()] ?? 'field';
-    if (element.tagName === 'A') return element.hasAttribute('href') ? 'link' : '';
-    if (element.tagName === 'SELECT' && (element.multiple || element.size > 1)) return 'listbox';
-    if (element.isContentEditable && element.hasAttribute('contenteditable')) return 'textbox';
-    return IMPLICIT[element.tagName] || '';
-  };
-  const labels = (element) => [...(element.labels || [])].map(label => label.innerText).join(' ');
-  const nameOf = (element) => {
-    const root = element.getRootNode();
-    const by = (element.getAttribute('aria-labelledby') || '').split(' ').filter(Boolean)
-      .map(id => root.getElementById && root.getElementById(id)?.innerText).filter(Boolean).join(' ');
-    const pressed = element.tagName === 'INPUT' && ['submit', 'button', 'reset'].includes(element.type)
-      ? element.value || element.type.replace(/^./, letter => letter.toUpperCase()) : '';
-    const inner = ['INPUT', 'SELECT', 'TEXTAREA'].includes(element.tagName) ? '' : element.innerText
-      || element.querySelector?.('img[alt]')?.alt;
-    return clean(by || element.getAttribute('aria-label') || labels(element) || pressed || inner
-      || element.getAttribute('alt') || element.getAttribute('title') || element.getAttribute('placeholder'));
-  };
-  const isMade = (id) => /\d{4,}|[0-9a-f]{8,}|^:r|^ember|^mui-|^radix-/i.test(id);
-  const plainId = (id) => /^[A-Za-z_][\w-]*$/.test(id);
-  const path = (element) => {
-    const steps = [];
-    for (let at = element; at && at.nodeType === Node.ELEMENT_NODE && at.tagName !== 'BODY'; at = at.parentElement) {
-      if (at.id && plainId(at.id) && !isMade(at.id)) { steps.unshift('#' + at.id); break; }
-      const alike = at.parentElement ? [...at.parentElement.children].filter(other => other.tagName === at.tagName) : [];
-      steps.unshift(at.tagName.toLowerCase() + (alike.length > 1 ? `:nth-of-type(${alike.indexOf(at) + 1})` : ''));
-    }
-    return steps.join(' > ');
-  };
-  const selectors = (element, role, name) => {
-    const tag = element.tagName.toLowerCase(), tries = [];
-    for (const key of ['data-testid', 'data-test', 'data-cy']) {
-      if (element.getAttribute(key)) tries.push(`[${key}=${quoted(element.getAttribute(key))}]`);
-    }
-    if (element.id && !isMade(element.id)) tries.push(plainId(element.id) ? '#' + element.id : `[id=${quoted(element.id)}]`);
-    if (role && role !== 'field' && name && name.length < LONG) tries.push(`role=${role}[name=${quoted(name)}]`);
-    if (element.getAttribute('name')) tries.push(`${tag}[name=${quoted(element.getAttribute('name'))}]`);
-    if (tag === 'iframe' && element.title) tries.push(`iframe[title=${quoted(element.title)}]`);
-    if (tag === 'iframe' && element.getAttribute('src')) tries.push(`iframe[src=${quoted(element.getAttribute('src'))}]`);
-    if (name && name.length < 60 && !['input', 'select', 'textarea', 'iframe'].includes(tag)) tries.push(`text=${quoted(name)}`);
-    return [...tries, path(element)].filter(Boolean);
-  };
-  const describe = (element, role) => {
-    const name = nameOf(element), fact = {role: role || element.tagName.toLowerCase(), name};
-    const type = element.tagName === 'INPUT' ? (element.type || '').toLowerCase() : '';
-    if (type && type !== 'text') fact.type = type;
-    if (type === 'checkbox' || type === 'radio') fact.checked = element.checked;
-    else if (element.tagName === 'SELECT') {
-      fact.value = clean([...element.selectedOptions].map(option => option.text).join(', '));
-      fact.options = [...element.options].slice(0, 12).map(option => clean(option.text));
-    } else if (isSecret(element)) fact.filled = element.value !== '';
-    else if (['INPUT', 'TEXTAREA'].includes(element.tagName) && element.value) fact.value = clean(element.value);
-    if (element.disabled || element.getAttribute('aria-disabled') === 'true') fact.disabled = true;
-    if (element.required) fact.required = true;
-    for (const key of ['expanded', 'selected', 'pressed', 'current']) {
-      const state = element.getAttribute('aria-' + key);
-      if (state) fact[key] = state;
-    }
-    if (role === 'link') fact.href = (element.getAttribute('href') || '').slice(0, LONG);
-    return {fact, tries: [], about: [element.id, element.getAttribute('name') || '',
-      element.getAttribute('autocomplete') || ''], frame: frames.indexOf(element)};
-  };
-  const shape = (element) => element.tagName + '.' + [...element.classList].sort().join('.');
-  const short = (element) => {
-    const tag = element.tagName.toLowerCase(), first = [...element.classList].find(name => plainId(name));
-    return first ? `${tag}.${first}` : tag;
-  };
-  const cells = (row) => [...row.querySelectorAll('*')].filter(cell => cell.children.length === 0 || cell.classList.length)
-    .filter(cell => visible(cell)).slice(0, 10).map(cell => [short(cell), clean(cell.innerText).slice(0, 60)])
-    .filter(([, text]) => text);
+  // What an element is in, told where others have the same role and name.
+  const PLACES = new Set(['dialog', 'alertdialog', 'form', 'group', 'region', 'navigation', 'complementary', 'tabpanel',
+    'toolbar', 'table', 'grid', 'treegrid', 'list', 'listbox', 'menu', 'menubar', 'tree', 'radiogroup', 'search', 'article',
+    'columnheader', 'rowheader', 'treeitem']);
+  const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'OPTION', 'OPTGROUP']);
+  const INSIDE = 'a[href], button, input, select, textarea, [role=button], [role=link], [role=tab], [role=menuitem], [contenteditable=true]';
+  const POINTERS = new Set(['pointer', 'grab', 'move']);
+  const {tagOf, idOf, clean} = tree;
   const facts = [], found = [], headings = [], alerts = [], forms = [], rows = [];
-  const named = new Map();
-  let passed = 0;
-  const note = (element, role) => {
-    if (/^H[1-6]$/.test(element.tagName) || role === 'heading') headings.push(clean(element.innerText));
-    if (['alert', 'status', 'alertdialog', 'dialog'].includes(role) && clean(element.innerText)) alerts.push(clean(element.innerText));
-    if (element.tagName === 'FORM') forms.push({selector: path(element), fields: [...element.elements]
-      .filter(field => field.name && field.type !== 'hidden').map(field => field.name).slice(0, 20)});
+  const turns = new Map();
+  let passed = 0, heading = '';
+
+  const isEditable = (element) => element.isContentEditable && element.hasAttribute('contenteditable');
+  // A thing that takes clicks by its looks alone: its parts have the pointer as well, and are not told.
+  const isPressable = (element, style, context) => {
+    if (context.control || tagOf(element) === 'LABEL' || tagOf(element) === 'BODY') return false;
+    const outer = tree.parent(element);
+    const pointed = POINTERS.has(style.cursor) && style.pointerEvents !== 'none' && outer && getComputedStyle(outer).cursor !== style.cursor;
+    const marked = element.hasAttribute('onclick') || element.getAttribute('tabindex') === '0';
+    return (pointed || marked) && tree.hasSize(element) && !element.querySelector(INSIDE)
+      && clean(element.innerText, LONG + 1).length <= LONG;
   };
-  const waiting = document.body ? [[document.body, null]] : [];
-  while (waiting.length) {
-    const [element, row] = waiting.pop();
-    if (element.nodeType !== Node.ELEMENT_NODE || !element.checkVisibility()) continue;
-    const role = roleOf(element);
-    if (visible(element)) {
-      note(element, role);
-      const used = USED.has(role) || element.hasAttribute('onclick') || element.tagName === 'IFRAME'
-        || (element.tagName === 'INPUT' && element.type !== 'hidden') || element.getAttribute('tabindex') === '0';
-      if (used && role !== 'option') {
-        // Which names are taken more than once is known only at the end; trying each would take long on a large page.
-        const key = role + ' ' + nameOf(element);
-        named.set(key, (named.get(key) || 0) + 1);
-        if ((row && row.number >= ROWS_LOOKED_AT) || facts.length >= MOST) passed += 1;
-        else { facts.push({...describe(element, role), row}); found.push(element); }
+  const isControl = (element, role, style, context) => USED.has(role) || tagOf(element) === 'IFRAME' || tagOf(element) === 'FRAME'
+    || tagOf(element) === 'SUMMARY' || isEditable(element) || isPressable(element, style, context);
+  const label = (element, role) => {
+    const name = accessible.name(element);
+    if (name || ['textbox', 'searchbox', 'combobox', 'spinbutton', 'listbox'].includes(role)) return name;
+    return ['IFRAME', 'FRAME'].includes(tagOf(element)) ? element.getAttribute('title') || '' : element.getAttribute('title') || accessible.text(element);
+  };
+  // The words before a field that nothing labels.
+  const before = (element) => {
+    for (let at = element, up = 0; at && up < 3; at = tree.parent(at), up++) {
+      for (let beside = at.previousSibling; beside; beside = beside.previousSibling) {
+        const words = clean(beside.nodeType === Node.TEXT_NODE ? beside.data : beside.innerText, LONG + 1);
+        if (words) return words.length < 60 ? words : '';
       }
     }
-    const root = element.shadowRoot ?? element, within = new Map();
-    if (root.children.length >= 4) {
-      const counts = new Map();
-      for (const child of root.children) {
-        const kind = shape(child);
-        if (!counts.has(kind)) counts.set(kind, []);
-        counts.get(kind).push(child);
-      }
-      for (const members of counts.values()) {
-        const first = members[0];
-        if (members.length < 4 || ['OPTION', 'BR', 'LABEL', 'BUTTON', 'INPUT', 'A', 'HR', 'P', 'DT', 'DD', 'TD', 'TH'].includes(first.tagName)) continue;
-        if (!visible(first)) continue;
-        const parent = root === element ? path(element) : '';
-        rows.push({count: members.length, selector: (parent ? parent + ' > ' : '') + short(first),
-          like: clean(first.innerText), cells: cells(first)});
-        members.forEach((member, number) => within.set(member, {number, text:
-          number < ROWS_LOOKED_AT ? clean(member.innerText) : ''}));
-      }
+    return '';
+  };
+  const states = (element, role, fact) => {
+    const checked = element.getAttribute('aria-checked');
+    if (checked && ['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio'].includes(role)) fact.checked = checked === 'true';
+    if (element.disabled || element.closest('[aria-disabled="true"], fieldset[disabled]')) fact.disabled = true;
+    if (element.required || element.getAttribute('aria-required') === 'true') fact.required = true;
+    for (const key of ['expanded', 'selected', 'pressed', 'current', 'invalid']) {
+      const state = element.getAttribute('aria-' + key);
+      if (state && state !== 'false') fact[key] = state;
     }
-    for (const child of [...root.children].reverse()) waiting.push([child, within.get(child) || row]);
-  }
-  facts.forEach((one, at) => {
-    const role = roleOf(found[at]), alone = named.get(role + ' ' + one.fact.name) === 1;
-    one.tries = selectors(found[at], role, alone ? one.fact.name : '');
-  });
-  return {facts: {elements: facts, headings, alerts, forms, rows, passed}, found};
+    if (element.getAttribute('aria-expanded') === 'false') fact.expanded = 'false';
+  };
+  const describe = (element, role, name, context) => {
+    const tag = tagOf(element), fact = {role: role || (isEditable(element) ? 'textbox' : element.localName), name: clean(name, LONG)};
+    const type = tag === 'INPUT' ? (element.type || '').toLowerCase() : '';
+    if (type && !['text', 'submit', 'checkbox', 'radio'].includes(type)) fact.type = type;
+    if (type === 'checkbox' || type === 'radio') fact.checked = element.checked;
+    else if (tag === 'SELECT') {
+      fact.value = clean([...element.selectedOptions].map(option => option.text).join(', '), LONG);
+      fact.options = [...element.options].slice(0, MOST_OPTIONS).map(option => clean(option.text, LONG));
+      if (element.options.length > MOST_OPTIONS) fact.options_in_all = element.options.length;
+    } else if (isSecret(element)) fact.filled = element.value !== '';
+    else if (['INPUT', 'TEXTAREA'].includes(tag) && type !== 'file' && type !== 'submit' && element.value) fact.value = clean(element.value, LONG);
+    else if (tag !== 'INPUT' && isEditable(element) && element.innerText.trim()) fact.value = clean(element.innerText, LONG);
+    states(element, role, fact);
+    if (tag === 'A') fact.href = (element.getAttribute('href') || '').slice(0, LONG);
+    if (!fact.name && ['textbox', 'searchbox', 'combobox', 'spinbutton', 'listbox', 'checkbox', 'radio', 'button'].includes(role)) {
+      const words = role === 'button' ? '' : before(element);
+      if (words) fact.near = words;
+    }
+    const shown = fact.name || tag === 'INPUT' ? null : selectors.icon(element);
+    if (shown) fact.icon = shown.name;
+    // It is in the page for assistive technology, and nobody can click on it as it is.
+    if (context.clip || !tree.hasSize(element)) fact.visible = false;
+    return fact;
+  };
+  const note = (element, role, context) => {
+    if (role === 'heading' && headings.length < MOST_HEADINGS) {
+      heading = clean(element.innerText, LONG);
+      if (heading) headings.push(heading);
+    }
+    if (['alert', 'status', 'log', 'alertdialog', 'dialog'].includes(role) && clean(element.innerText, 1)) alerts.push(clean(element.innerText, LONG));
+    if (tagOf(element) === 'FORM') forms.push({selector: selectors.path(element), name: clean(accessible.name(element), LONG),
+      fields: [...element.querySelectorAll('input, select, textarea')].filter(field => field.name && field.type !== 'hidden').map(field => field.name).slice(0, 20)});
+  };
+  const placeOf = (element, role, context) => {
+    if (context.row && context.row.element === element) return {element, role, name: '', words: context.row.words};
+    if (!PLACES.has(role) && !tree.idOf(element) && !element.getAttribute('data-testid')) return null;
+    return {element, role, name: PLACES.has(role) ? accessible.name(element) : '', words: ''};
+  };
+  const add = (element, role, context) => {
+    const name = label(element, role), known = role + ' ' + name;
+    const turn = turns.get(known) || 0;
+    turns.set(known, turn + 1);
+    if ((context.row && context.row.isBeyond) || facts.length >= MOST) { passed += 1; return; }
+    const row = context.row ? {number: context.row.number, text: context.row.text, menu: context.row.isMenu} : null;
+    facts.push({fact: describe(element, role, name, context), row, form: context.form, heading,
+      about: [idOf(element), element.getAttribute('name') || '', element.getAttribute('autocomplete') || ''],
+      frame: frames.indexOf(element), inside: context.places.filter(place => place.name && PLACES.has(place.role)).map(place => [place.role, clean(place.name, LONG)])});
+    found.push({element, role, name, known, turn, places: context.places});
+  };
+  const visit = (element, outer) => {
+    const style = getComputedStyle(element);
+    if (SKIPPED.has(tagOf(element)) || tree.isGone(element, style)) return;
+    if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return;
+    const role = accessible.role(element), isDrawn = style.visibility === 'visible';
+    const context = {...outer, clip: tree.clip(outer.clip, element, style), row: outer.members.get(element) || outer.row};
+    if (isDrawn) note(element, role, context);
+    if (tagOf(element) === 'FORM') context.form = forms.length - 1;
+    const used = isDrawn && isControl(element, role, style, context);
+    if (used) add(element, role, context);
+    if (used) context.control = true;
+    const place = placeOf(element, role, context);
+    if (place) context.places = [place, ...context.places];
+    const inner = ['SVG', 'IFRAME', 'FRAME', 'TEXTAREA', 'SELECT'].includes(tagOf(element)) ? [] : tree.elements(element);
+    context.members = isEditable(element) ? new Map() : rowsIn(element, inner, rows);
+    for (const child of inner.reverse()) waiting.push([child, context]);
+  };
+  const top = {clip: '', row: null, form: -1, control: false, places: [], members: new Map()};
+  const waiting = document.body ? [[document.body, top]] : [];
+  while (waiting.length) visit(...waiting.pop());
+  for (const one of found) one.isAlone = turns.get(one.known) === 1;
+  facts.forEach((one, at) => { one.alone = found[at].isAlone; });
+  const {cover, covered, busy} = obstacles(found.map(one => one.element));
+  covered.forEach(at => { facts[at].fact.covered = true; });
+  return {facts: {elements: facts, headings, alerts, forms, rows, passed, cover, busy,
+    age: document.scripts.length ? performance.now() / 1000 : Infinity}, found};
 }

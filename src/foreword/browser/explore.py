@@ -1,67 +1,66 @@
 """What there is to use on a page, ranked against an instruction, without a model.
 
-The page is read once in each frame (`explore.js`, `dom.js`); every selector that is given out was
-tried and leads to exactly its element. Values of fields that hold secrets are hidden.
+Every frame is read once (`frame_content`); every selector that is given out was tried and leads to
+exactly its element. Values of fields that hold secrets are hidden. A page that is still loading is
+waited for, not for long, and said to be.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import page_script
-from foreword.browser.dom import Dom, is_secret_field, read
+from foreword.browser.dom import is_secret_field
+from foreword.browser.frame_content import FrameContent, frame_contents
 from foreword.browser.page_script import READ_SECONDS
+from foreword.browser.ranking import ranking
 from foreword.secrets.masking import HIDDEN, mask
-from foreword.text import relevance
 
 if TYPE_CHECKING:
-    from playwright.async_api import Frame, Page
+    from playwright.async_api import Page
 
 # A model reads all of a result: 40 elements hold what most forms and lists have to use, and the
 # result says how many more there are. The caller may ask for another number.
 MOST_ELEMENTS = 40
-MOST_FRAMES = 20  # in a page; a frame has what is left of it, since each is read by itself
 MOST_SIMILAR = 3  # selectors in an error, to choose from at a glance
 # Elements among which `similar` looks: more than a result has, since nobody reads them.
 SIMILAR_AMONG = 60
 MOST_LISTED = 12  # headings, alerts, forms and kinds of rows in a result
-FIRST_ROWS = 3  # of rows that are alike, those that are elements of the result unasked
+# How long a page that says it is loading is waited for, and how often it is looked at. JupyterLab
+# shows its splash for 2 to 4 s here; at double, a page that always spins costs too much.
+LOADING_SECONDS = 4.0
+LOOK_AGAIN_SECONDS = 0.25
+# Until a page with scripts is this old, it is looked at until it stays the same so many times: what
+# it shows at first is often an empty frame, as of Streamlit, which fills it a second later.
+YOUNG_SECONDS = 3.0
+SAME_LOOKS = 2
 CLOSE_MATCH = 0.75  # of difflib's ratio: lets one letter of four be another one
 CLOSE_SCORE = 0.6  # of a word that is close, where the word itself counts 1
 
 
-@dataclass(slots=True)
-class FrameContent:
-    """What one frame shows."""
-
-    frame: Frame
-    prefix: str  # the way into it: `frame=... >> `
-    facts: dict[str, Any]
-    inside: list[FrameContent] = field(default_factory=list)
-
-
 async def explore_page(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
     """Elements with selectors, best first; headings, alerts, forms and rows that are alike."""
-    frames = _with_inner_frames(await _read_frame(page.main_frame, "", MOST_FRAMES))
-    elements: list[tuple[FrameContent, int, dict[str, Any]]] = []
-    for frame in frames:
-        for index, element in enumerate(frame.facts["elements"]):
-            elements.append((frame, index, element))
-    ranking = _ranking([element for _, _, element in elements], instruction)[: max(1, limit)]
-    best = await asyncio.gather(*(_element_result(*elements[at]) for at in ranking))
-    left_out = len(elements) - len(ranking) + sum(frame.facts["passed"] for frame in frames)
+    frames = await _ready_frames(page)
+    elements = _all_elements(frames)
+    order = ranking(elements, instruction, limit)
+    best = await _element_results(frames, [elements[at] for at in order])
+    left_out = len(elements) - len(order) + sum(frame.facts["passed"] for frame in frames)
+    result: dict[str, Any] = {}
+    if frames[0].facts["busy"]:
+        result["loading"] = f"the page is still loading: {frames[0].facts['busy']}"
+    covers = [mask(frame.facts["cover"]) for frame in frames if frame.facts["cover"]]
+    if covers:
+        result["covered"] = covers[0]
     lists = {
         "headings": _texts(frames, "headings"),
         "alerts": _texts(frames, "alerts"),
         "forms": _forms(frames),
         "rows": await _all_rows(frames),
     }
-    result: dict[str, Any] = {name: values for name, values in lists.items() if values}
+    result |= {name: values for name, values in lists.items() if values}
     result["elements"] = best
     if left_out:
         result["more"] = f"{left_out:,} more elements"
@@ -87,88 +86,68 @@ async def similar(page: Page, selector: str) -> list[str]:
     return [selector for _, selector in scored[:MOST_SIMILAR]]
 
 
-async def dom_of(page: Page) -> Dom:
-    """The elements of a page and of the frames in it."""
-    return await _dom(page.main_frame, MOST_FRAMES)
-
-
-async def _dom(frame: Frame, most: int) -> Dom:
-    from playwright.async_api import Error
-
-    children = await asyncio.wait_for(page_script.frames(frame, max(0, most)), READ_SECONDS)
-    raw = await _read(frame, "dom")
-    inside = []
-    for child in children:
-        dom = Dom(None)
-        with suppress(Error, TimeoutError):
-            if child:
-                dom = await _dom(child, most - len(children))
-        inside.append(dom)
-    return Dom(read(raw["tree"], inside), raw["left"] + sum(dom.unread for dom in inside))
-
-
-async def _read_frame(frame: Frame, prefix: str, most: int) -> FrameContent:
-    """What a frame shows, and the frames in it, at most so many; one that does not answer is left
-    out."""
-    from playwright.async_api import Error
-
-    children = await asyncio.wait_for(page_script.frames(frame, max(0, most)), READ_SECONDS)
-    facts = await _read(frame, "explore")
-    content = FrameContent(frame, prefix, facts)
-    for index, element in enumerate(facts["elements"]):
-        child = children[element["frame"]] if element["frame"] >= 0 else None
-        if child is None:
-            continue
-        with suppress(Error, TimeoutError):
-            selector = await _selector(content, index, element)
-            inner_prefix = f"{prefix}frame={selector} >> "
-            inner = await _read_frame(child, inner_prefix, most - len(children))
-            content.inside.append(inner)
-    return content
-
-
-async def _read(frame: Frame, what: str) -> dict[str, Any]:
-    """What the reader says of a frame, within its time."""
-    found: dict[str, Any] = await asyncio.wait_for(
-        page_script.read(frame, what, seconds=2 * READ_SECONDS), READ_SECONDS
-    )
-    return found
-
-
-def _with_inner_frames(content: FrameContent) -> list[FrameContent]:
-    frames = [content]
-    for inner in content.inside:
-        frames.extend(_with_inner_frames(inner))
+async def _ready_frames(page: Page) -> list[FrameContent]:
+    """What a page shows when it says no longer that it is loading and, if it is new, stays the
+    same; or when its time is over."""
+    clock = asyncio.get_running_loop().time
+    end = clock() + LOADING_SECONDS
+    frames = await frame_contents(page)
+    same = 0
+    while clock() < end:
+        facts = frames[0].facts
+        is_new = (facts["age"] or YOUNG_SECONDS) < YOUNG_SECONDS
+        if not facts["busy"] and (same >= SAME_LOOKS or not is_new):
+            break
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        before = _shape(frames)
+        frames = await frame_contents(page)
+        same = same + 1 if _shape(frames) == before else 0
     return frames
 
 
-def _ranking(elements: Sequence[dict[str, Any]], instruction: str) -> list[int]:
-    """Numbers of the elements, the most telling for the instruction first, the others as they stand
-    on the page.
+def _shape(frames: Sequence[FrameContent]) -> list[tuple[str, str]]:
+    """Role and name of everything on a page."""
+    shape = []
+    for frame in frames:
+        facts = [element["fact"] for element in frame.facts["elements"]]
+        shape += [(fact["role"], fact["name"]) for fact in facts]
+    return shape
 
-    Of rows that are alike the first few will do, unless the instruction speaks of another.
-    """
-    passages = []
+
+def _all_elements(frames: Sequence[FrameContent]) -> list[dict[str, Any]]:
+    """The elements of all frames, each with the number of its frame and its own in it."""
+    elements = []
+    for number, frame in enumerate(frames):
+        for at, element in enumerate(frame.facts["elements"]):
+            form = (number, element["form"]) if element["form"] >= 0 else None
+            elements.append({**element, "form": form, "frame_number": number, "at": at})
+    return elements
+
+
+async def _element_results(
+    frames: Sequence[FrameContent], elements: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Elements as a result tells of them, in the same order; one that is gone meanwhile is not
+    among them."""
+    places = _places(elements)
+    numbers: list[list[int]] = [[] for _ in frames]
     for element in elements:
-        fact = element["fact"]
-        about = " ".join(element["about"])
-        passages.append(f"{fact['role']} {fact['name']} {about} {_row_text(element)}")
-    scores = relevance.rank(passages, instruction)
-    numbers = []
-    for number, element in enumerate(elements):
-        row = element["row"]
-        if scores[number] or not row or row["number"] < FIRST_ROWS:
-            numbers.append(number)
-    return sorted(numbers, key=lambda number: (-scores[number], number))
+        numbers[element["frame_number"]].append(element["at"])
+    asking = [frame.selectors(wanted) for frame, wanted in zip(frames, numbers, strict=True)]
+    answers = await asyncio.gather(*asking)
+    selectors: dict[tuple[int, int], str] = {}
+    for number, (wanted, found) in enumerate(zip(numbers, answers, strict=True)):
+        for at, selector in zip(wanted, found, strict=True):
+            selectors[number, at] = selector
+    results = []
+    for element, place in zip(elements, places, strict=True):
+        selector = selectors[element["frame_number"], element["at"]]
+        if selector:
+            results.append({"selector": selector, **_element_result(element, place)})
+    return results
 
 
-def _row_text(element: dict[str, Any]) -> str:
-    return str(element["row"]["text"]) if element["row"] else ""
-
-
-async def _element_result(
-    content: FrameContent, index: int, element: dict[str, Any]
-) -> dict[str, Any]:
+def _element_result(element: dict[str, Any], place: str) -> dict[str, Any]:
     """An element as a result tells of it, without secrets."""
     fact = dict(element["fact"])
     field_id, name, autocomplete = element["about"]
@@ -177,40 +156,64 @@ async def _element_result(
         "id": field_id,
         "name": name,
         "autocomplete": autocomplete,
-        "label": fact["name"],
+        "label": fact["name"] or fact.get("near", ""),
     }
     if fact.get("value") and is_secret_field(about):
         fact["value"] = HIDDEN
-    result: dict[str, Any] = {"selector": content.prefix + await _selector(content, index, element)}
+    result: dict[str, Any] = {}
     for key, value in fact.items():
         result[key] = mask(value) if isinstance(value, str) else value
-    row = _row_text(element)
+    row = element["row"]["text"] if element["row"] and not element["row"]["menu"] else ""
     if row not in ("", fact["name"]):
         result["row"] = mask(row)
+    elif place:
+        result["in"] = mask(place)
     return result
 
 
-async def _selector(content: FrameContent, index: int, element: dict[str, Any]) -> str:
-    """The first selector that leads to this element alone."""
-    from playwright.async_api import Error
+def _places(elements: Sequence[dict[str, Any]]) -> list[str]:
+    """For elements that share their role and name with others, what tells them apart: the place
+    that each is in, or the heading before it."""
+    levels: list[list[str]] = []
+    for element in elements:
+        named = [f"{role} {name}" for role, name in element["inside"]]
+        levels.append([*named, element["heading"]])
+    keys = [(element["fact"]["role"], element["fact"]["name"]) for element in elements]
+    counts = Counter(keys)
+    places = []
+    for key, own, element in zip(keys, levels, elements, strict=True):
+        if element["alone"] and counts[key] == 1:
+            places.append("")
+            continue
+        others = [found for other, found in zip(keys, levels, strict=True) if other == key]
+        places.append(_distinctive(own, others))
+    return places
 
-    for selector in element["tries"]:
-        with suppress(Error):
-            if await page_script.is_alone(content.frame, selector, index):
-                return str(selector)
-    return str(element["tries"][-1]) if element["tries"] else ""
+
+def _distinctive(own: Sequence[str], others: Sequence[Sequence[str]]) -> str:
+    """The nearest place that the fewest others are in as well."""
+    best = ""
+    fewest = len(others) + 1
+    for place in own:
+        sharing = sum(place in other for other in others)
+        if place and sharing < fewest:
+            best = place
+            fewest = sharing
+    return best
 
 
 async def _all_rows(frames: Sequence[FrameContent]) -> list[dict[str, Any]]:
-    """The kinds of rows that are on a page, those of each frame at once."""
+    """The kinds of rows that are on a page, tables and lists before menus, those of each frame at
+    once."""
     reading = []
     for frame in frames:
-        reading += [_rows(frame, row) for row in frame.facts["rows"][:MOST_LISTED]]
+        kinds = sorted(frame.facts["rows"], key=lambda row: row["menu"])
+        reading += [_rows(frame, row) for row in kinds[:MOST_LISTED]]
     found = await asyncio.gather(*reading)
-    return [rows for rows in found if rows is not None]
+    return [rows for rows in found if rows is not None][:MOST_LISTED]
 
 
-async def _rows(content: FrameContent, row: dict[str, Any]) -> dict[str, Any] | None:
+async def _rows(content: FrameContent, row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Rows that are alike, with how many the selector really finds and the parts of the first
     one."""
     from playwright.async_api import Error
@@ -223,8 +226,11 @@ async def _rows(content: FrameContent, row: dict[str, Any]) -> dict[str, Any] | 
         return None
     selector = content.prefix + row["selector"]
     result: dict[str, Any] = {"rows": count, "selector": selector, "like": mask(row["like"])}
-    cells = [{"selector": cell, "text": mask(text)} for cell, text in row["cells"]]
-    if cells:
+    cells = []
+    for cell_selector, text, *column in row["cells"]:
+        cell = {"selector": cell_selector, "text": mask(text)}
+        cells.append({"column": mask(column[0]), **cell} if column else cell)
+    if cells and not row["menu"]:
         result["cells"] = cells
     return result
 
@@ -233,13 +239,16 @@ def _texts(frames: Sequence[FrameContent], kind: str) -> list[str]:
     texts = []
     for frame in frames:
         texts += [mask(text) for text in frame.facts[kind] if text]
-    return texts[:MOST_LISTED]
+    return list(dict.fromkeys(texts))[:MOST_LISTED]
 
 
 def _forms(frames: Sequence[FrameContent]) -> list[dict[str, Any]]:
     forms = []
     for frame in frames:
-        forms += frame.facts["forms"]
+        for form in frame.facts["forms"]:
+            if form["fields"] or form["name"]:
+                told = {"selector": frame.prefix + form["selector"], "fields": form["fields"]}
+                forms.append({"name": mask(form["name"]), **told} if form["name"] else told)
     return forms[:MOST_LISTED]
 
 

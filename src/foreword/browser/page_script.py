@@ -22,6 +22,7 @@ ENGINE = "foreword"
 # For one reading of a page or frame. The largest pages take seconds in the browser itself; at half,
 # a busy machine fails on them.
 READ_SECONDS = 15.0
+_PROGRAMS = ("flat_tree", "accessible", "selectors", "rows", "obstacles", "dom", "explore")
 
 
 async def prepare(playwright: Playwright) -> None:
@@ -30,9 +31,12 @@ async def prepare(playwright: Playwright) -> None:
     await playwright.selectors.register(ENGINE, _source(), content_script=True)
 
 
-async def read(scope: Page | Frame | FrameLocator | Locator, what: str, *, seconds: float) -> Any:
+async def read(
+    scope: Page | Frame | FrameLocator | Locator, what: str, *, seconds: float, **more: Any
+) -> Any:
     """What the reader says of a document, or of an element."""
-    found = await scope.locator(_selector(what=what)).get_attribute("value", timeout=1000 * seconds)
+    request = scope.locator(_selector(what=what, **more))
+    found = await request.get_attribute("value", timeout=1000 * seconds)
     return json.loads(found or "null")
 
 
@@ -66,10 +70,11 @@ def _selector(**what: Any) -> str:
 
 @cache
 def _source() -> str:
-    """The reader, with the two programs that it runs in their places."""
+    """The reader, with the programs that it is made of in their places."""
     folder = files("foreword.browser")
     source = (folder / "reader.js").read_text(encoding="utf-8")
-    for place, name in (("DOM", "dom.js"), ("EXPLORE", "explore.js")):
-        program = (folder / name).read_text(encoding="utf-8")
-        source = source.replace(f": {place}", f": {program.strip()}", 1)
+    for name in _PROGRAMS:
+        program = (folder / f"{name}.js").read_text(encoding="utf-8").strip()
+        # The opening comment would hide what stands behind it on its line.
+        source = source.replace(f"${name.upper()}$", f"\n{program}\n", 1)
     return source

@@ -1,7 +1,10 @@
 // A selector engine of Playwright's, which runs in a world of its own: whatever a page has made of its built-ins,
 // they are the browser's here. Values come out in an attribute of an element that is in no document.
 (() => {
-  const readers = {dom: DOM, explore: EXPLORE};
+  const tree = $FLAT_TREE$;
+  const accessible = ($ACCESSIBLE$)(tree), selectors = ($SELECTORS$)(tree);
+  const rowsIn = ($ROWS$)({tree, accessible, selectors}), obstacles = ($OBSTACLES$)({tree, accessible});
+  const readers = {dom: $DOM$, explore: $EXPLORE$};
   const secret = new WeakSet();  // fields that were seen to hold a password, whatever they are made into later
   const taken = [];
   let frames = [], found = [];
@@ -26,7 +29,7 @@
     const at = selector ? element.querySelector(selector) : element;
     return at === null ? null : name ? attribute(at, name) : own(at);
   };
-  const inside = (root, most) => {
+  const framesIn = (root, most) => {
     const all = [], waiting = [root];
     while (waiting.length && all.length < most) {
       const at = waiting.pop();
@@ -36,14 +39,15 @@
     }
     return all;
   };
-  const value = (root, {what, most, fields}) => {
+  const value = (root, {what, at}) => {
     switch (what) {
-      case 'dom': return readers.dom(frames, isSecret);
+      case 'dom': return readers.dom(frames, isSecret, {tree, accessible});
       case 'explore': {
-        const seen = readers.explore(frames, isSecret);
+        const seen = readers.explore(frames, isSecret, {tree, accessible, selectors, rowsIn, obstacles});
         found = seen.found;
         return seen.facts;
       }
+      case 'selectors': return at.map(number => selectors.tries(found[number].element, found[number]));
       case 'kind': return [root.tagName, (root.type || '').toLowerCase(), isSecret(root)];
       case 'options': return [...root.options].map(option => [option.text.trim(), option.value]);
       case 'taken': return taken.splice(0);
@@ -52,8 +56,8 @@
   const queryAll = (root, body) => {
     const asked = JSON.parse(decodeURIComponent(body));
     switch (asked.what) {
-      case 'frames': return frames = inside(root, asked.most);
-      case 'is': return root === found[asked.at] ? [root] : [root, root.ownerDocument.createElement('data')];
+      case 'frames': return frames = framesIn(root, asked.most);
+      case 'is': return root === found[asked.at]?.element ? [root] : [root, root.ownerDocument.createElement('data')];
       case 'take': {
         if (taken.length < asked.most) taken.push(asked.fields === null ? own(root)
           : Object.fromEntries(asked.fields.map(([name, how]) => [name, part(root, how)])));

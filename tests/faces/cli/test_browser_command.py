@@ -112,7 +112,7 @@ def test_calls_by_hand_share_the_browser_they_attach_to(
         inspection="lightweight_exploration",
         instruction="which fields?",
     )
-    assert "#password" in looked.out
+    assert 'role=textbox[name=\\"Password\\"]' in looked.out
     refused = call(root, address, "debug_navigate", url="https://example.com/", reason="leave")
     assert refused.code == 1
     assert "is not among the allowed origins" in json.loads(refused.out)["error"]

@@ -1,0 +1,134 @@
+// Selectors that may lead to an element, those that last longest first: test id, role and name, id, href, attributes,
+// class, the same within a named place, and only then numbers. Each is tried by the caller before it is given out.
+(tree) => {
+  const {tagOf, idOf} = tree;
+  const LONGEST_NAME = 80, LONGEST_AROUND = 400, MOST_PLACES = 3, MOST_CLASSES = 3;
+  const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'data-automation-id'];
+  // Attributes that say what an element is or does.
+  const TELLING = ['name', 'aria-label', 'title', 'placeholder', 'alt', 'formaction', 'value', 'type', 'rel', 'for'];
+  const STATES = /^(is|has|ng|js|v)-|active|selected|current|hover|focus|open|expanded|collapsed|disabled|enabled|checked|visible|hidden|shown|odd|even|first|last|loading|dirty|valid|touched/i;
+  const GENERATED = /\d{3,}|\d[a-f]|[a-f]\d|[0-9a-f]{8,}|^[:«_]?r\d|^ember|^mui-|^radix-|^headlessui|emotion|^css-|^sc-|^jsx-|^svelte-|[-_:]\d+$|\$\d/i;
+  const ICON = /^(fa|bi|mdi|ti|ri|icon|glyphicon|octicon|pi|la|codicon|lucide|material|jp)-(?!(fw|lg|spin|solid|regular|brands|icon|icons)$)[a-z][\w-]*|[a-z]-icon$/i;
+  const quoted = (text) => JSON.stringify(text);
+  const isPlain = (id) => /^[A-Za-z_][\w-]*$/.test(id);
+  const isGenerated = (id) => GENERATED.test(id);
+  const byId = (id) => isPlain(id) ? '#' + id : `[id=${quoted(id)}]`;
+  const classes = (element) => [...element.classList].filter(name => isPlain(name) && name.length > 2 && !/\d/.test(name)
+    && !STATES.test(name) && !isGenerated(name) && !/[a-z][A-Z][a-z]*[A-Z]/.test(name));
+  const lasting = (element) => {
+    for (const key of TEST_IDS) if (element.getAttribute(key)) return `[${key}=${quoted(element.getAttribute(key))}]`;
+    const id = idOf(element);
+    return id && !isGenerated(id) ? byId(id) : '';
+  };
+  // A tag with its position among its like, up to an element with a lasting id; over a shadow root by `>>`.
+  const path = (element) => {
+    const steps = [];
+    for (let at = element; at && tagOf(at) !== 'BODY'; at = at.parentElement) {
+      const anchor = lasting(at);
+      if (anchor) { steps.unshift(anchor); break; }
+      const beside = [...(at.parentElement ?? at.getRootNode()).children].filter(other => tagOf(other) === tagOf(at));
+      steps.unshift(at.localName + (beside.length > 1 ? `:nth-of-type(${beside.indexOf(at) + 1})` : ''));
+      if (!at.parentElement) break;
+    }
+    const host = element.getRootNode().host, inner = steps.join(' > ');
+    return host ? `${path(host)} >> ${inner}` : inner;
+  };
+  const byName = (role, name) => {
+    if (!role || !name || name.length > LONGEST_NAME) return '';
+    const plain = tree.clean(name, name.length);
+    if (plain === name) return `role=${role}[name=${quoted(name)}]`;
+    return plain ? `role=${role}[name*=${quoted(plain)}]` : '';  // the sign of an icon font is no part of it
+  };
+  const byAttributes = (element) => {
+    const tag = element.localName, tries = [];
+    const href = element.getAttribute('href');
+    if (href && !/^(#$|data:|javascript:)/i.test(href) && href.length < 200) tries.push(`${tag}[href=${quoted(href)}]`);
+    const given = [...element.attributes].map(one => one.name).filter(name => name.startsWith('data-') && !TEST_IDS.includes(name));
+    for (const name of [...TELLING, ...given]) {
+      const value = element.getAttribute(name);
+      if (!value || value.length > LONGEST_NAME || (name.startsWith('data-') && isGenerated(value))) continue;
+      if (name === 'value' && !['BUTTON', 'INPUT'].includes(tagOf(element))) continue;
+      if (name === 'value' && !['submit', 'button', 'radio', 'checkbox', 'reset'].includes(element.type)) continue;
+      tries.push(`${tag}[${name}=${quoted(value)}]`);
+    }
+    return tries;
+  };
+  const byClass = (element) => {
+    const names = classes(element).slice(0, MOST_CLASSES);
+    const tries = names.map(name => `${element.localName}.${name}`);
+    if (names.length > 1) tries.push(`${element.localName}.${names.join('.')}`);
+    return tries;
+  };
+  // A place around an element that has a name of its own.
+  const placeSelector = (place) => lasting(place.element) || (place.words ? `${short(place.element)}:has-text(${quoted(place.words)})`
+    : byName(place.role, place.name));
+  const short = (element) => {
+    const [first] = classes(element);
+    return first ? `${element.localName}.${first}` : element.localName;
+  };
+  // An element by what it and the elements around it are, without a number.
+  const byKind = (element) => {
+    const tries = [];
+    let chain = short(element);
+    for (let at = element.parentElement, up = 0; at && at !== document.body && up < 4; at = at.parentElement, up++) {
+      tries.push(chain);
+      chain = `${short(at)} > ${chain}`;
+    }
+    return tries;
+  };
+  // What a button without words shows instead: the class of its icon, or the drawing that it refers to.
+  const icon = (element) => {
+    for (const part of [element, ...element.querySelectorAll('i, span, svg, use, img')].slice(0, 8)) {
+      const drawing = /[#/]([\w-]*[a-z][\w-]*)(\.svg)?$/i.exec(part.getAttribute('href') || part.getAttribute('xlink:href') || (part === element ? '' : part.getAttribute('src')) || '');
+      const named = part.getAttribute('data-icon') || [...part.classList].find(one => ICON.test(one)) || (part !== element && drawing && drawing[1]) || '';
+      if (named) return {part, name: named};
+    }
+    return null;
+  };
+  const byIcon = (element) => {
+    const shown = icon(element);
+    if (!shown || !shown.part.classList.contains(shown.name)) return [];
+    return shown.part === element ? [`${element.localName}.${shown.name}`] : [`${element.localName}:has(${shown.part.localName}.${shown.name})`];
+  };
+  // An element within one around it, by words that none beside that one has.
+  const byWordsAround = (element, inner) => {
+    const tries = [];
+    for (let at = element.parentElement, up = 0; at && at !== document.body && up < 8 && tries.length < 9; at = at.parentElement, up++) {
+      if (tree.clean(at.innerText, LONGEST_AROUND + 1).length > LONGEST_AROUND) break;
+      const beside = [...(at.parentElement?.children || [])].filter(other => other !== at && other.localName === at.localName);
+      if (!beside.length) continue;
+      const others = beside.map(other => tree.clean(other.textContent, LONGEST_AROUND).toLowerCase());
+      const leaves = [...at.querySelectorAll('*')].filter(part => !part.children.length && !element.contains(part));
+      const words = leaves.map(part => tree.clean(part.textContent, LONGEST_NAME + 1)).find(text => /\p{L}/u.test(text)
+        && text.length <= LONGEST_NAME && !others.some(other => other.includes(text.toLowerCase())));
+      if (words) tries.push(...inner.map(one => `${short(at)}:has-text(${quoted(words)}) >> ${one}`));
+    }
+    return tries;
+  };
+  // All selectors worth trying for an element. `name` is '' where others of its role have the same; `places` are around it, the
+  // nearest first; `turn` is its number among those of its role and name.
+  const tries = (element, {role, name, isAlone, places, turn}) => {
+    const id = idOf(element), named = byName(role, name), isCount = /\d/.test(name);
+    const best = TEST_IDS.map(key => [key, element.getAttribute(key)]).filter(([, value]) => value)
+      .map(([key, value]) => `[${key}=${quoted(value)}]`);
+    if (isAlone && named && !isCount) best.push(named);
+    if (id && !isGenerated(id)) best.push(byId(id));
+    if (isAlone && named && isCount) best.push(named);  // a count or a date in a name changes
+    const attributes = byAttributes(element), byClasses = byClass(element);
+    const inPlaces = [];
+    for (const place of places.slice(0, MOST_PLACES)) {
+      const outer = placeSelector(place);
+      if (!outer) continue;
+      for (const inner of [named, ...attributes.slice(0, 2), ...byClasses.slice(-1)]) if (inner) inPlaces.push(`${outer} >> ${inner}`);
+      if (place.words) inPlaces.push(`${outer} >> ${element.localName}`);
+    }
+    const text = name && name.length < LONGEST_NAME && !['INPUT', 'SELECT', 'TEXTAREA', 'IFRAME'].includes(tagOf(element))
+      ? [`text=${quoted(tree.clean(name, LONGEST_NAME))}`] : [];
+    const inner = [named, ...byIcon(element), ...byClasses.slice(-1), short(element)].filter(Boolean);
+    const words = name && !named ? [`${short(element)}:has-text(${quoted(tree.clean(name, LONGEST_NAME))})`] : [];
+    const around = [...words, ...byIcon(element), ...(isAlone && name ? [] : byWordsAround(element, inner))];
+    const numbered = [...(id && isGenerated(id) ? [byId(id)] : []), ...(named ? [`${named} >> nth=${turn}`] : []), path(element)];
+    return [...new Set([...best, ...attributes, ...(isAlone ? [] : inPlaces), ...byClasses, ...text, ...(isAlone ? inPlaces : []), ...around, ...byKind(element), ...numbered])].filter(Boolean);
+  };
+  return {tries, path, short, classes, icon, isGenerated};
+}
