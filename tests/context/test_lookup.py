@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import foreword
+from foreword.coding_agents.templates import text as coding_recipe
 from foreword.errors import BadBudget, BadSource, UnknownName, UsageError
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, workshop
@@ -289,3 +290,19 @@ def test_carriage_returns_cost_nothing_and_the_file_comes_back_as_it_is(tmp_path
     assert "\r" not in package.text
     (omission,) = package.report.omissions
     assert foreword.recall(omission.handle, tmp_path).encode() == raw
+
+
+def test_in_a_project_with_a_recipe_of_its_own_the_files_of_its_sections_are_found(
+    tmp_path: Path,
+) -> None:
+    recipes = tmp_path / "foreword" / "recipes"
+    recipes.mkdir(parents=True)
+    (recipes / "coding.yaml").write_text(coding_recipe("coding.yaml"), "utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tides.md").write_text("# Tides\n\nHigh water comes twice.\n", "utf-8")
+    (tmp_path / "docs" / "nets.md").write_text("# Nets\n\nMend them in winter.\n", "utf-8")
+    (tmp_path / "README.md").write_text("# Harbour\n\nBoats and moorings.\n", "utf-8")
+    assert "High water comes twice." in foreword.lookup("tides", root=tmp_path, save=False).text
+    found = foreword.lookup("where are the moorings of boats", root=tmp_path, save=False)
+    assert "Boats and moorings." in found.text
+    assert "High water" in foreword.lookup("tides", root=tmp_path, recipe="coding", save=False).text

@@ -24,7 +24,7 @@ from foreword.recipe.budget import choose_counter, whole_number
 from foreword.section import Budget, Rank, Rule, Section
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.library import RECIPE, Library, library_of
+from foreword.sources.library import RECIPE, Library, lookup_library
 from foreword.store import artifacts as artifacts_kept
 from foreword.store.paths import is_there
 from foreword.store.urls import open_database, place_of
@@ -80,7 +80,7 @@ def lookup(
         raise UsageError(
             "say what to look up", hint="a document's name, or a few words about what you need"
         )
-    library = library_of(root, recipe)
+    library = lookup_library(root, recipe)
     if not library.recipe.documents:
         raise UsageError(
             f"recipe {recipe!r} says nothing about documents, so there is nothing to look up",

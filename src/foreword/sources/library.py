@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from foreword.errors import AmbiguousName, BadSource
-from foreword.recipe.load import load
+from foreword.recipe.load import load, names
 from foreword.recipe.schema import Read, RecipeSpec
 from foreword.sources import documents, files, git_status, references
 from foreword.sources.documents import Document
@@ -206,6 +206,35 @@ def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
     """The documents of a project."""
     folder = project_root(root)
     return Library(folder, load(recipe, folder))
+
+
+def lookup_library(root: str | Path, recipe: str = RECIPE) -> Library:
+    """The documents that can be looked up in a project: those of the recipe, and where it has none,
+    the files that the sections of that recipe or of the project's own recipes are made of."""
+    library = library_of(root, recipe)
+    if library.recipe.documents and (recipe != RECIPE or library.documents):
+        return library
+    named = [recipe] if recipe != RECIPE else _own_recipes(library.root)
+    patterns = list[str]()
+    for name in named:
+        patterns += _file_patterns(load(name, library.root))
+    documents = {"doc": tuple(dict.fromkeys(patterns))}
+    spec = library.recipe.model_copy(update={"documents": documents, "within": ("",)})
+    by_sections = Library(library.root, spec)
+    return by_sections if by_sections.documents else library
+
+
+def _own_recipes(root: Path) -> list[str]:
+    """The recipes that the project itself brings."""
+    return [name for name, path in names(root).items() if path.is_relative_to(root)]
+
+
+def _file_patterns(recipe: RecipeSpec) -> Iterator[str]:
+    """The files of a recipe's sections, but for those that depend on what is asked."""
+    for section in recipe.sections.values():
+        for pattern in (section.file or "", *(section.files or ())):
+            if pattern and "{" not in pattern:
+                yield f"{section.folder}/{pattern}" if section.folder else pattern
 
 
 def _names(value: object) -> Iterator[str]:

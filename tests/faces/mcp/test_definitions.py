@@ -19,7 +19,7 @@ from foreword.faces.mcp.tools import TOOLS
 from foreword.tokens import counter
 from tests.command import foreword
 from tests.faces.behaviour import ITEMS, PythonClient, Refused, project
-from tests.faces.mcp.clients import PATIENCE_SECONDS, McpClient, over_stdio
+from tests.faces.mcp.clients import PATIENCE_SECONDS, McpClient, answer_of, over_stdio
 from tests.sessions import plan
 
 MOST_TOKENS, MOST_TOOLS = 2_000, 12
@@ -61,7 +61,7 @@ def test_the_definitions_of_all_tools_have_less_than_2000_tokens(client: McpClie
 
 def test_every_tool_says_what_it_takes_gives_and_does(client: McpClient) -> None:
     for tool in tool_definitions(client):
-        for schema in (tool["inputSchema"], tool["outputSchema"]):
+        for schema in (tool["inputSchema"], tool.get("outputSchema", {"type": "object"})):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
         assert tool["description"].endswith((".", ").", "..."))
@@ -81,16 +81,24 @@ def test_an_answer_is_a_text_as_well(client: McpClient) -> None:
         == {"name": "cone", "shown": '"04"'}
     )
     found = client.ask("call_tool", "lookup", {"wanted": "potter"})
-    assert found.content[0].text.strip() == found.structured_content["text"].strip()
+    assert found.structured_content is None  # a model would be shown that, as escaped JSON
+    assert found.content[0].text.strip() == answer_of(found)["text"].strip()
+
+
+def test_a_context_reaches_a_model_as_it_is_and_within_its_budget(client: McpClient) -> None:
+    asked = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 800}
+    found = client.ask("call_tool", "assemble_context", asked)
+    (content,) = found.content
+    assert found.structured_content is None
+    assert "\\n" not in content.text
+    assert counter("o200k").count(content.text) <= 800
 
 
 def test_a_page_says_where_the_next_one_begins(client: McpClient) -> None:
     asked = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 800}
     handle = client.call("assemble_context", **asked)["omissions"][0]["handle"]
     page = client.ask("call_tool", "recall", {"handle": handle, "budget": 500})
-    assert page.content[0].text.endswith(
-        f"\n[goes on at offset {page.structured_content['next_offset']}]"
-    )
+    assert page.content[0].text.endswith(f"\n[goes on at offset {answer_of(page)['next_offset']}]")
 
 
 def test_the_workflow_of_the_command_line_is_meant_where_none_is_named(client: McpClient) -> None:

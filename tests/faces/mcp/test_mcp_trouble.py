@@ -158,12 +158,12 @@ def test_ten_megabytes_are_kept_and_one_comes_back_fitted(connection: Frames) ->
         assert not connection.call("set_variable", name="much", value=value, reason="try")[
             "result"
         ]["isError"]
-    answer = connection.call("get_workflow_variable", name="much", budget=1000)["result"][
-        "structuredContent"
+    answer = connection.call("get_workflow_variable", name="much", budget=1000)["result"]["_meta"][
+        "foreword/answer"
     ]
     assert answer["whole_tokens"] > 100_000
-    page = connection.call("recall", handle=answer["handle"], budget=2000)["result"][
-        "structuredContent"
+    page = connection.call("recall", handle=answer["handle"], budget=2000)["result"]["_meta"][
+        "foreword/answer"
     ]
     assert text.startswith(page["text"].removeprefix('"')[:1000])
     connection.call("clear_variable", name="much", reason="done")
@@ -222,8 +222,8 @@ def test_calls_go_on_side_by_side(connection: Frames) -> None:
     while {one.get("id") for one in connection.unasked} < set(asked):
         connection.answer("ping", {})
     found = connection.call("get_workflow_variable", name="all", workflow="many")["result"][
-        "structuredContent"
-    ]
+        "_meta"
+    ]["foreword/answer"]
     assert found["value"] == {f"v{n}": n for n in range(40)}
 
 

@@ -12,6 +12,29 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.options import store_options
 
 INSTALL = "pip install 'foreword[mcp]'"
+LEAST_VERSION = 2  # of the library `mcp`
+
+
+def _missing_library(missing: ImportError) -> UsageError:
+    """What to do about a library of MCP that is not there, or there in an older version.
+
+    Others pin version 1 of it, as langchain-mcp-adapters does: then both can't be in one
+    environment, and need not be, since a client starts this server as a command.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version("mcp")
+    except PackageNotFoundError:
+        return UsageError(f"the MCP server needs {missing.name}", hint=INSTALL)
+    if int(found.partition(".")[0]) >= LEAST_VERSION:
+        return UsageError(f"the MCP server needs {missing.name}", hint=INSTALL)
+    return UsageError(
+        f"the MCP server needs mcp {LEAST_VERSION} or newer, and mcp {found} is installed, as"
+        " another package here asks for (langchain-mcp-adapters does)",
+        hint="install Foreword in an environment of its own (`pipx install 'foreword[mcp]'`) and"
+        " have the other start it as a command",
+    )
 
 
 @click.command()
@@ -66,8 +89,8 @@ def mcp(
     try:
         from foreword.faces.mcp import stdio_transport
         from foreword.faces.mcp.server import create_server
-    except ModuleNotFoundError as missing:
-        raise UsageError(f"the MCP server needs {missing.name}", hint=INSTALL) from None
+    except ImportError as missing:
+        raise _missing_library(missing) from None
     finally:
         gc.enable()
     from foreword.faces.http.app_state import AppState, Settings

@@ -36,6 +36,7 @@ INSTRUCTIONS = (
 BUG = "something went wrong inside Foreword"
 LONGEST_ERROR = 4_000  # characters: an error repeats what it was given, and a model reads all of it
 CODE = "foreword/code"  # under `_meta` of a result that is an error
+ANSWER = "foreword/answer"  # under `_meta` of a result that is a text: all of the answer, as data
 
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any]
@@ -150,7 +151,7 @@ def definition(tool: McpTool) -> types.Tool:
         name=tool.name,
         description=tool.about,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        output_schema=None if tool.gives_text else tool.output_schema,
         annotations=hints,
     )
 
@@ -183,7 +184,7 @@ def _call_tool(
             types.INVALID_PARAMS, f"unknown tool {name[:80]!r}; there are {', '.join(TOOLS)}"
         )
     try:
-        return _result(tool.call(server_state, arguments or {}))
+        return _result(tool, tool.call(server_state, arguments or {}))
     except ForewordError as error:
         log.info("%s: %s", name, error.code)
         return _failure(error.message, hint=error.hint, code=error.code)
@@ -194,11 +195,16 @@ def _call_tool(
         return _failure(message, hint=hint, code="bug")
 
 
-def _result(answer: Answer) -> types.CallToolResult:
-    """The answer as data, and as a text for models that read no data."""
-    return types.CallToolResult(
-        content=[types.TextContent(text=_answer_text(answer))], structured_content=answer
-    )
+def _result(tool: McpTool, answer: Answer) -> types.CallToolResult:
+    """The answer as a text for the model, and as data for programs.
+
+    Coding agents show a model the data of a result that has some, as JSON with every line break
+    escaped. So a tool whose answers are texts has no data but what programs find under `_meta`.
+    """
+    content: list[types.ContentBlock] = [types.TextContent(text=_answer_text(answer))]
+    if tool.gives_text:
+        return types.CallToolResult(content=content, _meta={ANSWER: answer})
+    return types.CallToolResult(content=content, structured_content=answer)
 
 
 def _answer_text(answer: Answer) -> str:

@@ -108,6 +108,11 @@ class McpTool:
             properties |= self._offered(output_schema(operation.gives))
         return {"type": "object", "properties": properties}
 
+    @property
+    def gives_text(self) -> bool:
+        """Whether what it gives may be a text, for a model to read as it is."""
+        return "text" in self.output_schema["properties"]
+
     def _offered(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         properties = schema["properties"]
         return {name: value for name, value in properties.items() if name not in self.hides}
