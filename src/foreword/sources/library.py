@@ -23,6 +23,7 @@ from foreword.sources.json_state import value_at
 from foreword.sources.project_root import project_root
 
 RECIPE = "factory"  # the recipe that knows documents, where none is named
+DOC = "doc"  # the kind of what is a document by being named in a section
 # in place of a name
 NEWEST = "newest"
 NONE = "none"
@@ -209,19 +210,18 @@ def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
 
 
 def lookup_library(root: str | Path, recipe: str = RECIPE) -> Library:
-    """The documents that can be looked up in a project: those of the recipe, and where it has none,
-    the files that the sections of that recipe or of the project's own recipes are made of."""
+    """The documents that can be looked up in a project: those of the recipe, and the files that the
+    sections of that recipe, or where none was named of the project's own recipes, are made of."""
     library = library_of(root, recipe)
-    if library.recipe.documents and (recipe != RECIPE or library.documents):
-        return library
-    named = [recipe] if recipe != RECIPE else _own_recipes(library.root)
     patterns = list[str]()
-    for name in named:
+    for name in _own_recipes(library.root) if recipe == RECIPE else [recipe]:
         patterns += _file_patterns(load(name, library.root))
-    documents = {"doc": tuple(dict.fromkeys(patterns))}
-    spec = library.recipe.model_copy(update={"documents": documents, "within": ("",)})
-    by_sections = Library(library.root, spec)
-    return by_sections if by_sections.documents else library
+    known = library.recipe.documents
+    docs = dict.fromkeys([*known.get(DOC, ()), *patterns])
+    on_demand = dict.fromkeys([*library.recipe.on_demand, DOC])
+    changed = {"documents": {**known, DOC: tuple(docs)}, "on_demand": tuple(on_demand)}
+    with_files = Library(library.root, library.recipe.model_copy(update=changed))
+    return with_files if patterns and with_files.documents else library
 
 
 def _own_recipes(root: Path) -> list[str]:
