@@ -202,6 +202,10 @@ def test_a_compression_of_gemini_is_followed_by_the_checkpoint_with_the_users_ne
     before = {"hook_event_name": "BeforeAgent", "prompt": "Go on.", **common}
     assert agent.answer("pre_compact_auto", **before) == {}
     agent.answer("pre_compact_auto", hook_event_name="PreCompress", **common)
+    assert agent.answer("pre_compact_auto", **before) == {}  # announced, and then not done
+    snapshot = {"id": "s", "type": "user", "content": "<state_snapshot>Tides.</state_snapshot>"}
+    with path.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps({"$set": {"messages": [snapshot]}}) + "\n")
     answer = agent.answer("pre_compact_auto", **before)
     assert answer["hookEventName"] == "BeforeAgent"
     assert "We decided to use UTC." in answer["additionalContext"]

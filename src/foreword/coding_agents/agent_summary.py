@@ -14,7 +14,7 @@ from foreword.coding_agents.hook_events import HookEvent
 # Of a transcript: behind a summary stand the files that the agent reads again, at most a few
 # hundred kilobytes.
 TAIL_BYTES = 4 * 1024 * 1024
-_MARKS = ('"isCompactSummary"', '"compacted"')
+_MARKS = ('"isCompactSummary"', '"compacted"', "<state_snapshot>")
 
 
 def transcript_ending(event: HookEvent, root: Path) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.coding_agents import trusted_files
-from foreword.coding_agents.hook_events import WHERE, HookEvent
+from foreword.coding_agents.hook_events import WHERE, HookEvent, agent_of
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 
@@ -36,8 +36,11 @@ _HEAD = lazy_pattern(r"ref: refs/heads/(?P<branch>[^\s\x00-\x1f]{1,120})\s*")
 _NOT_IN_NAMES = lazy_pattern(r"[^A-Za-z0-9._-]+")
 
 
-def write(event: HookEvent, root: Path) -> Path:
-    """Write the checkpoint of this conversation, in place of an earlier one; returns its file."""
+def write(event: HookEvent, root: Path) -> Path | None:
+    """Write the checkpoint of this conversation, in place of an earlier one; returns its file.
+
+    Gemini CLI announces a compression before every turn, the first one too: then there is nothing.
+    """
     from foreword.agent_sessions.reader import SessionFile, bytes_session, session_of_document
     from foreword.coding_agents import work_state
     from foreword.tokens import counter
@@ -51,6 +54,8 @@ def write(event: HookEvent, root: Path) -> Path:
     else:
         raise BadSource(WHERE, "it names no transcript")
     messages = conversation(session.events) if session is not None else []
+    if not messages and agent_of(event) == "gemini":
+        return None
     if not messages:
         raise BadSource(event.transcript or WHERE, "no message in it")
     task = task_of(root)

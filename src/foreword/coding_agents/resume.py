@@ -43,6 +43,7 @@ LOADED_BY_AGENT = {
     "gemini": ("GEMINI.md",),
     "opencode": ("AGENTS.md",),
 }
+SNAPSHOT = "<state_snapshot>"  # opens the summary of Gemini CLI
 FALLBACK = "factory"
 GAP = "\n\n"  # between the parts
 
@@ -52,7 +53,7 @@ def context(root: Path, event: HookEvent, recipe: str = "") -> str:
     ending = _or_empty("the transcript", lambda: agent_summary.transcript_ending(event, root))
     if event.source == "resume" and agent_summary.is_in_play(ending, LEADS):
         return ""
-    if event.name == BEFORE_AGENT and not _is_due(root, event, ending):
+    if event.name == BEFORE_AGENT and not _is_due(ending):
         return ""
     summary = agent_summary.newest_summary(ending)
     tier_0 = _or_empty("tier 0", lambda: _tier_0(root, recipe, event))
@@ -65,15 +66,10 @@ def context(root: Path, event: HookEvent, recipe: str = "") -> str:
     return GAP.join(part for part in (LEADS, tier_0, checkpoint) if part)
 
 
-def _is_due(root: Path, event: HookEvent, ending: str) -> bool:
-    """Whether the conversation was compacted and nothing was brought back since: Gemini CLI has no
+def _is_due(ending: str) -> bool:
+    """Whether the conversation was compressed and nothing was brought back since: Gemini CLI has no
     event behind a compression, so the user's next words are it."""
-    checkpoint = _newest_checkpoint(root, event.session)
-    if checkpoint is None or checkpoint.extra.get(CONVERSATION) != event.session:
-        return False
-    said = ending.rfind(json.dumps(LEADS)[1:-1])
-    since = f"checkpoint {checkpoint.sequence} of {checkpoint.written_at}"
-    return said < 0 or since not in ending[said:]
+    return ending.rfind(SNAPSHOT) > ending.rfind(json.dumps(LEADS)[1:-1])
 
 
 def _or_empty(what: str, read: Callable[[], str]) -> str:

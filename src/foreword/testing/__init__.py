@@ -1,9 +1,9 @@
 """Fakes for tests, yours and ours, and a small real model. A fake speaks its provider's wire format
 over real HTTP.
 
-`fake_provider` is a server on loopback that answers OpenAI's `/chat/completions` and `/responses`
-and Anthropic's `/v1/messages`, streamed or whole, as a test tells it to: texts, tool calls, errors,
-delays, broken connections.
+`fake_provider` is a server on loopback that answers OpenAI's `/chat/completions` and `/responses`,
+Anthropic's `/v1/messages` and Gemini's `:generateContent`, streamed or whole, as a test tells it
+to: texts, tool calls, errors, delays, broken connections.
 
     from foreword.models import ask
     from foreword.testing import Reply, fake_provider

@@ -1,8 +1,8 @@
 """A provider on loopback that replies as it is told, in the format of the path that was asked.
 
-A server of real HTTP for real clients; the formats are `openai_chat`, `openai_responses` and
-`anthropic`. It waits on an event and never sleeps, so that closing it ends whatever it was in the
-middle of.
+A server of real HTTP for real clients; the formats are `openai_chat`, `openai_responses`,
+`anthropic` and `gemini`. It waits on an event and never sleeps, so that closing it ends whatever it
+was in the middle of.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from itertools import chain, islice
 from threading import Event, Lock, Thread
 from typing import Any
 
-from foreword.testing import anthropic, openai_chat, openai_responses
-from foreword.testing.replies import Reply, Script, reply_content
+from foreword.testing import anthropic, gemini, openai_chat, openai_responses
+from foreword.testing.replies import Reply, Script, count_request, reply_content
 
 FORMATS = {
     "/chat/completions": openai_chat,
     "/responses": openai_responses,
     "/v1/messages": anthropic,
+    ":generateContent": gemini,
+    ":streamGenerateContent": gemini,
 }
+# Where clients only ask how many tokens a request has, and what the number is called.
+COUNTING = {"/v1/messages/count_tokens": "input_tokens", ":countTokens": "totalTokens"}
+STREAMED_BY_PATH = ":streamGenerateContent"
 PIECES_BEFORE_TROUBLE = 3  # of a stream that breaks, or fails midway: enough for some of its text
 OVERLOADED = 529  # Anthropic's own status, which `http` does not know
 POLL_SECONDS = 0.01  # how soon a server that is closed ends; the default is half a second
@@ -126,6 +131,10 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(data)
         except ValueError:
             body = None
+        counting = _counting_field(self.path)
+        if counting and isinstance(body, dict):
+            self._send(json.dumps({counting: count_request(body)}), HTTPStatus.OK, {})
+            return
         if wire is None:
             status = HTTPStatus.NOT_FOUND
             self._fail(openai_chat, status, status.description)
@@ -134,6 +143,11 @@ class _Handler(BaseHTTPRequestHandler):
             status = HTTPStatus.BAD_REQUEST
             self._fail(wire, status, status.description)
             return
+        path = self.path.split("?")[0]
+        if path.endswith(STREAMED_BY_PATH):
+            body["stream"] = True
+        if wire is gemini:
+            body.setdefault("model", path.rpartition("/")[2].partition(":")[0])
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply, number = self.server.reply_to(body, headers)
         with suppress(OSError):  # the client may have stopped waiting
@@ -216,6 +230,14 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:  # one of the script's own
         return "Error"
+
+
+def _counting_field(path: str) -> str:
+    """What the number of tokens is called where a path asks for nothing else."""
+    for end, name in COUNTING.items():
+        if path.split("?")[0].endswith(end):
+            return name
+    return ""
 
 
 def _format_of(path: str) -> Any:

@@ -15,7 +15,15 @@ from foreword.tokens import counter
 PER_MESSAGE_TOKENS = 4  # for the role and the marks around a message, about what providers count
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 # of a request: what the model reads, and what of that it does not
-SPOKEN = ("system", "instructions", "messages", "input", "tools")
+SPOKEN = (
+    "system",
+    "instructions",
+    "messages",
+    "input",
+    "tools",
+    "contents",
+    "systemInstruction",
+)
 UNSPOKEN = frozenset(
     ("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control")
 )
@@ -95,7 +103,7 @@ def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyCo
 
 def count_request(body: Mapping[str, Any]) -> int:
     """The tokens of everything that a request says to the model."""
-    messages = body.get("messages") or body.get("input") or []
+    messages = body.get("messages") or body.get("input") or body.get("contents") or []
     marks = PER_MESSAGE_TOKENS * (len(messages) if isinstance(messages, list) else 1)
     return marks + sum(map(_count, _texts([body.get(name) for name in SPOKEN])))
 
