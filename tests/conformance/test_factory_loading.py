@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import foreword
+from foreword import lint
 from foreword.engine.package import Package
-from foreword.errors import BadSource, InputMissing, UnknownName
+from foreword.errors import AmbiguousName, BadSource, InputMissing, UnknownName
 from foreword.tokens import COUNTERS
+from foreword.work import factory_project
 from tests.conformance.workshop import DOCUMENTS, PERSONA, WORKFLOW, limited, workshop
 from tests.factory import write
 
@@ -731,3 +733,48 @@ def test_tiers_too_small_for_anything_are_empty(tmp_path: Path) -> None:
 def test_the_project_may_say_which_plan_is_active(tmp_path: Path, line: str, words: str) -> None:
     plan = section(context(workshop(tmp_path, project=f"name: x\n{line}\n")), "plan")
     assert words in plan if words else plan == ""
+
+
+def test_front_matter_reaches_no_model_from_any_kind_of_document(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    for path in sorted(root.rglob("*.md")):
+        path.write_text(f"---\nname: {path.stem}\nmodel: kestrel\n---\n{path.read_text()}")
+    with foreword.Task.open(root, task="FEAT-9", workflow="feature") as task:
+        texts = [task.start().text]
+        texts += [task.enter(phase).text for phase in ("1", "2", "3a", "3b", "4")]
+        texts.append(task.invoke("packing").text)
+    texts.append(foreword.lookup("packing", root=root, save=False).text)
+    texts.append(foreword.lookup("how is a pot packed", root=root, save=False).text)
+    panel = factory_project.read_panel(root, "review")
+    for member in panel.members:
+        texts.append(factory_project.member_context(root, member, "+x").text)
+    assert panel.members
+    assert not any("kestrel" in text for text in texts)
+
+
+def test_a_name_that_several_share_is_refused_wherever_it_is_used(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    for folder in ("north", "south"):
+        persona = f"---\nname: {folder}-farrier\n---\n# Farrier\n\n## Role\n\nOf the {folder}.\n"
+        write(root, f"personas/{folder}/farrier.md", persona)
+    phase = "# Forge\n\n## Phase 1: Heat\n\n> **Adopt persona:** {}\n"
+    write(root, "prompts/workflows/forge.md", phase.format("farrier"))
+    paths = ["personas/north/farrier.md", "personas/south/farrier.md"]
+    with foreword.Task.open(root, task="T", workflow="feature") as task:
+        for use in (
+            lambda: foreword.lookup("farrier", root=root, save=False),
+            lambda: foreword.assemble("factory", root=root, phase="1", workflow="forge"),
+            lambda: task.invoke("farrier"),
+            lambda: factory_project.read_flow(root, "forge"),
+        ):
+            with pytest.raises(AmbiguousName) as caught:
+                use()
+            assert list(caught.value.paths) == paths
+    (problem,) = [one for one in lint.check(root) if one.code == "shared-name"]
+    assert (problem.file, problem.line) == ("prompts/workflows/forge.md", 5)
+    write(root, "prompts/workflows/forge.md", phase.format("south-farrier"))
+    text = foreword.assemble("factory", root=root, phase="1", workflow="forge").text
+    assert "Of the south." in text
+    assert "Of the north." not in text
+    assert "Of the north." in foreword.lookup("north-farrier", root=root, save=False).text
+    assert not [one for one in lint.check(root) if one.code == "shared-name"]

@@ -21,6 +21,7 @@ from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import FIRST_IN_GROUP, Form, Rank, Rule, Section
 from foreword.sources import commands, documents, files
+from foreword.sources.front_matter import without_front_matter
 from foreword.sources.library import Library, fields_of
 from foreword.text import lines, named_sections, relevance
 from foreword.text.blank_template import is_blank_template
@@ -182,6 +183,8 @@ class FileSectionReader:
     def read_files(self, tag: str, spec: SectionSpec) -> list[Section]:
         """Several files under one tag; the nearer to the task, the longer they are kept."""
         usable = self._usable_files(tag, self._paths(tag, spec))
+        if spec.files == (BY_TASK_TYPE,):  # instructions, whose front matter is for their loader
+            usable = [replace(file, text=without_front_matter(file.text)) for file in usable]
         summary = self._stand_in(tag) if spec.pick is not None else None
         contenders = [*usable, summary] if summary is not None else usable
         texts = [f"`{file.path}`\n{file.text}" for file in contenders]

@@ -17,13 +17,14 @@ from foreword.context import assemble
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
-from foreword.errors import BadBudget, UnknownName, UsageError
+from foreword.errors import AmbiguousName, BadBudget, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.plan.artifact_names import NAME
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.section import Budget, Rank, Rule, Section
 from foreword.sources import files
-from foreword.sources.documents import Document
+from foreword.sources.documents import Document, find_namesakes, is_called
+from foreword.sources.front_matter import front_matter, without_front_matter
 from foreword.sources.library import RECIPE, Library, lookup_library
 from foreword.store import artifacts as artifacts_kept
 from foreword.store.paths import is_there
@@ -52,6 +53,7 @@ class _Candidate:
     name: str
     source: str
     text: str
+    described: str = ""  # in its front matter, by which it is found and which nobody reads
     raw: bytes | None = None
 
 
@@ -136,13 +138,24 @@ def _by_name(
     if len(name.split()) > 1:
         return []
     for kind in kinds:
-        document = library.find(name, kind) if kind != ARTIFACT else None
+        document = _choose(name, kind, library) if kind != ARTIFACT else None
         if document is None:
             continue
         file = library.read(document)
         if isinstance(file, files.File):
             return [_candidate(document, file)]
     return []
+
+
+def _choose(name: str, kind: str, library: Library) -> Document | None:
+    """The one document that is called so. Several that only begin so make it a question."""
+    try:
+        return library.choose(name, kind)
+    except AmbiguousName:
+        namesakes = find_namesakes(library.of_kind(kind), name, kind)
+        if any(is_called(document, name) for document in namesakes):
+            raise
+        return None
 
 
 def _by_meaning(
@@ -204,7 +217,7 @@ def _scores(candidates: Sequence[_Candidate], wanted: str) -> list[float]:
 def _parts(candidate: _Candidate) -> Iterator[str]:
     """A document by its headings, in parts of some length; its name stands in front of the
     first."""
-    text = f"`{candidate.source}` {candidate.name}\n{candidate.text}"
+    text = f"`{candidate.source}` {candidate.name}\n{candidate.described}\n{candidate.text}"
     for section in _HEADING.split(text):
         for at in range(0, len(section), PART_CHARS):
             yield section[at : at + PART_CHARS]
@@ -219,12 +232,15 @@ def _is_path(wanted: str) -> bool:
 
 def _candidate(document: Document, file: files.File) -> _Candidate:
     text = lines.with_newlines(file.text)
-    plain = marks.plain(text) if document.path.endswith(".md") else text
+    is_markdown = document.path.endswith(".md")
+    plain = marks.plain(without_front_matter(text)) if is_markdown else text
+    description = front_matter(text)[0].get("description", "") if is_markdown else ""
     return _Candidate(
         kind=document.kind,
         name=document.name,
         source=document.path,
         text=plain,
+        described=description if isinstance(description, str) else "",
         raw=file.raw if plain == text else None,
     )
 

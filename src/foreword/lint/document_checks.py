@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from foreword.errors import CyclicFlow
 from foreword.lint.document_index import LARGEST_CHARS, DocumentIndex
-from foreword.lint.problem import Problem, error, warning
+from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.lint.repair import repairs
 from foreword.pattern import lazy_pattern
 from foreword.plan import artifact_names
@@ -263,6 +263,12 @@ def references(index: DocumentIndex, document: Document, text: str) -> Iterator[
     for named in references_in(text):
         name = named.name if named.is_path else f"{named.kind} {named.name!r}"
         if name in reported and not named.is_directive:
+            continue
+        shared = index.namesake_paths(named.name, named.kind, document.path) if named.kind else ()
+        if shared:
+            reported.add(name)
+            line = bisect_right(starts, named.at)
+            yield shared_name(document.path, line, named.name, shared)
             continue
         if not _is_in_vain(index, document, named, text):
             continue

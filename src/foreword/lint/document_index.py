@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from foreword.errors import AmbiguousName
 from foreword.recipe.schema import RecipeSpec
 from foreword.sources import documents, files
 from foreword.sources.documents import Document
@@ -41,7 +43,7 @@ class DocumentIndex:
         default_factory=lambda: files.Allowance(files=files.MOST_FOUND, bytes=MOST_BYTES)
     )
     _files: dict[str, files.File | files.Skip] = field(default_factory=dict)
-    _found_by_query: dict[_Query, Document | None] = field(default_factory=dict)
+    _found_by_query: dict[_Query, Sequence[Document]] = field(default_factory=dict)
     _existing: dict[str, bool] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
 
@@ -98,12 +100,30 @@ class DocumentIndex:
     # --- names ------------------------------------------------------------------------------------
 
     def find(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
-        """The document that a name or a path means."""
+        """The document that a name or a path means, the first where it means several."""
+        return next(iter(self._meant(wanted, kind, near)), None)
+
+    def namesake_paths(self, wanted: str, kind: str, near: str = "") -> list[str]:
+        """The files that a name means where it means several, so that none would be loaded."""
+        meant = self._meant(wanted, kind, near)
+        return [document.path for document in meant] if len(meant) > 1 else []
+
+    def _meant(self, wanted: str, kind: str, near: str) -> Sequence[Document]:
         query = (wanted, kind, posixpath.dirname(near))
         if query not in self._found_by_query:
-            candidates = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.documents
-            self._found_by_query[query] = documents.find_document(candidates, wanted, kind, near)
+            self._found_by_query[query] = self._look_for(wanted, kind, near)
         return self._found_by_query[query]
+
+    def _look_for(self, wanted: str, kind: str, near: str) -> Sequence[Document]:
+        if "/" in wanted or not kind:
+            candidates = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.documents
+            found = documents.find_document(candidates, wanted, kind, near)
+        else:
+            try:
+                found = self.library.choose(wanted, kind, near)
+            except AmbiguousName as several:
+                return [one for one in self.of_kind(kind) if one.path in several.paths]
+        return [found] if found is not None else []
 
     def namesakes(self, path: str) -> list[Document]:
         """The documents whose file has the same name."""

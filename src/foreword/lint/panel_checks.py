@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from foreword.errors import BadSource, did_you_mean
 from foreword.lint.document_index import DocumentIndex
-from foreword.lint.problem import Problem, error, warning
+from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.lint.project_files import names
 from foreword.review.condition import check
 from foreword.review.profile import ReviewProfile, read_profile
@@ -28,7 +28,12 @@ def panel_problems(index: DocumentIndex) -> Iterator[Problem]:
 
 
 def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Problem]:
+    shared_names: dict[str, list[str]] = {}
+
     def find_persona(name: str) -> tuple[str, str] | None:
+        shared = index.namesake_paths(name, "persona", document.path)
+        if shared:
+            shared_names[name] = shared
         found = index.find(name, "persona", near=document.path)
         return (found.path, index.text(found.path)) if found is not None else None
 
@@ -37,6 +42,8 @@ def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Probl
         panel = read_panel(text, document.name, document.path, find_persona)
     except BadSource:
         return  # a text about panels, or a panel that nobody can run: `panel list` says so
+    for name, shared in shared_names.items():
+        yield shared_name(document.path, _line_of(text, name), name, shared)
     known = [persona.name for persona in index.of_kind("persona")]
     for name in panel.missing:
         message = f"no persona is called {name!r}, so the panel comes to no verdict"

@@ -5,8 +5,11 @@ A plain value; `foreword lint` writes it as a line or as JSON.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from foreword.errors import name_list
 
 Severity = Literal["error", "warning"]
 
@@ -33,6 +36,12 @@ def warning(file: str, line: int, code: str, message: str) -> Problem:
 def error(file: str, line: int, code: str, message: str) -> Problem:
     """A problem that keeps something from working."""
     return Problem(file=file, line=line, code=code, severity="error", message=message)
+
+
+def shared_name(file: str, line: int, name: str, paths: Sequence[str]) -> Problem:
+    """A name that several files have, so that none of them would be loaded."""
+    message = f"{name!r} is the name of {len(paths):,} files, say which: {name_list(paths)}"
+    return error(file, line, "shared-name", message)
 
 
 def shut_folder(folder: str, reason: str) -> Problem:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from foreword.errors import did_you_mean
 from foreword.lint.document_index import DocumentIndex
-from foreword.lint.problem import Problem, error, warning
+from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import Read, RecipeSpec
 from foreword.sources import files
@@ -46,8 +46,12 @@ def project(index: DocumentIndex) -> Iterator[Problem]:
     for path in dict.fromkeys([*project_files(index), *policies]):
         yield from _unreadable(index, path)
     for named in names(index):
-        is_name = named.name not in ("", NEWEST, NONE)
-        if is_name and index.find(named.name, named.kind) is None:
+        if named.name in ("", NEWEST, NONE):
+            continue
+        shared = index.namesake_paths(named.name, named.kind)
+        if shared:
+            yield shared_name(named.file, named.line, named.name, shared)
+        elif index.find(named.name, named.kind) is None:
             yield from _unknown_name(index, named)
 
 

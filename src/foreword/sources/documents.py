@@ -86,11 +86,11 @@ def find_namesakes(
         end = "/" + _without_suffix(path)
         found = [one for one in candidates if _without_suffix(one.path).endswith(end)]
         return _nearest(found, near)
-    key = _key(name_of(path))
-    named = [document for document in candidates if _key(document.name) == key]
+    key = name_key(name_of(path))
+    named = [document for document in candidates if name_key(document.name) == key]
     if named or not key:
         return _nearest(named, near)
-    begun = [one for one in candidates if f"{_key(one.name)}-".startswith(f"{key}-")]
+    begun = [one for one in candidates if f"{name_key(one.name)}-".startswith(f"{key}-")]
     return _nearest(begun, near)
 
 
@@ -101,7 +101,7 @@ def is_called(document: Document, wanted: str) -> bool:
 
 def same_name(name: str, other: str) -> bool:
     """Whether two names are one, whatever the case and what stands between their words."""
-    return bool(_key(name)) and _key(name) == _key(other)
+    return bool(name_key(name)) and name_key(name) == name_key(other)
 
 
 def _nearest(documents: list[Document], near: str) -> list[Document]:
@@ -135,7 +135,8 @@ def _without_suffix(path: str) -> str:
     return path.removesuffix(".md").lower()
 
 
-def _key(name: str) -> str:
+def name_key(name: str) -> str:
+    """A name whatever its case and whatever stands between its words."""
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
 
 

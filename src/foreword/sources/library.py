@@ -41,6 +41,9 @@ class Library:
     root: Path
     recipe: RecipeSpec
     _files: dict[str, files.File | files.Skip] = field(default_factory=dict, init=False, repr=False)
+    _own_names: dict[str, dict[str, list[Document]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def documents(self) -> list[Document]:
@@ -110,11 +113,22 @@ class Library:
         if len(found) == 1 and documents.is_called(found[0], wanted):
             return found[0]
         # only now is it worth reading them all
-        own = [one for one in candidates if documents.same_name(self._own_name(one), wanted)]
+        own = self._by_own_name(kind).get(documents.name_key(wanted), [])
         meant = self._in_first_folder(own or found)
         if len(meant) > 1:
             raise AmbiguousName(kind, wanted, [document.path for document in meant])
         return meant[0] if meant else None
+
+    def _by_own_name(self, kind: str) -> dict[str, list[Document]]:
+        """The documents of a kind by the names that they give themselves."""
+        if kind not in self._own_names:
+            found = dict[str, list[Document]]()
+            for document in self.of_kind(kind):
+                key = documents.name_key(self._own_name(document))
+                if key:
+                    found.setdefault(key, []).append(document)
+            self._own_names[kind] = found
+        return self._own_names[kind]
 
     def _in_first_folder(self, found: Sequence[Document]) -> list[Document]:
         """Those in the first of the recipe's folders that has one: a project's own file stands
@@ -199,8 +213,13 @@ class Library:
             return -1
 
     def documents_named_in(self, text: str, near: str) -> list[Document]:
-        """The documents that a text names and that are there."""
-        return references.find_references(self.find, text, near)
+        """The documents that a text names and that are there; a name behind a label that several
+        share is an error."""
+        return references.find_references(self.find_named, text, near)
+
+    def find_named(self, wanted: str, kind: str, near: str) -> Document | None:
+        """The document that a text means: by its name, where it says of which kind it is."""
+        return self.choose(wanted, kind, near) if kind else self.find(wanted, near=near)
 
 
 def library_of(root: str | Path, recipe: str = RECIPE) -> Library:

@@ -21,7 +21,7 @@ from foreword.review.panel import Member, Panel
 from foreword.review.profile import ReviewProfile, read_profile
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import mapping, repeated_key
+from foreword.sources.front_matter import mapping, repeated_key, without_front_matter
 from foreword.sources.library import NEWEST, RECIPE, Library, library_of
 from foreword.sources.panel_file import read_panel as read_panel_file
 from foreword.text import lines, marks, parts
@@ -109,7 +109,9 @@ def read_panel(root: str | Path, name: str, recipe: str = RECIPE) -> Panel:
     def find_persona(persona: str) -> tuple[str, str] | None:
         found = library.choose(persona, "persona", near=document.path)
         text = library.read(found) if found is not None else None
-        return (text.path, text.text) if isinstance(text, files.File) else None
+        if not isinstance(text, files.File):
+            return None
+        return text.path, without_front_matter(text.text)
 
     return read_panel_file(file.text, document.name, document.path, find_persona)
 

@@ -365,7 +365,7 @@ class Task:
         """Kind and path of a prompt, panel or persona."""
         known: list[str] = []
         for kind in INVOKED:
-            document = self.library.find(name, kind)
+            document = self.library.choose(name, kind)
             if document is not None:
                 return kind, document.path
             known += [document.name for document in self.library.of_kind(kind)]
