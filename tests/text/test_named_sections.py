@@ -65,3 +65,18 @@ def test_several_sections_are_all_taken_and_nested_ones_once() -> None:
 
 def test_a_heading_in_a_fence_is_none() -> None:
     assert under_named("```\n## Decisions\n```\n\ntext\n", TITLES) is None
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["## 🔒 Entscheidungen (3. Mai)", "## Décisions", "## 2. Decisiones", "## 決定", "## Решения"],
+)
+def test_a_heading_in_another_language_is_found_by_its_english_title(heading: str) -> None:
+    text = f"# Schritt\n\n{heading}\n\n### Fest\n\n- In Cent.\n\n## Aufgaben\n\n- Eine.\n"
+    assert under_named(text, ["Decisions", "Locked"]) == "### Fest\n\n- In Cent."
+
+
+def test_a_heading_that_says_of_which_kind_stays_with_what_is_below_it() -> None:
+    text = "# Step\n\n## Locked decisions\n\n- In cents.\n"
+    assert under_named(text, ["Decisions", "Locked"]) == "## Locked decisions\n\n- In cents."
+    assert under_named(text.replace("Locked d", "User d"), ["Decisions", "Locked"]) == "- In cents."

@@ -236,3 +236,50 @@ def test_what_a_text_about_a_diff_is_depends_on_its_name_and_how_it_begins(
         name, diff
     )
     assert content_type(text, name) == kind
+
+
+def test_a_bold_title_stays_with_what_stands_below_it() -> None:
+    goals = [
+        f"**Goal {n}: the pump number {n} is safe**\n"
+        f"- **Why:** pump {n} was opened under pressure once, and nobody knew of it.\n"
+        f"- **How:** the gauge of pump {n} is read before its lid can move.\n\n"
+        for n in range(12)
+    ]
+    text = "# Plan\n\n" + "".join(goals)
+    for room in range(250, len(text), 61):
+        for way in (cut.summary, cut.relevant, cut.excerpt):
+            form = way(text, room, len, mark, query="read the gauge of pump 7") or ""
+            title = ""
+            for line in form.splitlines():
+                if line.startswith("**Goal"):
+                    title = line.partition(":")[0].split()[-1]
+                elif line.startswith("- "):
+                    assert f"pump {title} " in line
+
+
+def test_a_text_of_comments_alone_loses_whole_lines() -> None:
+    text = "".join(f"# Setting {n} is what it was before.\n" for n in range(60))
+    form = cut.summary(text, 500, len, mark) or ""
+    lines = [line for line in form.splitlines() if line and not MARK.search(line)]
+    assert len(lines) > 5
+    assert set(lines) <= set(text.splitlines())
+
+
+def test_a_hunk_keeps_an_empty_line_at_its_end() -> None:
+    hunk = "@@ -1,3 +1,3 @@\n-old\n+new\n \n \n"
+    text = "".join(
+        f"diff --git a/{n} b/{n}\n--- a/{n}\n+++ b/{n}\n{hunk}" for n in ("one", "two", "three")
+    )
+    form = cut.summary(text, len(text) - 20, len, mark) or ""
+    assert form.count("@@ -1") == form.count("+new\n \n \n") > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("* 1a2b3c4 Merge\n|\\\n| * 2b3c4d5 One\n|/\n* 3c4d5e6 Two\n", "log"),
+        ("* close the inlet\n* read the gauge\n* knock on it\n* open the lid\n", "markdown"),
+    ],
+)
+def test_stars_draw_the_graph_of_a_log_or_the_items_of_a_list(text: str, kind: str) -> None:
+    assert content_type(text) == kind

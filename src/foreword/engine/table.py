@@ -100,7 +100,9 @@ class _Columns:
 
     @classmethod
     def fitting(cls, rows: Sequence[Row], width: int) -> _Columns:
-        name = max([len("section"), *[len(_name(row)) for row in rows]])
+        groups = [_group_name(row.target_group) for row in rows if row.over_target]
+        names = ["section", *groups, *[_name(row) for row in rows]]
+        name = max(map(len, names))
         mark = len(OVER) if any(row.over_target for row in rows) else 0
         others = len(cls(name=0, bar=0, whole=width).line("", tokens=0, share=0.0))
         bar = 0
@@ -201,7 +203,7 @@ def _group_lines(report: Report, columns: _Columns) -> list[str]:
     for group in dict.fromkeys(row.target_group for row in over):
         rows = [row for row in over if row.target_group == group]
         line = columns.line(
-            f"{group}, together",
+            _group_name(group),
             tokens=sum(row.tokens for row in rows),
             share=sum(row.share for row in rows),
             target=rows[0].target,
@@ -209,6 +211,10 @@ def _group_lines(report: Report, columns: _Columns) -> list[str]:
         )
         lines.append(line)
     return lines
+
+
+def _group_name(group: str) -> str:
+    return f"{group}, together" if group else ""
 
 
 def _name(row: Row, width: int = LONGEST_NAME) -> str:

@@ -31,7 +31,7 @@ class PieceSizes:
 
     def __init__(self, layout: Layout, measure: Measure, units_per_char: float) -> None:
         self.layout = layout
-        self._measure = measure
+        self.measure = measure
         self._units_per_char = units_per_char
         self._sizes: dict[int, int] = {}
         self._closures: dict[int, tuple[int, ...]] = {}
@@ -45,7 +45,7 @@ class PieceSizes:
     def size(self, at: int) -> int:
         """The measured size of a piece."""
         if at not in self._sizes:
-            self._sizes[at] = self._measure(self.layout.pieces[at].text)
+            self._sizes[at] = self.measure(self.layout.pieces[at].text)
         return self._sizes[at]
 
     def gap_units(self, first: int, end: int) -> int:
@@ -53,7 +53,7 @@ class PieceSizes:
         lines = self._lines[end] - self._lines[first]
         text = charged_text(self.layout, first, end, lines)
         if text not in self._gap_units:
-            self._gap_units[text] = self._measure(text)
+            self._gap_units[text] = self.measure(text)
         return self._gap_units[text]
 
     def could_fit(self, at: int, room: int) -> bool:

@@ -79,7 +79,8 @@ _BEGINS_AS_MARKUP = lazy_pattern(r"\s*(?:<!doctype |<\?xml |<html\b|<svg\b)", re
 _PYTHON = lazy_pattern(
     r"^(?:async def \w+\(|def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import )", re.MULTILINE
 )
-_CODE_LINE = lazy_pattern(r".*[{};]\s*\Z|\s*(?://|/\*|\*/|\*\s|#include\b|[})\]]+[,;]?\s*\Z)")
+_CODE_LINE = lazy_pattern(r".*[{};]\s*\Z|\s*(?://|/\*|\*/|#include\b|[})\]]+[,;]?\s*\Z)")
+_COMMENT_LINE = lazy_pattern(r"\s*\*\s")  # or an item of a list, where no comment opens
 _YAML_LINE = lazy_pattern(
     r"""\s*(?:-\s+)?(?:[\w.$/-]+|"[^"]*"|'[^']*'):(?:\s|\Z)|\s*-\s|\s*#|---"""
 )
@@ -92,7 +93,8 @@ LOG_LINE = lazy_pattern(
     r"|\d{10}\.\d+\b"
 )
 COMMIT_LINE = lazy_pattern(r"commit [0-9a-f]{7,40}\b")
-_SHORT_COMMIT = lazy_pattern(r"[0-9a-f]{7,40} \S")
+# With the lines that `git log --graph` draws in front of a commit, or alone.
+_SHORT_COMMIT = lazy_pattern(r"[|\\/_ *]*+(?:[0-9a-f]{7,40} \S|\Z)")
 _TEST_RUN = lazy_pattern(r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary)", re.M)
 _JSON_LINE = lazy_pattern(r"\{.*\}\s*\Z")
 _LANGUAGES = (  # what gives a language away, where no name does; the first that is found
@@ -159,7 +161,8 @@ def _look(text: str) -> str:
         return "python"
     if "```" in text or any(row.startswith(("# ", "## ")) for row in rows):
         return "markdown"
-    if _share(rows, _CODE_LINE) >= _MOSTLY:
+    comments = _share(rows, _COMMENT_LINE) if "/*" in text else 0.0
+    if comments < 1 and _share(rows, _CODE_LINE) + comments >= _MOSTLY:
         return _language(text)
     if _share(rows, _YAML_LINE) == 1 and sum(1 for row in rows if _YAML_KEY.match(row)) > 1:
         return "yaml"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 from foreword.section import Measure
@@ -50,6 +51,7 @@ _WEIGHED_RUN = 8  # pieces, so that what is kept comes in runs and not in crumbs
 # longer by a word would.
 _LARGER = 1.1
 _DONE = float("inf")
+_BY_LINES = "lines.log"  # the name of a text that is taken line by line
 _ATTACHED_KINDS = ("heading", "fence", "rule", "closing")
 
 
@@ -94,18 +96,44 @@ def _cut(
     body_room = room - measure(f"\n\n{mark(text.count(chr(10)) + 1, total)}")
     if body_room <= 0:
         return None
-    work = _Work(
-        text=text, name=name, query=query, total=total, body_room=body_room, measure=measure
-    )
-    remembered, sizes = work.sizes()
-    best = _standing_alone(sizes.layout.pieces, remembered.order(order, query))
-    left = body_room
+    write = partial(_with_mark, text=text, total=total, mark=mark, mark_first=mark_first)
+    for tried_name in (name, _BY_LINES):
+        work = _Work(
+            text=text,
+            name=tried_name,
+            query=query,
+            total=total,
+            body_room=body_room,
+            measure=measure,
+        )
+        remembered, sizes = work.sizes()
+        best = _standing_alone(sizes.layout.pieces, remembered.order(order, query))
+        written = _written_within(room, body_room, sizes, best, write)
+        if written is not None or not _is_all_headings(sizes.layout):
+            return written
+    return None
+
+
+def _is_all_headings(layout: Layout) -> bool:
+    """Whether most of a text would be headings: then they are comments, and it falls into lines."""
+    headings = sum(1 for piece in layout.pieces if piece.kind == "heading")
+    return 2 * headings > len(layout.pieces)
+
+
+def _written_within(
+    room: int,
+    left: int,
+    sizes: PieceSizes,
+    best: Sequence[int],
+    write: Callable[[PieceChoice], str],
+) -> str | None:
+    """What is written of the pieces where it fits the room; `left` is first tried for them."""
     for _ in range(_ROUNDS):
         choice = _fill(sizes, best, left)
         if not choice.kept:
             return None
-        written = _with_mark(choice, text, total, mark, mark_first=mark_first)
-        over = measure(written) - room
+        written = write(choice)
+        over = sizes.measure(written) - room
         if over <= 0:
             return written
         left = min(left, choice.used) - over
@@ -188,7 +216,7 @@ def _largest_left_out(choice: PieceChoice, room: int) -> int | None:
     return largest
 
 
-def _with_mark(choice: PieceChoice, text: str, total: int, mark: Mark, *, mark_first: bool) -> str:
+def _with_mark(choice: PieceChoice, *, text: str, total: int, mark: Mark, mark_first: bool) -> str:
     """What is kept, with the mark that says how much is missing: in the first gap, or behind
     everything."""
     pieces = choice.sizes.layout.pieces
@@ -206,8 +234,14 @@ def _with_mark(choice: PieceChoice, text: str, total: int, mark: Mark, *, mark_f
         return body + gap_text(layout, end, len(pieces)) if end < len(pieces) else body
     if layout.shape == "outline" and end < len(pieces):
         # In the place of what is missing, so that a signature without its body reads as code.
-        return f"{body.rstrip()}\n{gap_text(layout, end, len(pieces), line).rstrip()}"
-    return f"{body.rstrip()}\n\n{layout.comment}{line}"
+        gap = gap_text(layout, end, len(pieces), line)
+        return f"{_without_last_breaks(body)}\n{gap.rstrip()}"
+    return f"{_without_last_breaks(body)}\n\n{layout.comment}{line}"
+
+
+def _without_last_breaks(body: str) -> str:
+    """The text without the line breaks at its end; a space may be the last line of a hunk."""
+    return body.rstrip("\r\n")
 
 
 def _standing_alone(pieces: Sequence[Piece], order: Iterable[int]) -> list[int]:

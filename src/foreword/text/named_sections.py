@@ -20,6 +20,22 @@ MOST_OTHER_WORDS = 3
 # A heading with one of these is about what is not decided yet, or about something else.
 _OTHERWISE = frozenset("open pending future undecided outstanding no needed todo how why".split())
 _FILLERS = frozenset("decision item choice user for now the".split())
+# What people who write in another language call it; a recipe names a heading in English.
+_TRANSLATED = {
+    "entscheidung": "decision",
+    "entscheidungen": "decision",
+    "beschlüsse": "decision",
+    "décision": "decision",
+    "decisión": "decision",
+    "decisione": "decision",
+    "decisioni": "decision",
+    "decisão": "decision",
+    "decisõe": "decision",
+    "besluiten": "decision",
+    "決定": "decision",
+    "决定": "decision",
+    "решения": "decision",
+}
 _BOLD_LEVEL = 7  # below every real heading
 
 _LINK = lazy_pattern(r"\[([^\]\n]*)\]\([^)\n]*\)")
@@ -36,10 +52,17 @@ def under_named(text: str, titles: Sequence[str]) -> str | None:
     found = find_sections(text, titles)
     if not found:
         return None
-    if len(found) == 1 and _is_named(found[0].title, titles[0], generously=True):
+    if len(found) == 1 and not _says_more(found[0].title, titles):
         return lines.strip_blank_lines(text[found[0].body : found[0].end])
     parts = [lines.strip_blank_lines(text[one.start : one.end]) for one in found]
     return "\n\n".join(parts)
+
+
+def _says_more(heading: str, titles: Sequence[str]) -> bool:
+    """Whether what a heading says has to stay with what stands below it, as in `Locked
+    decisions`."""
+    words = set(_words(heading))
+    return any(words.issuperset(_words(title)) for title in titles[1:])
 
 
 def without_named(text: str, titles: Sequence[str]) -> str:
@@ -85,7 +108,8 @@ def _words(heading: str) -> list[str]:
     """The words of a heading, one number for both: no link, aside, emphasis, number or symbol."""
     plain = _ASIDE.sub(" ", _LINK.sub(r"\1", heading)).casefold()
     words = _WORD.findall(plain)
-    return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
+    singular = [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
+    return [_TRANSLATED.get(word, word) for word in singular]
 
 
 def _headings(text: str) -> list[Heading]:

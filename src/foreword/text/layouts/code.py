@@ -18,7 +18,6 @@ from foreword.text.content_type import GRAMMARS
 from foreword.text.division import CHUNK_CHARS, join_small, rows_of
 from foreword.text.layouts.code_outline import FIELD_RUN, MOST_FIELD_LINES, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
-from foreword.text.sentences import LONGEST_UNIT
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -251,13 +250,14 @@ def _inner_definitions(nodes: Sequence[_Node]) -> int:
 
 
 def _is_minified(rows: Sequence[str], over: Over) -> bool:
-    """Whether a program wrote lines that are larger than the whole room."""
+    """Whether most of the code is in lines that are larger than the whole room."""
     start = 0
+    long = 0
     for row in rows:
-        if len(row) > LONGEST_UNIT and over(start, row):
-            return True
+        if len(row) > 2 * CHUNK_CHARS and over(start, row):
+            long += len(row)
         start += len(row)
-    return False
+    return 2 * long > start
 
 
 def _minified_layout(rows: Sequence[str], over: Over) -> Layout:

@@ -20,6 +20,9 @@ from foreword.text.sentences import LONGEST_UNIT
 
 _FENCE = lazy_pattern(r"[ \t]*(?:```+|~~~+)[ \t]*(?P<info>[^\s`{]*)")
 _INNER_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+# A line that is bold from its beginning to its end, and no sentence: many write titles so.
+_BOLD_TITLE = lazy_pattern(r"(?:\*\*|__)(?=\S)[^*\r\n]{1,120}(?<![.!?\s])(?:\*\*|__):?")
+_BELOW_HEADINGS = 7  # the level of such a title: Markdown has six
 # Characters of a code block, or of a comment, that stays or goes whole: a dozen short lines.
 # An outline of less would be mostly marks.
 _SMALL_BLOCK = 400
@@ -44,6 +47,8 @@ def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: O
         _add_front_matter(builder, body, over)
     elif block.kind == "code" and len(body) > _SMALL_BLOCK:
         _add_code(builder, block, body, over)
+    elif block.kind == "paragraph" and not block.level and _BOLD_TITLE.fullmatch(body.strip()):
+        builder.add(body, "heading", level=_BELOW_HEADINGS)
     elif block.kind in _PROSE:
         _add_units(builder, block, line_units(body), over)
     elif block.kind == "heading" and over(builder.start, body):
