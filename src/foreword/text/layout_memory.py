@@ -1,8 +1,8 @@
 """The layouts of the texts that were cut last, and the orders that their pieces are tried in.
 
 Cutting one text for several rooms is the rule, not the exception: a section tries its share, then
-what is left, then what others gave back. Its pieces are the same each time, as long as no line is
-larger than the room, and finding them is most of the work.
+what is left, then what others gave back. Its pieces are the same each time, as long as the same
+lines are larger than the room, and finding them is most of the work.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from foreword.text.pieces import Layout, Over
 # Texts. A context has a few that do not fit whole; at double, a server would hold the pieces of
 # eight megabytes of text that nobody may ask for again.
 _REMEMBERED = 4
+_MOST_LAYOUTS = 2  # of one text: with its long lines whole, and divided for a small room
 
 Order = Callable[[Layout, str], list[int]]
 
@@ -35,41 +36,40 @@ class RememberedLayout:
         return self._orders[make]
 
 
-@dataclass(slots=True)
-class _Memory:
-    """What is known of one text: its layout where no line is larger than the room, and of which
-    lines that was asked."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A line that was asked about, and whether it was larger than the room."""
 
-    whole: RememberedLayout | None = None
-    asked: list[tuple[int, str]] = field(default_factory=list)
+    start: int
+    line: str
+    is_over: bool
+
+
+# By what was answered about each line: where the answers are the same, so is the layout.
+_Memory = list[tuple[list[_Asked], RememberedLayout]]
 
 
 def layout_of(text: str, name: str, query: str, over: Over) -> RememberedLayout:
     """The layout of a text whose lines are divided where they are `over` the room."""
     memory = _memory(text, name, query)
-    whole = memory.whole
-    if whole is not None and not any(over(start, part) for start, part in memory.asked):
-        return whole
-    asked: list[tuple[int, str]] = []
-    is_divided = False
+    for answers, known in memory:
+        if all(over(asked.start, asked.line) == asked.is_over for asked in answers):
+            return known
+    answers = list[_Asked]()
 
-    def over_and_asked(start: int, part: str) -> bool:
-        nonlocal is_divided
-        asked.append((start, part))
-        is_over = over(start, part)
-        is_divided = is_divided or is_over
+    def answer(start: int, line: str) -> bool:
+        is_over = over(start, line)
+        answers.append(_Asked(start, line, is_over))
         return is_over
 
-    made = RememberedLayout(narrow.layout(text, name, query, over_and_asked))
-    if not is_divided:
-        memory.asked = asked
-        memory.whole = made
+    made = RememberedLayout(narrow.layout(text, name, query, answer))
+    memory[:] = [(answers, made), *memory[: _MOST_LAYOUTS - 1]]
     return made
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _memory(text: str, name: str, query: str) -> _Memory:
-    return _Memory()
+    return []
 
 
 def forget() -> None:
