@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import click
@@ -85,14 +84,11 @@ def mcp(
       claude mcp add foreword -- foreword mcp --root .
       foreword mcp --http --port 8765
     """
-    gc.disable()  # nothing of what is imported is garbage, and looking takes a tenth of the start
     try:
         from foreword.faces.mcp import stdio_transport
         from foreword.faces.mcp.server import create_server
     except ImportError as missing:
         raise _missing_library(missing) from None
-    finally:
-        gc.enable()
     from foreword.faces.http.app_state import AppState, Settings
     from foreword.faces.http.token import digest_of, from_file
     from foreword.faces.mcp.server_state import ServerState

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import gc
 
+COLLECT_AFTER = 700  # objects, as Python has it: a server that runs for days collects often
 M_ARENA_MAX = -8  # of malloc.h
 MOST_HEAPS = 2  # threads wait for one another in malloc far less than for the interpreter
 
@@ -22,6 +23,7 @@ def freeze_loaded_objects() -> None:
         mallopt(M_ARENA_MAX, MOST_HEAPS)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
 
 
 def give_back() -> None:
