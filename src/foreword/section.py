@@ -68,8 +68,6 @@ class Rank:
 
     group: int = 0  # sections of one group share their room
     order: int = 0  # within the group
-    # where not even the least of each in the group fits: the higher, the sooner it is in
-    recency: int = 0
 
 
 # The order of the first of several that are kept one after another: above the 0 of a section that
@@ -107,6 +105,8 @@ class Section:
     known_as: Final[str] = ""  # its handle, where the store can put the original together itself
     core: Final[str] = ""  # what its author marked as the part to read first
     header: Final[str] = ""  # of a persona: who it is and what it looks at
+    # of an item, when it was made: where not even the least of each in a group fits, newest first
+    recency: Final[int] = 0
     _label: str = field(default="", init=False, compare=False, repr=False)
 
     @property

@@ -170,12 +170,12 @@ def test_where_not_even_the_least_of_each_fits_the_newest_are_in() -> None:
             text=text_of(2_000),
             title=f"{n}",
             rule=rule,
-            rank=Rank(recency=(7 * n) % 20),
+            recency=(7 * n) % 20,
         )
         for n in range(20)
     ]
     choices = fitted(*notes, budget=400, tiers=Tiers(shares=THIRDS), by=ESTIMATE)
-    kept = sorted(choice.section.rank.recency for choice in choices.values())
+    kept = sorted(choice.section.recency for choice in choices.values())
     assert kept == list(range(20 - len(kept), 20))
     assert 5 <= len(kept) < 20
 
@@ -308,6 +308,37 @@ def test_what_may_be_cut_but_never_lost_keeps_a_floor_and_no_more() -> None:
     referred = fitted(high, reference, budget=2_000, by=ESTIMATE)
     assert referred["low"].body.form == "reference"
     assert referred["high"].units >= 8_000 - referred["low"].units - 150
+
+
+@pytest.mark.parametrize(
+    ("share", "least"),
+    [
+        (Share("whole", 0.25), 2_000),
+        (Share("left", 0.5), 3_750),  # an essential of 500 takes its part first
+        (Share("tokens", 1_000), 4_000),
+        (Share("tokens", 1), 0),
+    ],
+    ids=lambda value: f"{value.of} {value.value}" if isinstance(value, Share) else "",
+)
+def test_a_rule_may_keep_a_share_for_what_is_never_lost(share: Share, least: int) -> None:
+    must = section("must", 500 - len("<must>\n\n</must>\n" + GAP), essential=True)
+    high = section("high", 20_000, rank=9, forms=CUT)
+    low = section("low", 8_000, forms=LASTING, floor=share)
+    choices = fitted(must, high, low, budget=2_000, by=ESTIMATE)
+    kept = max(least, ESTIMATE.room(FLOOR_TOKENS))
+    assert kept - 150 <= choices["low"].units <= kept + 150
+    assert choices["high"].units >= 8_000 - 500 - kept - 150
+
+
+def test_equals_of_a_tier_with_a_share_come_to_the_same_size() -> None:
+    names = ["a", "b"]
+    equals = [section(name, 9_000, rank=5, forms=CUT, tier=1) for name in names]
+    below = section("below", 9_000, forms=CUT, tier=2)
+    tiers = Tiers(shares={1: 0.7, 2: 0.3})
+    choices = fitted(*equals, below, budget=2_000, tiers=tiers, by=ESTIMATE)
+    first, second = [choices[name].units for name in names]
+    assert first == pytest.approx(second, rel=0.1)
+    assert first + second >= 0.9 * 0.7 * 8_000
 
 
 def test_of_several_that_may_not_be_lost_the_highest_keeps_its_floor_first() -> None:

@@ -114,6 +114,7 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
         source=item.source,
         kind=item.kind,
         before=before,
+        recency=_seconds(item.created),
     )
 
 
@@ -131,8 +132,7 @@ def _item_rank(tag: str, selection: Selection, item: Item, place: int) -> Rank:
     if item.kind in selection.kind_tiers:
         kind_order = list(selection.kind_tiers).index(item.kind)
     behind = kind_order * PLACES_OF_A_KIND + min(place, PLACES_OF_A_KIND - 1)
-    rank = selection.rank(tag, order=FIRST_IN_GROUP - behind)
-    return replace(rank, recency=_seconds(item.created))
+    return selection.rank(tag, order=FIRST_IN_GROUP - behind)
 
 
 def _seconds(created: str) -> int:

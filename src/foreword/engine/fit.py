@@ -273,7 +273,7 @@ class _Fitting:
     def _place_least(self, waiting: Sequence[int], *, held_back: int) -> None:
         """Let each be in with the least that says something, the newest first, as far as the
         room goes."""
-        newest_first = sorted(waiting, key=lambda index: -self.sections[index].rank.recency)
+        newest_first = sorted(waiting, key=lambda index: -self.sections[index].recency)
         for index in newest_first:
             room = self.left - held_back
             if room < self.least:
