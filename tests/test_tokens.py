@@ -131,14 +131,14 @@ RATES = st.floats(min_value=0.05, max_value=50, allow_nan=False)
 def test_room_is_the_most_units_that_still_count_as_so_many_tokens(
     tokens: int, rate: float
 ) -> None:
-    scale = Counter("any", len, rate)
+    scale = Counter("any", len, units_per_token=rate)
     room = scale.room(tokens)
     assert scale.tokens(room) <= tokens < scale.tokens(room + 1)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), RATES)
 def test_more_units_are_never_fewer_tokens(units: int, more: int, rate: float) -> None:
-    scale = Counter("any", len, rate)
+    scale = Counter("any", len, units_per_token=rate)
     assert scale.tokens(units) <= scale.tokens(units + more)
 
 

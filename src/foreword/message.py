@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import groupby, pairwise
 from operator import is_
 from typing import Literal, get_args
@@ -72,6 +72,7 @@ class Thinking:
 
     text: str
     signature: str = ""
+    _: KW_ONLY
     redacted: bool = False
     shape: str = ""  # whose it is
     extra: str = ""
@@ -104,6 +105,7 @@ class ToolResult:
     id: str
     text: str
     failed: bool = False
+    _: KW_ONLY
     rest: tuple[Image | Opaque, ...] = ()
     extra: str = ""
 
@@ -122,6 +124,7 @@ class Message:
     role: Role
     parts: tuple[Part, ...]
     kind: Kind = "conversation"
+    _: KW_ONLY
     extra: str = ""
     tokens: int | None = field(default=None, compare=False)  # its size, where somebody has counted
 

@@ -12,7 +12,7 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 from importlib import resources
 from sys import getsizeof
@@ -58,6 +58,7 @@ class Counter:
 
     name: str
     measure: Measure
+    _: KW_ONLY
     units_per_token: float = 1.0
     exact: bool = True
     longest_unit: int = 32  # characters: no text worth reading has more to a unit
@@ -112,7 +113,7 @@ def new_counter(name: str) -> Counter:
         return Counter(
             "estimate",
             len,
-            CHARS_PER_TOKEN,
+            units_per_token=CHARS_PER_TOKEN,
             exact=False,
             longest_unit=1,
             usual_unit=1,

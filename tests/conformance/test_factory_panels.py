@@ -48,7 +48,10 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
     root = project(tmp_path, [f"m{number}" for number in range(8)])
     with fake_provider(script) as provider:
         result = panel_runs.run(
-            root, "review", as_diff(DIFF.encode(), "x"), PanelRequest(provider.openai, 90)
+            root,
+            "review",
+            as_diff(DIFF.encode(), "x"),
+            PanelRequest(provider.openai, timeout_seconds=90),
         )
     assert [member.status for member in result.members] == ["answered"] * 8
 
@@ -97,7 +100,10 @@ def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path
     root = project(tmp_path, ["anna", "bert", "cleo", "dora"])
     with fake_provider(script) as provider:
         result = panel_runs.run(
-            root, "review", as_diff(DIFF.encode(), "x"), PanelRequest(provider.anthropic, 6, 1)
+            root,
+            "review",
+            as_diff(DIFF.encode(), "x"),
+            PanelRequest(provider.anthropic, timeout_seconds=6, attempts=1),
         )
     assert [(member.name, member.status) for member in result.without_answer] == [("cleo", "late")]
     assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]

@@ -134,7 +134,7 @@ def test_an_answer_that_was_shortened_loses_its_old_layout_and_keeps_its_picture
     )
     (result,) = read.parts
     assert isinstance(result, ToolResult)
-    short = ToolResult(result.id, "cut", result.failed, result.rest, result.extra)
+    short = ToolResult(result.id, "cut", result.failed, rest=result.rest, extra=result.extra)
     shaped = to_anthropic(
         [Message("assistant", (ToolCall("a", "t", "{}"),)), Message("user", (short,))]
     )

@@ -140,9 +140,12 @@ def test_thinking_of_anthropic_goes_through_with_its_signature() -> None:
 
 def test_a_failed_result_with_a_picture_goes_there_and_back() -> None:
     call = Message(
-        "assistant", (Thinking("", "enc", True, "anthropic"), ToolCall("a", "look", "{}"))
+        "assistant",
+        (Thinking("", "enc", redacted=True, shape="anthropic"), ToolCall("a", "look", "{}")),
     )
-    result = Message("tool", (ToolResult("a", "broken", True, (Image("image/png", "//79+w=="),)),))
+    result = Message(
+        "tool", (ToolResult("a", "broken", True, rest=(Image("image/png", "//79+w=="),)),)
+    )
     asked = Message("user", (Text("Look."),))
     theirs = to_pydantic_ai([asked, call, result])
     (part,) = theirs[2].parts

@@ -90,7 +90,7 @@ def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(
 
 
 def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
-    made = Vector(*range(1, 10))
+    made = Vector(**dict(zip(changes.LETTERS.values(), range(1, 10), strict=True)))
     assert changes.parse_vector(str(made)) == made
     for text in (
         "",

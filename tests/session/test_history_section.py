@@ -416,7 +416,8 @@ def group(number: int, text: str, tokens: int = 10) -> Group:
 
 
 def writer_of(by: Counter = CHARACTERS) -> HistoryWriter:
-    return HistoryWriter(scale_of_tags(["history"], by), Section(tag="history", text=""))
+    section = Section(tag="history", text="")
+    return HistoryWriter(scale=scale_of_tags(["history"], by), section=section)
 
 
 def test_a_group_is_written_once_and_again_only_in_another_length() -> None:

@@ -527,12 +527,12 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
         parts = (
             Text(text, text),
             Image(text, text, text, text),
-            Thinking(text, text, True, text, text),
+            Thinking(text, text, redacted=True, shape=text, extra=text),
             Opaque(text, text, text),
             ToolCall(text, text, text, text),
             ToolResult(text, text, failed=True, rest=(Image(text), Opaque(text)), extra=text),
         )
-        message = Message("assistant", parts, "debug_action", text, 7)
+        message = Message("assistant", parts, "debug_action", extra=text, tokens=7)
         appended = messages.append(db, conversation, [(message, 7, False)])
         (line,) = messages.after(db, conversation, number)
         assert [line] == appended

@@ -303,7 +303,7 @@ def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
         return replies.get(who(body)) or '{"same": [[1, 2]]}'
 
     with fake_provider(script) as provider:
-        request = PanelRequest(provider.openai, SECONDS, moderator=provider.openai)
+        request = PanelRequest(provider.openai, timeout_seconds=SECONDS, moderator=provider.openai)
         change = as_diff(DIFF.encode(), "x")
         result = panel_runs.run(project(tmp_path, replies), "review", change, request)
     (one,) = result.findings
@@ -336,7 +336,7 @@ def test_a_time_limit_that_makes_no_sense_is_an_error_and_not_a_panel_of_the_lat
             project(tmp_path, ["anna"]),
             "review",
             as_diff(DIFF.encode(), "x"),
-            PanelRequest("test", seconds),
+            PanelRequest("test", timeout_seconds=seconds),
         )
 
 

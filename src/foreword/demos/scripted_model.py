@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from foreword.pattern import lazy_pattern
@@ -182,6 +182,7 @@ class PlannedNode:
     type: str
     config: dict[str, Any]
     about: str
+    _: KW_ONLY
     parent: int = 0  # its place in the list of nodes, counted from 1
     is_tested: bool = True
 

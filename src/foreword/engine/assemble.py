@@ -87,7 +87,7 @@ def assemble(
         note=note if len(pieces) > len(written) else "",
         shortcomings=request.shortcomings,
     )
-    return Package("".join(pieces), report, listing)
+    return Package("".join(pieces), report, listing=listing)
 
 
 def _with_note(pieces: list[str], note: str, request: Request) -> tuple[list[str], int]:

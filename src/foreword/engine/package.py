@@ -7,7 +7,7 @@ the tags they replace, so what fits as text fits as messages.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -36,6 +36,7 @@ class Package:
 
     text: str = field(repr=False)
     report: Report
+    _: KW_ONLY
     listing: str = field(default="", repr=False)  # what the note on missing sections refers to
     # originals of parts of messages, by handle
     cut: Mapping[str, bytes] = field(default_factory=dict, repr=False)

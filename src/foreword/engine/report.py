@@ -64,7 +64,7 @@ class Check:
     detail: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What a package is made of and what it left out."""
 

@@ -61,7 +61,7 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     parts = list[Part]()
     for index, block in enumerate((at / ".content").sequence(value.get("content"))):
         parts.append(_read_block(block, at / f".content[{index}]"))
-    return Message(role, tuple(parts), kind_of(value, at), pack_extra(SHAPE, fields))
+    return Message(role, tuple(parts), kind_of(value, at), extra=pack_extra(SHAPE, fields))
 
 
 def _read_block(value: object, at: FieldPath) -> Part:

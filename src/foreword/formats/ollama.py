@@ -67,7 +67,7 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     parts += images
     for index, call in enumerate((at / ".tool_calls").sequence(value.get("tool_calls") or [])):
         parts.append(_read_call(call, at / f".tool_calls[{index}]"))
-    return Message(role, tuple(parts), kind_of(value, at), extra)
+    return Message(role, tuple(parts), kind_of(value, at), extra=extra)
 
 
 def _read_images(value: Mapping[str, Any], at: FieldPath) -> Iterator[Image]:

@@ -106,7 +106,7 @@ def read_message(value: object, at: FieldPath) -> Message:
             fields[name] = value[name]
     if value["role"] == "developer":
         fields["role"] = "developer"
-    return Message(role, parts, kind_of(value, at), pack_extra(SHAPE, fields))
+    return Message(role, parts, kind_of(value, at), extra=pack_extra(SHAPE, fields))
 
 
 def _read_thoughts(value: Mapping[str, Any], at: FieldPath) -> Iterable[Thinking]:

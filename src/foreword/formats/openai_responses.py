@@ -187,7 +187,7 @@ def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
             _read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)
         )
     fields |= listed_mark(content, parts)
-    return Message(role, parts, kind_of(item, at), pack_extra(SHAPE, fields))
+    return Message(role, parts, kind_of(item, at), extra=pack_extra(SHAPE, fields))
 
 
 def _read_part(part: object, at: FieldPath) -> Part:

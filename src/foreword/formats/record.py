@@ -109,15 +109,15 @@ def _part(record: dict[str, Any]) -> Part:
     kind = _TYPES[record["type"]]
     if not record.keys() <= _KNOWN[kind]:
         raise ValueError(f"unknown fields {sorted(record.keys() - _KNOWN[kind])}")
-    values = list[Any]()
+    values = dict[str, Any]()
     for name, default in _FIELDS[kind]:
         value = record[name] if default is MISSING else record.get(name, default)
         if name == "rest":
             value = tuple(_part(part) for part in value)
         else:
             _check_field(name, default, value)
-        values.append(_restore_text(value) if isinstance(value, str) else value)
-    return kind(*values)
+        values[name] = _restore_text(value) if isinstance(value, str) else value
+    return kind(**values)
 
 
 def _check_head(role: object, kind: object, tokens: object, extra: object) -> None:

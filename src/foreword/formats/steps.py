@@ -7,7 +7,7 @@ provider that is a reply, the result, and another reply, in this order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from foreword.message import Kind, Message, Part, Role, ToolResult
 
@@ -17,6 +17,7 @@ class Steps:
     """Collects the parts of a turn, and the results of its calls."""
 
     role: Role
+    _: KW_ONLY
     kind: Kind = "conversation"
     extra: str = ""
     _messages: list[Message] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Steps:
         """What follows is said after the results so far."""
         if self._parts:
             extra = self.extra if not self._messages else ""
-            self._messages.append(Message(self.role, tuple(self._parts), self.kind, extra))
+            self._messages.append(Message(self.role, tuple(self._parts), self.kind, extra=extra))
         if self._results:
             self._messages.append(Message("tool", tuple(self._results)))
         self._parts = []
@@ -48,4 +49,4 @@ class Steps:
     def messages(self) -> Sequence[Message]:
         """All of them; one without parts where nothing was said."""
         self.next_step()
-        return self._messages or [Message(self.role, (), self.kind, self.extra)]
+        return self._messages or [Message(self.role, (), self.kind, extra=self.extra)]

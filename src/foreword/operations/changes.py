@@ -19,7 +19,7 @@ from foreword.store.database import LARGEST_NUMBER, Database
 _MARKS = lazy_pattern(r"([a-z])(\d{1,19})(?:\.|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vector:
     """How new each kind of thing is; `str` of it is an event's id."""
 
@@ -68,7 +68,12 @@ def vector(db: Database, workflow: str) -> Vector | None:
 def vectors(db: Database, workflows: Sequence[str] | None = None) -> dict[str, Vector]:
     """The same of several workflows, or of all."""
     numbers = stored.newest_numbers(db, workflows)
-    return {name: Vector(*parts) for name, parts in numbers.items()}
+    return {name: _vector(parts) for name, parts in numbers.items()}
+
+
+def _vector(parts: Iterable[int]) -> Vector:
+    """The vector of its parts in their order."""
+    return Vector(**dict(zip(LETTERS.values(), parts, strict=True)))
 
 
 def events_between(workflow: str, old: Vector, new: Vector) -> Iterator[ChangeEvent]:
@@ -91,12 +96,12 @@ def sum_of(each: Iterable[Vector]) -> Vector:
     for one in each:
         for place, name in enumerate(LETTERS.values()):
             sums[place] = (sums[place] + getattr(one, name)) % LARGEST_NUMBER
-    return Vector(*sums)
+    return _vector(sums)
 
 
 def newest_of(one: Vector, other: Vector) -> Vector:
     """Of two vectors of a workflow the newer: no part of one ever goes back."""
-    return Vector(*(max(getattr(one, name), getattr(other, name)) for name in LETTERS.values()))
+    return _vector(max(getattr(one, name), getattr(other, name)) for name in LETTERS.values())
 
 
 def parse_vector(text: str) -> Vector | None:

@@ -39,7 +39,7 @@ LEFT_OUT = "older messages left out to make room"
 SHORTENED = "a message had to be shortened to make room"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Run:
     """Stretches of a conversation one behind another, and what they come to."""
 
@@ -94,7 +94,7 @@ def _is_remarkable(text: ConversationText) -> bool:
     return any(done)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class HistoryWriter:
     """Writes the messages of a conversation, and keeps what it wrote from call to call."""
 

@@ -117,7 +117,7 @@ def history_writer(options: SessionOptions, counter: Counter) -> HistoryWriter:
         kind=CONVERSATION,
         known_as="history",
     )
-    return HistoryWriter(scale_of_tags(selection.sections, counter), section)
+    return HistoryWriter(scale=scale_of_tags(selection.sections, counter), section=section)
 
 
 def _history_tag(selection: Selection) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import cycle
 from typing import Any
 
@@ -44,6 +44,7 @@ class Reply:
 
     text: str = ""  # of an error: its message
     tool_calls: Sequence[ToolCall] = ()
+    _: KW_ONLY
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_seconds: float = 0.0  # before the first byte

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,7 @@ class PanelRequest:
     """Which model the members are asked with, and how long and how often."""
 
     model: str
+    _: KW_ONLY
     timeout_seconds: float = TIMEOUT_SECONDS
     attempts: int = ATTEMPTS
     moderator: str = ""  # a model that is asked which findings are the same; else a rule decides

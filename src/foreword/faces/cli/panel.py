@@ -151,7 +151,7 @@ def run(
     )
     asking = panel_runs.PanelRequest(
         model,
-        timeout_seconds,
+        timeout_seconds=timeout_seconds,
         moderator=moderator,
         task=task and command_input.read_text_or_file(task),
         default_rules=default_rules,

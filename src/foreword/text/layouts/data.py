@@ -35,7 +35,7 @@ _ALIAS = lazy_pattern(r"(?<![^\s:\[{,-])\*(?P<name>[\w-]+)")
 _SETTINGS_HEAD = lazy_pattern(r"\s*\[")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Container:
     """An object or a list in JSON: where it opens and closes, and where its members begin."""
 
@@ -71,7 +71,7 @@ def _containers(text: str) -> _Container | None:
             around[-1].inner.append(None)
         expects_member = sign in "{[,"
         if sign in "{[":
-            opened = _Container(token.start(), sign == "[")
+            opened = _Container(opens=token.start(), is_list=sign == "[")
             if around and around[-1].inner:
                 around[-1].inner[-1] = opened
             elif root is not None:
