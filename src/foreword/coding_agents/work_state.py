@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from foreword.coding_agents.file_actions import file_work
+from foreword.agent_sessions.file_actions import file_work
 from foreword.message import Message, Text
 from foreword.session.summary import compress
+from foreword.session.summary.name_weights import literals
 from foreword.session.summary.summary_text import EarlierSummary, Part, read, shorten_line, write
 from foreword.text.sentences import sentences
 from foreword.tokens import Counter
@@ -21,6 +22,7 @@ from foreword.tokens import Counter
 if TYPE_CHECKING:
     from foreword.work.checkpoint import Checkpoint
 
+LOOKED_FOR = 50  # characters of a line, to tell whether it was said: its end may be shortened
 LONGEST_WORDS = 700  # characters of what the user asked last: enough to go on by
 LONGEST_REPLY = 500  # of the agent's last words, from their end: there it says what comes next
 MOST_FILES = 60  # a long conversation touches hundreds; the ones touched last count
@@ -69,6 +71,10 @@ def work_state(
     summary = compress(messages, room_tokens, counter, earlier=earlier, query=query)
     found = read(summary.text)
     replied = _last_words(messages, "assistant")
+    findings, printed = _by_speaker(_lines(found, "finding", "done", "other"), messages)
+    names = dict.fromkeys(_names_of(found))
+    for line in printed:
+        names |= dict.fromkeys(literals(line))
     return WorkState(
         objective=objective or first_request(messages),
         asked=_shorten(_last_words(messages, "user"), LONGEST_WORDS),
@@ -77,12 +83,28 @@ def work_state(
         decisions=_lines(found, "decision"),
         errors=_lines(found, "failure", "error", "fix"),
         open=tuple(dict.fromkeys([*_questions(replied, messages), *_lines(found, "open")])),
-        findings=_lines(found, "finding", "done", "other"),
+        findings=findings,
         commands=_lines(found, "command"),
         files=_file_lines(messages),
         ledger=found.files,
-        names=_names_of(found),
+        names=tuple(names),
     )
+
+
+def _by_speaker(
+    lines: Iterable[str], messages: Sequence[Message]
+) -> tuple[tuple[str, ...], list[str]]:
+    """The lines that somebody said, and those that only a tool printed or a file holds: raw output
+    is for whoever asks for it, but the names in it may be needed."""
+    texts = list[str]()
+    for message in messages:
+        texts += [part.text for part in message.parts if isinstance(part, Text)]
+    words = " ".join(" ".join(texts).split())
+    said = list[str]()
+    printed = list[str]()
+    for line in lines:
+        (said if line[:LOOKED_FOR] in words else printed).append(line)
+    return tuple(said), printed
 
 
 def first_request(messages: Iterable[Message]) -> str:

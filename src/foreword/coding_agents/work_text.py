@@ -13,28 +13,29 @@ from dataclasses import dataclass
 
 from foreword.coding_agents.work_state import WorkState
 from foreword.session.summary.name_weights import literals
-from foreword.text.words import STOP_WORDS, words
+from foreword.text.words import STOP_WORDS, occurs, words
 
 # Of the room, for each part at first. Judged on the development compactions beside the summaries
 # written then: with names at half of it 84% of what was needed later is there, at a third of it as
 # much, but hardly a line; what a part leaves goes to the names.
+# In the order of a handoff: where it stands, what is open, decided, learnt, how it is checked.
 SHARES = {
-    "open": 0.1,
     "user_words": 0.12,
+    "open": 0.1,
     "decisions": 0.1,
     "errors": 0.08,
-    "files": 0.14,
-    "commands": 0.05,
     "findings": 0.06,
+    "commands": 0.05,
+    "files": 0.14,
 }
 TITLES = {
-    "open": "Open, and what comes next",
     "user_words": "In the user's words",
+    "open": "Open, and what comes next",
     "decisions": "Decided",
     "errors": "Errors and their fixes",
-    "files": "Files, and what was done to them",
-    "commands": "Commands",
     "findings": "Found",
+    "commands": "Commands",
+    "files": "Files, and what was done to them",
 }
 NAMES = "Names in play"
 SAID = 0.75  # of a line's words, in what the reader has, for it to be said there already
@@ -150,19 +151,3 @@ def _new_names(names: Iterable[str], writer: _Writer) -> list[str]:
             writer.left -= len(name) + len(_SEPARATOR)
             new.append(name)
     return new
-
-
-def occurs(text: str, name: str) -> bool:
-    """Whether a name is in a text, and not inside a longer word."""
-    at = text.find(name)
-    while at >= 0:
-        before = text[at - 1 : at]
-        after = text[at + len(name) : at + len(name) + 1]
-        if not _continues(before) and not _continues(after):
-            return True
-        at = text.find(name, at + 1)
-    return False
-
-
-def _continues(char: str) -> bool:
-    return char.isalnum() or char == "_"

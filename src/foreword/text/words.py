@@ -116,3 +116,19 @@ def _is_mentioned(phrase: list[str], lowered: str) -> bool:
 
 def _pairs(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def occurs(text: str, name: str) -> bool:
+    """Whether a name is in a text, and not inside a longer word."""
+    at = text.find(name)
+    while at >= 0:
+        before = text[at - 1 : at]
+        after = text[at + len(name) : at + len(name) + 1]
+        if not _continues(before) and not _continues(after):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _continues(char: str) -> bool:
+    return char.isalnum() or char == "_"

@@ -68,6 +68,8 @@ COMMANDS = {
     "mcp": "mcp",
     "serve": "serve",
     "init": "init",
+    "autopsy": "autopsy",
+    "handoff": "handoff",
     "hook": "hook",
     "statusline": "hook",
     "demo": "demo",
@@ -97,6 +99,8 @@ def cli() -> None:
       foreword panel run code-review --diff main..feature --model test
       foreword director demo
       foreword lint
+      foreword autopsy
+      foreword handoff --from claude --to codex
       foreword session import talk.jsonl --workflow demo
       foreword session context demo --format anthropic
     """

@@ -1,0 +1,150 @@
+"""What an autopsy finds, as plain values: of a compaction, of a session, of all sessions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Something that was used again behind a compaction and was not in the summary."""
+
+    text: str
+    kind: str  # path, name, number or command
+    restored: bool  # whether Foreword would have had it at the same size
+    found_again: bool  # whether a tool brought it back before it was used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reread:
+    """A file that was read before a compaction and read again behind it."""
+
+    path: str
+    times: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionFinding:
+    """One compaction."""
+
+    number: int
+    time: str
+    trigger: str
+    tokens_before: int
+    summary_tokens: int
+    needed: int  # names that were used again behind it, up to the next one
+    kept: int  # of those, in the summary
+    foreword_kept: int  # of those, in what Foreword makes of the same messages at the same size
+    losses: tuple[Loss, ...]
+    invented: tuple[str, ...]  # what the summary says and nothing before it says
+    claims: int  # names, numbers, commands and quotations in the summary
+    reread: tuple[Reread, ...]
+
+    @property
+    def lost(self) -> int:
+        """How many names were needed and were not in the summary."""
+        return self.needed - self.kept
+
+    @property
+    def reread_tokens(self) -> int:
+        """What reading again cost."""
+        return sum(one.tokens for one in self.reread)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheBreak:
+    """A call that had to read anew what a cache might have held."""
+
+    time: str
+    reason: str
+    tokens: int  # that were read anew
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFinding:
+    """One session: its compactions, what filled its window, where its cache broke."""
+
+    agent: str
+    name: str
+    folder: str
+    messages: int
+    calls: int
+    prompt_tokens: int  # of all calls
+    cached_tokens: int  # of those, read from a cache
+    compactions: tuple[CompactionFinding, ...]
+    fill: tuple[tuple[str, int], ...]  # what came into the window, by source, in tokens
+    largest: tuple[tuple[str, int], ...]  # the turns that brought most, in tokens
+    cache_breaks: tuple[CacheBreak, ...]
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The same over several sessions."""
+
+    sessions: int = 0
+    agents: dict[str, int] = field(default_factory=dict)
+    compactions: int = 0
+    needed: int = 0
+    kept: int = 0
+    foreword_kept: int = 0
+    invented: int = 0
+    claims: int = 0
+    reread_files: int = 0
+    reread_tokens: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    broken_tokens: int = 0
+    cache_breaks: int = 0
+    breaks_by_reason: dict[str, int] = field(default_factory=dict)
+    fill: tuple[tuple[str, int], ...] = ()
+
+
+def total(sessions: Iterable[SessionFinding]) -> Totals:
+    """All sessions together."""
+    sessions = list(sessions)
+    compactions = [one for session in sessions for one in session.compactions]
+    breaks = [one for session in sessions for one in session.cache_breaks]
+    fill = Counter[str]()
+    reasons = Counter[str]()
+    for session in sessions:
+        for source, tokens in session.fill:
+            fill[source] += tokens
+    for one in breaks:
+        reasons[one.reason] += one.tokens
+    return Totals(
+        sessions=len(sessions),
+        agents=dict(Counter(session.agent for session in sessions)),
+        compactions=len(compactions),
+        needed=sum(one.needed for one in compactions),
+        kept=sum(one.kept for one in compactions),
+        foreword_kept=sum(one.foreword_kept for one in compactions),
+        invented=sum(len(one.invented) for one in compactions),
+        claims=sum(one.claims for one in compactions),
+        reread_files=sum(len(one.reread) for one in compactions),
+        reread_tokens=sum(one.reread_tokens for one in compactions),
+        prompt_tokens=sum(session.prompt_tokens for session in sessions),
+        cached_tokens=sum(session.cached_tokens for session in sessions),
+        broken_tokens=sum(one.tokens for one in breaks),
+        cache_breaks=len(breaks),
+        breaks_by_reason=dict(reasons.most_common()),
+        fill=tuple(fill.most_common()),
+    )
+
+
+def as_data(sessions: Iterable[SessionFinding]) -> dict[str, Any]:
+    """Everything, as JSON has it."""
+    sessions = list(sessions)
+    found = []
+    for session in sessions:
+        values = asdict(session)
+        values["fill"] = dict(session.fill)
+        values["largest"] = [{"what": what, "tokens": tokens} for what, tokens in session.largest]
+        found.append(values)
+    totals = asdict(total(sessions))
+    totals["fill"] = dict(totals["fill"])
+    return {"total": totals, "sessions": found}

@@ -1,0 +1,94 @@
+"""A package from one agent's session for another: where the work stands, in a budget, with the
+whole conversation by its handle.
+
+Position, pending work, decisions, learnings, commands, files with what was done to them, names in
+play. The words are those of the conversation, and names that occur in it; secrets are hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from foreword.agent_sessions import SessionFile, SessionHead
+from foreword.coding_agents.compaction_checkpoint import conversation
+from foreword.coding_agents.work_state import work_state
+from foreword.coding_agents.work_text import work_text
+from foreword.engine.render import boundary_pattern
+from foreword.errors import BadBudget, BadSource
+from foreword.message import Message
+from foreword.secrets.masking import mask
+from foreword.tokens import CHARS_PER_TOKEN, counter
+
+TAG = "handoff"
+LEAST_BUDGET = 300  # tokens: less has no room for more than the objective
+# Of the budget, for the summary from which the lines are chosen. With all of it there is more to
+# choose from than fits: on the development sessions 91% of the names needed later in place of 97%.
+SUMMARY_SHARE = 0.9
+LEADS = (
+    "Another agent ({agent}) did this work in {folder}; you go on with it. What the user says now"
+    " comes first. These are its own words, shortened{recall}."
+)
+RECALL = "; `foreword recall {handle}` prints the whole conversation ({messages} messages)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handoff:
+    """What is handed over, and its size."""
+
+    text: str
+    tokens: int
+    agent: str
+    folder: str
+    messages: int
+    handle: str = ""
+
+
+def make_handoff(session: SessionFile, budget_tokens: int, keep_in: Path | None) -> Handoff:
+    """The package of a session, at most so many tokens by characters / 4; the conversation itself
+    is kept in the store of the project `keep_in`, where one is given."""
+    if budget_tokens < LEAST_BUDGET:
+        problem = f"{budget_tokens} tokens are too few: a handoff takes {LEAST_BUDGET}"
+        raise BadBudget(budget_tokens, problem=problem, hint="--budget 4000 holds most sessions")
+    head = SessionHead(agent=session.agent)
+    events = list(session.events)
+    for event in events:
+        if isinstance(event, SessionHead):
+            head = event
+            break
+    messages = conversation(events)
+    if not messages:
+        raise BadSource(head.session or session.agent, "no message in it")
+    estimate = counter("estimate")
+    state = work_state(messages, int(SUMMARY_SHARE * budget_tokens), estimate)
+    handle = _keep(messages, keep_in) if keep_in is not None else ""
+    recall = RECALL.format(handle=handle, messages=f"{len(messages):,}") if handle else ""
+    leads = LEADS.format(agent=head.agent, folder=head.folder or "an unknown folder", recall=recall)
+    opening, closing = f"<{TAG}>\n{mask(leads)}\n", f"\n</{TAG}>\n"
+    room = budget_tokens * CHARS_PER_TOKEN - len(opening) - len(closing)
+    words = boundary_pattern(frozenset([TAG])).escape(mask(work_text(state, room)))
+    while len(words) > room:  # what was hidden or escaped is longer than what it stands for
+        words = words[:room].rpartition("\n")[0]
+    text = f"{opening}{words}{closing}"
+    return Handoff(
+        text=text,
+        tokens=estimate.count(text),
+        agent=head.agent,
+        folder=head.folder,
+        messages=len(messages),
+        handle=handle,
+    )
+
+
+def _keep(messages: list[Message], root: Path) -> str:
+    """Keep a conversation as a text, secrets hidden; returns its handle."""
+    from foreword.store import originals
+    from foreword.store.urls import open_database
+
+    texts = [f"{message.role}: {message.text}" for message in messages if message.text.strip()]
+    whole = mask("\n\n".join(texts)).encode("utf-8", "replace")
+    database = open_database(None, root)
+    try:
+        return originals.keep(database, whole)
+    finally:
+        database.close()

@@ -1,0 +1,118 @@
+"""`foreword handoff`: the work of one agent's session, packed for another agent."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.options import WordChoice
+
+if TYPE_CHECKING:
+    from foreword.agent_sessions.machine import SessionPlace
+
+AGENTS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode", "gemini": "gemini"}
+# How each agent is started with a first message.
+STARTS = {
+    "claude": ("claude",),
+    "codex": ("codex",),
+    "opencode": ("opencode", "--prompt"),
+    "gemini": ("gemini", "--prompt-interactive"),
+}
+BUDGET_TOKENS = 4_000
+MOST_TRIED = 20  # of an agent's newest sessions: those of other folders are passed over
+
+
+@click.command()
+@click.option(
+    "--from",
+    "source",
+    metavar="AGENT|FILE",
+    required=True,
+    help="Whose newest session of this project, or which file: claude, codex, opencode, gemini.",
+)
+@click.option("--to", type=WordChoice(tuple(AGENTS)), required=True, help="Who goes on with it.")
+@click.option(
+    "--budget",
+    metavar="N",
+    type=click.IntRange(1),
+    default=BUDGET_TOKENS,
+    show_default=True,
+    help="The most tokens, by characters / 4.",
+)
+@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@click.option("--start", is_flag=True, help="Start the agent with it instead of printing it.")
+def handoff(source: str, to: str, budget: int, root: str, start: bool) -> None:
+    """Hand the work of one agent's session to another.
+
+    Prints where the work stands: what is wanted and was asked last, what is open, what was decided
+    and learnt, commands, files with what was done to them, and the names in play, inside the
+    budget. The whole conversation is kept in the project's store, under the handle that the text
+    names. The words are the conversation's own; no model is asked, and secrets are hidden.
+
+    \b
+    Examples:
+      foreword handoff --from claude --to codex
+      foreword handoff --from session.jsonl --to claude --budget 2000 > handoff.md
+      foreword handoff --from codex --to claude --start
+    """
+    from foreword.coding_agents.handoff import make_handoff
+    from foreword.sources.project_root import project_root
+
+    folder = project_root(root)
+    place = _place(source, folder)
+    with place.open() as session:
+        if session is None:
+            raise UsageError(f"{place.path} is no session of a coding agent that is known")
+        package = make_handoff(session, budget, folder)
+    screen.say(
+        f"{package.messages:,} messages of {package.agent} for {to}:"
+        f" {package.tokens:,} of {budget:,} tokens; the conversation is {package.handle}"
+    )
+    if start:
+        sys.exit(_start(to, package.text, folder))
+    screen.show(package.text, nl=False)
+
+
+def _place(source: str, folder: Path) -> SessionPlace:
+    from foreword.agent_sessions.machine import places_below, places_on_machine
+
+    if source not in AGENTS:
+        path = Path(source)
+        if not path.is_file():
+            known = ", ".join(AGENTS)
+            raise UsageError(
+                f"{source!r} is no agent and no file", hint=f"--from takes {known}, or a file"
+            )
+        places = places_below(path)
+    else:
+        places = places_on_machine(AGENTS[source])
+        places = [place for place in places[-MOST_TRIED:] if _is_of(place, folder)] or places
+    if not places:
+        raise UsageError(f"no session of {source} on this machine", hint="name a file: --from FILE")
+    return places[-1]
+
+
+def _is_of(place: SessionPlace, folder: Path) -> bool:
+    """Whether a session was about this folder, as far as its first lines tell."""
+    from foreword.agent_sessions import SessionHead
+
+    with place.open() as session:
+        for event in session.events if session is not None else ():
+            if isinstance(event, SessionHead):
+                return bool(event.folder) and Path(event.folder).resolve() == folder
+    return False
+
+
+def _start(agent: str, text: str, folder: Path) -> int:
+    program, *options = STARTS[agent]
+    found = shutil.which(program)
+    if found is None:
+        raise UsageError(f"{program} is not on your PATH", hint="without --start it is printed")
+    return subprocess.run([found, *options, text], cwd=folder, check=False).returncode

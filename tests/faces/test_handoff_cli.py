@@ -1,0 +1,78 @@
+"""`foreword handoff`: the work of one session, packed for another agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.autopsy.test_autopsy import LINES, SECRET
+from tests.command import foreword
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "s-1.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in LINES), "utf-8")
+    return file
+
+
+def test_the_package_has_position_pending_work_files_commands_and_names(path: Path) -> None:
+    ran = foreword("handoff", "--from", path, "--to", "codex", cwd=path.parent)
+    assert ran.code == 0, ran.err
+    text = ran.out
+    assert text.startswith(
+        "<handoff>\nAnother agent (claude-code) did this work in /home/ada/tides"
+    )
+    assert "Objective: Convert the heights to metres, please." in text
+    assert "Asked last: Go on with the harbour_list." in text
+    assert "/home/ada/tides/station_table.py: read 2 times" in text
+    assert "pytest tests/test_heights.py -q" in text
+    assert "station_five" in text
+    assert "x = 1" not in text  # raw output
+    assert SECRET not in text
+
+
+def test_the_whole_conversation_can_be_recalled_by_the_handle_that_it_names(path: Path) -> None:
+    text = foreword("handoff", "--from", path, "--to", "gemini", cwd=path.parent).out
+    handle = text.partition("foreword recall ")[2][:17]
+    whole = foreword("recall", handle, cwd=path.parent).out
+    assert "3 failed, 1289 passed in run_7f3a" in whole
+    assert SECRET not in whole
+
+
+@pytest.mark.parametrize("budget", [300, 500, 4_000])
+def test_it_is_never_over_its_budget(path: Path, budget: int) -> None:
+    ran = foreword(
+        "handoff", "--from", path, "--to", "claude", "--budget", str(budget), cwd=path.parent
+    )
+    assert ran.code == 0, ran.err
+    assert len(ran.out) <= 4 * budget
+
+
+def test_the_newest_session_of_this_project_is_taken(path: Path) -> None:
+    home = path.parent / "home"
+    kept = home / ".claude" / "projects" / "x"
+    kept.mkdir(parents=True)
+    here = path.read_text("utf-8").replace("/home/ada/tides", str(path.parent))
+    (kept / "here.jsonl").write_text(here, "utf-8")
+    (kept / "newer.jsonl").write_text(path.read_text("utf-8"), "utf-8")
+    ran = foreword("handoff", "--from", "claude", "--to", "codex", cwd=path.parent, HOME=str(home))
+    assert f"did this work in {path.parent}" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("nobody", "no agent and no file"), ("codex", "no session of codex on this machine")],
+)
+def test_who_is_not_there_is_told(tmp_path: Path, source: str, said: str) -> None:
+    ran = foreword("handoff", "--from", source, "--to", "claude", cwd=tmp_path)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_budget_that_holds_nothing_is_refused(path: Path) -> None:
+    ran = foreword("handoff", "--from", path, "--to", "claude", "--budget", "20", cwd=path.parent)
+    assert ran.code == 2
+    assert "too few" in ran.err
