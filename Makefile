@@ -44,12 +44,12 @@ audit: $(AUDIT_INSTALLED)
 
 # The property tests and the killing of flows at length, then an hour of load on a server. MINUTES=10 for less.
 soak: $(INSTALLED)
-	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
-	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),300) $(BIN)/python -m pytest -q -n $(JOBS) tests/session/test_session_promises.py \
-		tests/conformance/test_phases.py $(ARGS)
+	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis tests/engine $(ARGS)
+	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),300) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis --ignore tests/engine $(ARGS)
 	@FOREWORD_SOAK=1 FOREWORD_KILLS=50 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py \
 		tests/work/test_workers.py tests/work/test_checkpoints.py tests/store/test_durability.py \
-		tests/director/test_runner_killed.py
+		tests/director/test_runner_killed.py tests/director/test_agent_job.py tests/test_bad_input.py \
+		tests/conformance/test_director_truncation.py
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
 bench: $(BENCH_INSTALLED) $(INSTALLED)

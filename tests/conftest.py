@@ -4,6 +4,7 @@ behind it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import foreword
+from tests.examples import examples
 from tests.sessions import Open
 
 # A busy machine is slow: how long an example took says nothing about what it shows.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy",
+    deadline=None,
+    max_examples=examples(40),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 # For `make mutants`: the same examples every time, and no search for the smallest one that fails.
 settings.register_profile(
     "mutants",
@@ -23,11 +30,14 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("busy")
+_numbers = count()
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path_factory.mktemp("cache")
+    # Not `mktemp`, which reads the names of all folders there are to find the next number.
+    folder = tmp_path_factory.getbasetemp() / f"cache-{next(_numbers)}"
+    folder.mkdir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
 

@@ -243,9 +243,10 @@ def test_crlf_stays_as_it_is(project: Path) -> None:
     )
 
 
-def test_a_50_mb_line_is_cut_to_the_budget_and_recalled_whole(project: Path) -> None:
+def test_a_line_of_many_megabytes_is_cut_to_the_budget_and_recalled_whole(project: Path) -> None:
+    words = 2_500_000 if os.environ.get("FOREWORD_SOAK") else 400_000
     step = task_file(project).parents[1] / "STEP.md"
-    step.write_text("# Step 1: Berths\n\n" + "berth free at noon, " * 2_500_000)
+    step.write_text("# Step 1: Berths\n\n" + "berth free at noon, " * words)
     package = foreword.assemble("director", root=project, agent="builder", budget=2_000)
     row = next(row for row in package.report.sections if row.tag == "current_step")
     assert row.form == "summary"
@@ -253,7 +254,7 @@ def test_a_50_mb_line_is_cut_to_the_budget_and_recalled_whole(project: Path) -> 
     omission = next(
         omission for omission in package.report.omissions if omission.tag == "current_step"
     )
-    assert len(foreword.recall(omission.handle, root=project)) > 50_000_000
+    assert len(foreword.recall(omission.handle, root=project)) > 20 * words
 
 
 # --- git ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Commands in processes of their own that need not import everything anew.
+"""Commands and programs in processes of their own that need not import everything anew.
 
 One process has the modules of the command line loaded and forks for each command: streams, folder,
 environment, exit code and death are those of a real process, only the start is quicker. What a
@@ -16,26 +16,32 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
 from select import select
 from threading import Thread
+from typing import Self
 
 NUMBER_BYTES = 8  # of a length, a process id or an exit code on the socket
 
-# Loads what commands import, then forks for each connection: arguments, folder and environment as
-# JSON, with the three streams as descriptors. Answers with the process id, and at its end with the
-# exit code as the system tells it.
+# Loads what commands import, then forks for each connection: program, arguments, folder and
+# environment as JSON, with the three streams as descriptors. Answers with the process id, and at
+# its end with the exit code as the system tells it.
 PROGRAM = """
-import atexit, gc, importlib, json, os, pkgutil, select, signal, socket, sys, tempfile, threading
+import atexit, fcntl, gc, importlib, json, os, pkgutil, select, signal, socket, sys, tempfile
+import termios, threading
 from pathlib import Path
 import foreword.__main__
 from foreword.demos import samples
 for module in pkgutil.walk_packages(foreword.__path__, "foreword."):
     importlib.import_module(module.name)
-for name in ("apsw", "mcp.server.stdio", "psycopg", "yaml"):
+for name in (
+    "apsw", "dbos", "mcp.server.stdio", "playwright.async_api", "psycopg",
+    "pydantic_ai.models.openai", "yaml",
+):
     importlib.import_module(name)
 # What is made when it is first needed: patterns, shapes, the parser, the tokenizer's tables.
 for module in list(sys.modules.values()):
@@ -58,9 +64,13 @@ gc.freeze()
 def perform(order, streams):
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.closerange(3, 256)
+    if os.isatty(0):  # as at a terminal: what is typed there reaches this process
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["environment"])
@@ -70,8 +80,13 @@ def perform(order, streams):
         for number, (mode, errors) in enumerate(opened)
     )
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
-    sys.argv = ["foreword", *order["arguments"]]
-    foreword.__main__.main()
+    if order["program"]:
+        sys.argv = ["-c", *order["arguments"]]
+        sys.path.insert(0, "")
+        exec(compile(order["program"], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = ["foreword", *order["arguments"]]
+        foreword.__main__.main()
 
 def end(*call):
     # As an interpreter ends, but for taking apart what the system frees anyhow, which takes 20 ms.
@@ -126,12 +141,14 @@ while True:
 def run_command(
     arguments: Sequence[str],
     *,
+    program: str = "",
     folder: Path,
     environment: Mapping[str, str],
     stdin: bytes,
     timeout_seconds: float,
 ) -> tuple[int, bytes, bytes]:
-    """Run `foreword ARGUMENTS` in a process of its own: its exit code, and what it wrote."""
+    """Run `foreword ARGUMENTS`, or a Python program, in a process of its own: its exit code, and
+    what it wrote."""
     their_stdin, our_stdin = os.pipe()
     our_stdout, their_stdout = os.pipe()
     our_stderr, their_stderr = os.pipe()
@@ -140,6 +157,7 @@ def run_command(
         process = _start(
             connection,
             arguments,
+            program=program,
             folder=folder,
             environment=environment,
             streams=[their_stdin, their_stdout, their_stderr],
@@ -156,31 +174,70 @@ def run_command(
     return code, output.read(), errors.read()
 
 
+def run_program(program: str, *arguments: object, folder: Path | None = None) -> str:
+    """What a Python program writes; fails where it does."""
+    with ForkedCommand(arguments, program=program, folder=folder) as process:
+        output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return output
+
+
+def run_module(name: str, *arguments: object) -> str:
+    """The same of `python -m NAME` for a module of these tests."""
+    program = f"import runpy; runpy.run_module({name!r}, run_name='__main__')"
+    return run_program(program, *arguments, folder=Path(__file__).parents[1])
+
+
 class ForkedCommand:
-    """`foreword ARGUMENTS` in a process of its own that goes on; it reads nothing, and has what
+    """`foreword ARGUMENTS`, or a Python program, in a process of its own that goes on; it has what
     tests use of `subprocess.Popen`."""
 
     def __init__(
-        self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str]
+        self,
+        arguments: Sequence[object],
+        *,
+        program: str = "",
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        terminal: int | None = None,
     ) -> None:
+        """With a terminal, which is closed here, all three streams are that."""
+        their_stdin, our_stdin = os.pipe()
         our_stdout, their_stdout = os.pipe()
         our_stderr, their_stderr = os.pipe()
-        self.stdout = os.fdopen(our_stdout, encoding="utf-8")
-        self._errors = _Reader(our_stderr)
+        self.stdin = os.fdopen(our_stdin, "w", encoding="utf-8")
+        self.stdout = os.fdopen(our_stdout, encoding="utf-8", errors="replace")
+        self.stderr = _Reader(our_stderr)
+        streams = [their_stdin, their_stdout, their_stderr]
+        if terminal is not None:
+            for unused in streams:
+                os.close(unused)
+            streams = [terminal, os.dup(terminal), os.dup(terminal)]
         self.returncode: int | None = None
         self._connection = socket.socket(socket.AF_UNIX)
         self.pid = _start(
             self._connection,
-            arguments,
-            folder=folder,
-            environment=environment,
-            streams=[os.open(os.devnull, os.O_RDONLY), their_stdout, their_stderr],
+            [str(argument) for argument in arguments],
+            program=program,
+            folder=folder or Path.cwd(),
+            environment=os.environ if environment is None else environment,
+            streams=streams,
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.communicate()
 
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """End it where it stands."""
@@ -202,22 +259,30 @@ class ForkedCommand:
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """What it writes from now on and all of its errors, once it has ended."""
-        self.wait(timeout)
+        with suppress(BrokenPipeError):
+            self.stdin.close()
         output = "" if self.stdout.closed else self.stdout.read()
         self.stdout.close()
-        return output, self._errors.read().decode("utf-8", "replace")
+        self.wait(timeout)
+        return output, self.stderr.read().decode("utf-8", "replace")
 
 
 def _start(
     connection: socket.socket,
     arguments: Sequence[str],
     *,
+    program: str,
     folder: Path,
     environment: Mapping[str, str],
     streams: list[int],
 ) -> int:
     """Have a command started with these streams, which are closed here: the id of its process."""
-    order = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+    order = {
+        "program": program,
+        "arguments": list(arguments),
+        "folder": str(folder),
+        "environment": dict(environment),
+    }
     body = json.dumps(order).encode()
     connection.connect(_address())
     socket.send_fds(connection, [len(body).to_bytes(NUMBER_BYTES, "big")], streams)
@@ -233,17 +298,28 @@ class _Reader(Thread):
     def __init__(self, descriptor: int) -> None:
         super().__init__(daemon=True)
         self.descriptor = descriptor
-        self.content = b""
+        self.lines: list[bytes] = []
+        self.unread: SimpleQueue[str] = SimpleQueue()
         self.start()
 
     def run(self) -> None:
         with os.fdopen(self.descriptor, "rb") as stream:
-            self.content = stream.read()
+            for line in stream:
+                self.lines.append(line)
+                self.unread.put(line.decode("utf-8", "replace"))
+        self.unread.put("")
+
+    def readline(self) -> str:
+        """The next line; nothing at the end, which comes once."""
+        return self.unread.get()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.readline, "")
 
     def read(self) -> bytes:
-        """All of it."""
+        """All of it, from its beginning."""
         self.join()
-        return self.content
+        return b"".join(self.lines)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

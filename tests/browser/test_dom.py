@@ -12,6 +12,7 @@ from foreword.browser import Browser, Dom
 from foreword.browser.dom import read
 from foreword.demos.site import Site
 from tests.browser.working import in_the_page
+from tests.examples import examples
 
 
 def _mark(lines: int, units: int) -> str:
@@ -118,7 +119,7 @@ _trees = st.recursive(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(_trees, max_size=6), st.integers(30, 600))
 def test_a_shortened_page_is_never_over_its_budget(trees: list[Any], budget: int) -> None:
     dom = Dom(read(["body", {}, trees]))

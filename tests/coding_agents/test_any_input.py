@@ -16,6 +16,7 @@ from foreword.coding_agents import hooks, long_results, window_fill
 from foreword.coding_agents.hook_events import HookEvent, read_object
 from tests.coding_agents.agent import DATA, CodingAgent, set_up
 from tests.command import foreword
+from tests.examples import examples
 from tests.formats.conversation import JSON
 
 pytestmark = pytest.mark.attack
@@ -68,7 +69,9 @@ STATUSES = st.one_of(
     ),
 )
 quick = settings(
-    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=examples(12),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
 )
 
 
@@ -115,7 +118,7 @@ def test_a_status_line_is_one_line_whatever_is_said(agent: CodingAgent, status: 
     assert len(line) < 120
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(st.text(max_size=400), max_size=6), st.integers(1, 200))
 def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) -> None:
     sizes: dict[long_results.Place, int] = {(at,): len(text) for at, text in enumerate(texts)}
@@ -126,7 +129,7 @@ def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) ->
     assert all(rooms[place] <= sizes[place] for place in sizes)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(VALUES, st.sampled_from(["Bash", "Grep", "WebFetch", "mcp__a__b", "Read", ""]))
 def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -> None:
     found = long_results.texts_of(HookEvent(name="PostToolUse", tool=tool, tool_response=response))

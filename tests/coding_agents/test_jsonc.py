@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from foreword.coding_agents import jsonc
 from foreword.errors import BadSource
+from tests.examples import examples
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(max_size=12),
@@ -35,7 +36,7 @@ COMMENTED = """\
 """
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(OBJECTS, INDENTS, VALUES, st.booleans())
 def test_a_new_member_is_in_and_all_others_are_what_they_were(
     before: dict[str, Any], indent: Any, value: Any, wide: bool
@@ -47,7 +48,7 @@ def test_a_new_member_is_in_and_all_others_are_what_they_were(
     assert not jsonc.differs(after, "a.json", ("the new one", "inside"), value)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(VALUES, max_size=4), INDENTS)
 def test_a_new_item_is_the_last_of_its_list(before: list[Any], indent: Any) -> None:
     text = json.dumps({"hooks": {"Stop": before}}, indent=indent)
@@ -73,7 +74,7 @@ def test_a_member_that_goes_leaves_all_others_as_they_were(
     assert jsonc.without_member(after, "a.json", ("ours", "inside")) == after
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.text(alphabet='{}[]",:/*\\ \n01truefalsn.e-', max_size=40))
 def test_what_python_takes_for_json_is_taken_and_nothing_else(text: str) -> None:
     expected = None

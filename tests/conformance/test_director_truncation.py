@@ -6,6 +6,7 @@ Most tests walk through many falling budgets and look at every one of them.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -74,6 +75,7 @@ PLANNER = [
     ({"gameplan"}, 0),
 ]
 SWEPT = ["builder", "planner", "verifier"]
+COARSENESS = 1 if os.environ.get("FOREWORD_SOAK") else 2
 SLACK = 80  # tokens: a paragraph stays or goes whole, so that about one may be left over
 
 
@@ -99,8 +101,8 @@ def sweep(root: Path, agent: str) -> list[Package]:
     whole, smallest = assembled(root, 100_000, agent), least(root, agent)
     assert whole.report.status == "within"
     budgets = [
-        *range(whole.report.total_tokens - 1, smallest + 400, -167),
-        *range(smallest + 400, smallest - 1, -17),
+        *range(whole.report.total_tokens - 1, smallest + 400, -167 * COARSENESS),
+        *range(smallest + 400, smallest - 1, -17 * COARSENESS),
     ]
     return [assembled(root, budget, agent) for budget in budgets]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
 
 from foreword.store.urls import open_database
@@ -12,7 +10,7 @@ from foreword.work.checkpoint import Checkpoint, as_text
 from foreword.work.checkpoints import newest, read, write
 from tests.command import foreword
 from tests.sources.test_git import repository, run
-from tests.store.databases import start
+from tests.warm_process import ForkedCommand
 
 # An agent half-way through a flow: two gates are behind it, and it is at work in the third phase
 # when it dies.
@@ -61,10 +59,9 @@ def project(root: Path) -> Path:
 
 
 def die_in_the_third_phase(root: Path) -> None:
-    with start(AGENT, root) as agent:
-        assert agent.stdout
+    with ForkedCommand([root], program=AGENT) as agent:
         assert agent.stdout.readline() == "working\n"
-        os.kill(agent.pid, signal.SIGKILL)
+        agent.kill()
 
 
 def test_f12_every_gate_has_a_file_with_state_decisions_and_findings(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from foreword.tokens import COUNTERS
 from foreword.work.checkpoints import newest
 from tests.conformance.workshop import limited, workshop
 from tests.factory import write
-from tests.store.databases import start
+from tests.warm_process import ForkedCommand
 
 LARGE = "# Packing\n\n" + "".join(
     f"Wrap pot {n} in straw, and the straw in paper.\n" for n in range(215)
@@ -361,10 +360,9 @@ sys.stdin.readline()
 
 @pytest.fixture
 def killed(tmp_path: Path) -> Path:
-    with start(AGENT, workshop(tmp_path)) as agent:
-        assert agent.stdout
+    with ForkedCommand([workshop(tmp_path)], program=AGENT) as agent:
         assert agent.stdout.readline() == "working\n"
-        os.kill(agent.pid, signal.SIGKILL)
+        agent.kill()
     assert agent.returncode == -signal.SIGKILL
     return tmp_path
 

@@ -16,6 +16,7 @@ from foreword.errors import EssentialsTooLarge, RecipeError, TierTooLarge
 from foreword.tokens import COUNTERS
 from tests.command import foreword as command
 from tests.conformance.workshop import WORKFLOW, limited, workshop
+from tests.examples import examples
 from tests.factory import write
 
 LIMITS = {0: 400, 1: 2_000, 2: 3_000}
@@ -65,7 +66,9 @@ sizes = st.sampled_from([0, 1, 10, 60, 250, 1_000])
 words = st.sampled_from(
     ["pot ", "- `glaze` and\n", "## Fire\n\nHot.\n\n", "窯の温度。", "👩‍🏭🔥 ", "</phase> <task>\n"]
 )
-SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(
+    max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @given(

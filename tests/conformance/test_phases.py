@@ -19,6 +19,7 @@ from splintr import Tokenizer
 
 import foreword
 from foreword.errors import BadBudget, BadSource, EssentialsTooLarge, InputMissing, UnknownName
+from tests.examples import examples
 
 PHASES = ("planning", "interface", "implementation", "testing")
 MUST = {
@@ -937,7 +938,7 @@ UNITS = st.lists(
     ),
     max_size=6,
 )
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "12"))  # `make soak` asks for many more
+EXAMPLES = examples(5)
 QUICK = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -15,6 +15,7 @@ from foreword.coding_agents.templates import text as coding_recipe
 from foreword.errors import BadBudget, BadSource, UnknownName, UsageError
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, workshop
+from tests.examples import examples
 from tests.factory import write
 
 ON_DEMAND = {
@@ -124,7 +125,9 @@ def test_f5_an_answer_is_within_its_budget_by_every_counter(
 
 @given(st.text(max_size=60), st.integers(1, 400), st.sampled_from(sorted(COUNTERS)))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_f5_whatever_is_asked_is_answered_within_the_budget_or_a_clear_error(
     project: Path, wanted: str, budget: int, by: str

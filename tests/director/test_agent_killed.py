@@ -3,14 +3,13 @@ done again."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from foreword.demos.scripted_model import scripted_model
 from foreword.demos.site import NAME, PASSWORD, ROWS, site
 from foreword.testing import fake_provider
 from tests.director.scenes import open_director
+from tests.warm_process import run_module
 
 
 def test_a_chat_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
@@ -19,22 +18,12 @@ def test_a_chat_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) 
             director.session.set_variable(
                 "creds", {"name": NAME, "password": PASSWORD}, "the user's"
             )
-        command = [
-            sys.executable,
-            "-m",
-            "tests.director.chat_lives",
-            str(tmp_path),
-            desk.url,
-            provider.openai,
-        ]
-        done = subprocess.run([*command, "40"], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert int(done.stdout) > 2
+        arguments = (tmp_path, desk.url, provider.openai, 40)
+        lives = int(run_module("tests.director.chat_lives", *arguments))
+        assert lives > 2
         sent = [row["subject"] for row in desk.sent]
     assert list(dict.fromkeys(sent)) == [row["subject"] for row in ROWS[:5]]
-    assert len(sent) <= 5 + int(done.stdout) - 1, (
-        "a click that nobody had written down may happen twice"
-    )
+    assert len(sent) <= 5 + lives - 1, "a click that nobody had written down may happen twice"
     with open_director(tmp_path) as director:
         history = director.session.history()
         nodes = director.session.snapshot()["nodes"]

@@ -11,9 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,32 +50,27 @@ def save(root: Path, path: str, text: str) -> None:
 
 def run_python(root: Path, code: str) -> tuple[str, int]:
     """What a program writes, standard output first, and its exit code."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env=_environment(root),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout + done.stderr, done.returncode
+    return _run_warm(root, [], program=code)
 
 
 def run_foreword(root: Path, *arguments: str) -> tuple[str, int]:
     """The same of `foreword ARGUMENTS`."""
+    output, code = _run_warm(root, arguments)
+    assert "Traceback" not in output, output
+    return output, code
+
+
+def _run_warm(root: Path, arguments: Sequence[str], program: str = "") -> tuple[str, int]:
+    cache = str(root.parent / "cache")
     code, output, errors = run_command(
         arguments,
+        program=program,
         folder=root,
-        environment=_environment(root),
+        environment={**os.environ, "XDG_CACHE_HOME": cache, "NO_COLOR": "1"},
         stdin=b"",
         timeout_seconds=TIMEOUT_SECONDS,
     )
-    assert b"Traceback" not in errors, errors
     return (output + errors).decode(), code
-
-
-def _environment(root: Path) -> dict[str, str]:
-    return {**os.environ, "XDG_CACHE_HOME": str(root.parent / "cache"), "NO_COLOR": "1"}
 
 
 def commands(body: str) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,6 @@ scripted model."""
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from foreword.demos.site import site
 from foreword.director.tools import TOOLS
 from foreword.testing import fake_provider
 from tests.docs.pages import check_page
+from tests.warm_process import ForkedCommand
 
 PAGE = Path(__file__).parents[2] / "docs" / "director.md"
 SITE = "http://127.0.0.1:8123"
@@ -25,12 +24,8 @@ BROWSER = "http://127.0.0.1:9222"
 
 @contextmanager
 def shared_browser(root: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    process = ForkedCommand(["browser", "start", "--root", root])
     try:
-        assert process.stdout is not None
         yield process.stdout.readline().strip()
     finally:
         process.terminate()

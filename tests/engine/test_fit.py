@@ -12,6 +12,7 @@ from foreword.engine.render import GAP, pieces_of, scale_for
 from foreword.errors import EssentialsTooLarge
 from foreword.section import Choice, Entry, Form, Rank, Rule, Section, Share, Tiers
 from foreword.tokens import Counter, counter
+from tests.examples import examples
 
 # A unit is a character and so is a token, so every size is known to the letter.
 CHARACTERS = Counter("characters", len)
@@ -107,7 +108,7 @@ ranked = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(60))
 @given(ranked, st.integers(30, 400))
 def test_sections_that_are_whole_or_not_come_in_by_rank_as_far_as_the_room_goes(
     sizes: list[tuple[int, int]], budget: int
@@ -233,7 +234,7 @@ def test_essentials_come_first_whatever_their_rank_and_say_so() -> None:
 essential_sizes = st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 300)), min_size=1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(essential_sizes, st.integers(1, 3_000))
 def test_an_error_names_every_essential_and_the_least_budget_that_will_do(
     sizes: list[tuple[str, int]], budget: int
@@ -610,7 +611,7 @@ def test_of_a_tag_in_several_pieces_the_whole_of_it_calls_for_its_stand_in() -> 
 # --- room that is left ----------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(ranked, st.integers(300, 3_000))
 def test_where_more_came_in_than_fits_hardly_any_room_stays_empty(
     sizes: list[tuple[int, int]], budget: int

@@ -21,6 +21,7 @@ from foreword.engine.render import (
 )
 from foreword.section import Body, Choice, Form, Section
 from foreword.tokens import Counter, counter
+from tests.examples import examples
 
 CHARACTERS = Counter("characters", len)  # a unit is a character, so every sum is exact
 
@@ -104,7 +105,7 @@ def test_a_pair_of_tags_is_weighed_with_its_section_or_once_for_all_that_share_i
     assert scale.tag_units("guides") == len("<guides>\n\n</guides>\n\n")
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(60))
 @given(st.lists(st.sampled_from(["<a>\n", "/b", "word", "\n", " x\n", "", "</a>\n\n"]), max_size=9))
 def test_measured_piece_by_piece_a_text_has_as_many_tokens_as_in_one(pieces: list[str]) -> None:
     exact = counter("o200k")

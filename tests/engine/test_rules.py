@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from dataclasses import replace
@@ -18,6 +17,7 @@ from foreword.formats import read_messages
 from foreword.message import group_by_calls
 from foreword.section import Budget, Entry, Form, Rank, Rule, Section, Share, Tiers
 from foreword.tokens import counter
+from tests.examples import examples
 
 TAGS = ("vision", "task", "notes", "docs", "log")
 PROSE = (
@@ -35,7 +35,7 @@ MATERIAL = {
     "code": "def berth(id: int) -> Boat:\n    return BOATS[id]  # <vision>\n",
     "odd": "nul \x00 and \ud800 alone\r\n",
 }
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))  # `make soak` asks for many more
+EXAMPLES = examples(15)
 SETTINGS = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foreword.plan.variables import CUT, MOST_SHOWN, display, of_node, variable_lines
+from tests.examples import examples
 from tests.secrets.test_secrets import SHAPED, shows_a_secret, structures, unique
 
 
@@ -158,7 +159,7 @@ def test_the_cut_is_at_a_hundred_exactly(padding: int, text: str) -> None:
 
 
 @given(structures, unique)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_no_six_characters_of_a_secret_show(value: object, secret: str) -> None:
     shown = variable_lines(
         {"plain": value, "list": [value], "client_secret": secret, f"password={secret}": 1}

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foreword.secrets.masking import HIDDEN, mask
+from tests.examples import examples
 from tests.work_done import comes_to_an_end
 
 pytestmark = pytest.mark.attack
@@ -198,7 +199,7 @@ texts = st.lists(words | st.text(max_size=3), max_size=14).map("".join)
 
 @given(texts)
 @example("password is token=a")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 def test_what_is_hidden_stays_as_it_is_when_hidden_again(text: str) -> None:
     masked = mask(text)
     assert mask(masked) == masked

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.secrets.masking import HIDDEN, hide, is_secret_name, is_secret_value, mask
+from tests.examples import examples
 
 pytestmark = pytest.mark.attack
 
@@ -294,7 +295,7 @@ def shows_a_secret(text: str) -> bool:
 
 
 @given(structures)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_no_six_characters_of_a_secret_show_at_any_depth(value: object) -> None:
     assert not shows_a_secret(json.dumps(hide(value)))
 

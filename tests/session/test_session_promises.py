@@ -3,7 +3,6 @@ for both providers."""
 
 from __future__ import annotations
 
-import os
 import re
 from itertools import count
 from pathlib import Path
@@ -14,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import foreword
+from tests.examples import examples
 from tests.session.validity import problems
 
 MARK = re.compile(
@@ -21,7 +21,7 @@ MARK = re.compile(
 )
 RECIPES = st.sampled_from(["workflow", "workflow-cached"])
 COUNTERS = st.sampled_from(["o200k", "estimate", "cl100k"])
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "12"))  # `make soak` asks for many more
+EXAMPLES = examples(5)
 QUICK = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PICTURE = {
     "type": "image",

@@ -13,8 +13,8 @@ import foreword
 from foreword.errors import StoreError
 from tests.command import run_in_process
 from tests.sessions import fill_session, numbered_message
-from tests.store.databases import start
 from tests.store.test_trouble import as_somebody_else
+from tests.warm_process import ForkedCommand
 
 pytestmark = pytest.mark.attack
 
@@ -125,7 +125,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_what_a_killed_writer_left_in_the_log_is_read_as_well(root: Path) -> None:
-    with start(KILLED, root) as killed:
+    with ForkedCommand([root], program=KILLED) as killed:
         killed.communicate()
     store = root / ".foreword"
     assert (store / "state.db-wal").stat().st_size

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from foreword.message import Message, Text, ToolCall, ToolResult, group_by_calls
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages
 from foreword.session.window import AVERAGE, choose, low_water
+from tests.examples import examples
 
 
 def user_message(seq: int, tokens: int = 10) -> TimelineMessage:
@@ -118,7 +119,7 @@ def test_a_window_is_the_newest_groups_in_one_run_and_fits(
     assert (len(window.groups) < len(groups)) == window.moved
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(15))
 @given(st.integers(1_000, 50_000), st.integers(20, 60))
 def test_over_many_turns_few_calls_move_the_window_and_most_of_the_budget_is_used(
     budget: int, share: int
@@ -145,7 +146,7 @@ def groups_of(*sizes: int) -> list[Group]:
 
 
 # Small numbers, so that the bounds are met exactly.
-@settings(max_examples=400)
+@settings(max_examples=examples(100))
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(1, 30), st.data())
 def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_more(
     sizes: list[int], room: int, data: st.DataObject

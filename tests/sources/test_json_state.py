@@ -15,6 +15,7 @@ import foreword
 from foreword.errors import BadSource, ForewordError
 from foreword.recipe.load import load
 from foreword.sources import json_state
+from tests.examples import examples
 
 PHASES = [str(phase) for phase in load("phases", Path()).phases]
 WHOLE = {
@@ -56,7 +57,9 @@ def test_units_of_the_wrong_shape_are_an_error_in_words(
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=examples(25),
+    deadline=None,
 )
 @given(
     data=st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8), phase=st.sampled_from(PHASES)

@@ -3,8 +3,6 @@ another process."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from foreword.store.database import Database
 from foreword.store.messages import Conversation
 from foreword.store.urls import open_database
 from tests.postgres import new_database
+from tests.warm_process import ForkedCommand
 
 KINDS = ("sqlite", "postgresql")
 USAGE = {
@@ -73,25 +72,16 @@ def text_message(text: str, role: str = "user") -> Message:
     return Message("user" if role == "user" else "assistant", (Text(text),))
 
 
-def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    """A Python program in a process of its own, its input and output for us."""
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-
-
 def run_at_once(program: str, arguments: Sequence[Sequence[object]]) -> list[str]:
     """What the program printed for each of the arguments, all processes let loose together; fails
     where one did.
 
     The program prints a line when it is ready, and reads one before it begins.
     """
-    running = [start(program, *each) for each in arguments]
+    running = [ForkedCommand(each, program=program) for each in arguments]
     for process in running:
-        assert process.stdout
         process.stdout.readline()
     for process in running:
-        assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
     done = [(*process.communicate(), process.returncode) for process in running]

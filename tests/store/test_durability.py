@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import time
 from itertools import accumulate
 from pathlib import Path
@@ -19,10 +18,10 @@ from tests.store.databases import (
     conversation_in,
     new_url,
     open_db,
-    start,
     text_message,
     workflow_in,
 )
+from tests.warm_process import ForkedCommand
 
 KILLS = int(os.environ.get("FOREWORD_KILLS", "12"))
 # It writes as fast as it can, and says what was kept only after the call has returned.
@@ -70,15 +69,13 @@ def test_nothing_is_lost_or_half_written_when_a_writer_is_killed(kind: str, tmp_
 
 def written_until_killed(url: str, chance: random.Random) -> list[str]:
     """What a writer said was kept, up to the moment it was killed."""
-    with start(WRITER, url) as writer:
-        assert writer.stdout
-        assert writer.stderr
+    with ForkedCommand([url], program=WRITER) as writer:
         lines = [writer.stdout.readline() for _ in range(chance.randrange(30))]
         # no wait for anything: the kill comes some way into the next write
         time.sleep(chance.random() / 50)
-        os.kill(writer.pid, signal.SIGKILL)
+        writer.kill()
         lines += writer.stdout.read().splitlines(keepends=True)
-        assert writer.stderr.read() == ""
+        assert writer.stderr.read() == b""
     return [line.strip() for line in lines if line.endswith("\n")]
 
 

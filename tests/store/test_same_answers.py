@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from functools import cache
@@ -24,10 +23,11 @@ from foreword.store.database import Database
 from foreword.store.messages import Range
 from foreword.store.reports import save_report, usage_log
 from foreword.store.urls import open_database
+from tests.examples import examples
 from tests.postgres import new_database
 from tests.store.databases import USAGE, window_cut
 
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
+EXAMPLES = examples(15)
 TIMES = {"created", "updated", "changed", "created_at", "updated_at"}
 NUMBERS = {"id", "workflow"}  # given by the database
 _names = count()

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -21,7 +18,9 @@ from foreword.store.paths import store_path
 from foreword.store.project_stores import recall
 from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
+from tests.command import TIMEOUT_SECONDS
 from tests.command import foreword as command
+from tests.warm_process import ForkedCommand, run_command
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 
@@ -46,14 +45,14 @@ def test_what_was_cut_is_recalled_byte_for_byte_in_another_process_from_another_
     handle = next(word for word in assembled.err.split() if word.startswith("fw_"))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "foreword", "recall", handle],
-        cwd=elsewhere,
-        capture_output=True,
-        check=True,
-        env={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"},
+    code, output, errors = run_command(
+        ["recall", handle],
+        folder=elsewhere,
+        environment={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"},
+        stdin=b"",
+        timeout_seconds=TIMEOUT_SECONDS,
     )
-    assert done.stdout == raw
+    assert (code, output) == (0, raw), errors
 
 
 def test_a_handle_may_be_shortened_while_it_is_unique(tmp_path: Path) -> None:
@@ -121,13 +120,9 @@ def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) 
         " root=sys.argv[1], budget=budget + int(sys.argv[2]))\n"
     )
 
-    def run(number: int) -> subprocess.CompletedProcess[bytes]:
-        arguments = [sys.executable, "-c", script, str(tmp_path), str(number)]
-        return subprocess.run(arguments, capture_output=True, check=False)
-
-    with ThreadPoolExecutor(10) as pool:
-        runs = pool.map(run, range(10))
-    assert [run.stderr.decode() for run in runs if run.returncode] == []
+    running = [ForkedCommand([tmp_path, number], program=script) for number in range(10)]
+    errors = [process.communicate()[1] for process in running]
+    assert [process.returncode for process in running] == [0] * 10, errors
     db = Sqlite(store_path(tmp_path)[0])
     assert len(newest_reports(db, 100)) == 50
 
@@ -148,12 +143,9 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
         "    print(n, flush=True)\n"
     )
     for before in (1, 7, 40):
-        with subprocess.Popen(
-            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True
-        ) as writer:
-            assert writer.stdout is not None
+        with ForkedCommand([path], program=script) as writer:
             lines = [writer.stdout.readline() for _ in range(before)]
-            os.kill(writer.pid, signal.SIGKILL)
+            writer.kill()
             lines += writer.stdout.readlines()
         acknowledged = {line.strip() for line in lines if line.strip().isdigit()}
         db = Sqlite(path)

@@ -22,7 +22,7 @@ from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database, open_to_read
 from foreword.work import dbos_setup
 from tests.attacks import sample
-from tests.store.databases import start
+from tests.warm_process import ForkedCommand
 
 pytestmark = pytest.mark.attack
 
@@ -240,7 +240,8 @@ def test_a_store_that_is_no_file_is_an_error_and_nobody_waits_for_it(
     path = tmp_path / "mine.db" if named else tmp_path / ".foreword" / "state.db"
     path.parent.mkdir(exist_ok=True)
     make(path.with_name(path.name + end))
-    with start(OPENER, tmp_path, f"sqlite:///{path}" if named else "") as opener:
+    url = f"sqlite:///{path}" if named else ""
+    with ForkedCommand([tmp_path, url], program=OPENER) as opener:
         output, errors = opener.communicate(timeout=60)
     assert (opener.returncode, errors) == (0, "")
     assert output.splitlines()

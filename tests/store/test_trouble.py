@@ -21,7 +21,8 @@ from foreword.store.project_stores import open_existing, recall
 from foreword.store.reports import save_report
 from foreword.store.urls import VARIABLE, open_database
 from tests.postgres import new_database, server
-from tests.store.databases import conversation_in, open_db, start, text_message, workflow_in
+from tests.store.databases import conversation_in, open_db, text_message, workflow_in
+from tests.warm_process import ForkedCommand
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 SECRET = "hunter2"
@@ -315,7 +316,7 @@ db.close()
 
 def test_a_full_disk_is_an_error_and_what_was_kept_before_is_whole(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'state.db'}"
-    with start(FILLER, url) as filler:
+    with ForkedCommand([url], program=FILLER) as filler:
         output, errors = filler.communicate()
     acknowledged = [int(line) for line in output.split()]
     assert filler.returncode == 0, errors

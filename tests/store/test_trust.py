@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import signal
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from foreword.store.reports import find_report, newest_reports, save_report
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
 from tests.store.test_migrations import first_sqlite
+from tests.warm_process import ForkedCommand
 
 pytestmark = pytest.mark.attack
 
@@ -129,7 +129,8 @@ os.kill(os.getpid(), 9)
 
 def test_recall_leaves_a_log_where_it_is_although_it_could_be_written_back(tmp_path: Path) -> None:
     path = write_store(tmp_path)
-    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    with ForkedCommand([path], program=KILLED) as killed:
+        assert killed.wait() == -signal.SIGKILL
     log = path.with_name("state.db-wal")
     before = path.read_bytes(), log.read_bytes()
     assert before[1]
@@ -341,22 +342,14 @@ def test_twelve_processes_in_twelve_roots_are_all_remembered(tmp_path: Path) -> 
         "print(flush=True)\nsys.stdin.read()\nSqlite(Path(sys.argv[1])).close()\n"
     )
     paths = [tmp_path / str(number) / ".foreword" / "state.db" for number in range(12)]
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        for path in paths
-    ]
+    running = [ForkedCommand([path], program=script) for path in paths]
     for process in running:
-        assert process.stdout
         process.stdout.readline()
     for process in running:
-        assert process.stdin
         process.stdin.close()
-    assert [process.wait() for process in running] == [0] * 12
     for process in running:
-        assert process.stdout
-        process.stdout.close()
+        process.communicate()
+    assert [process.returncode for process in running] == [0] * 12
     listed = (Path(os.environ["XDG_CACHE_HOME"]) / "foreword" / "stores").read_text().split("\n")
     assert sorted(listed) == sorted(["", *map(str, paths)])
 

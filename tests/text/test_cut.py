@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from splintr import Tokenizer
 
 from foreword.text import cut
+from tests.examples import examples
 
 TOKENIZER = Tokenizer.from_pretrained("o200k_base")
 
@@ -104,7 +105,7 @@ MARKDOWN = st.lists(
     exactly=st.booleans(),
     query=st.sampled_from(["", QUERY]),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_a_cut_is_never_larger_than_its_room(
     way: Way, text: str, room: int, exactly: bool, query: str
 ) -> None:

@@ -13,6 +13,7 @@ from foreword.text.division import chunks, line_parts
 from foreword.text.layouts import layout_of
 from foreword.text.pieces import Layout
 from foreword.text.sentences import sentences
+from tests.examples import examples
 
 KINDS = "markdown python code go typescript diff log json yaml settings table".split()
 SIGNS = st.text(alphabet='aB .!?\n\r`#-|>*1e\u0301。漢\u200d{}[]":,@+<>/=_', max_size=200)
@@ -35,7 +36,7 @@ def layout(text: str, kind: str = "markdown", room: int = 10**9) -> Layout:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=SIGNS | WORDS, room=st.integers(1, 80))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_the_pieces_join_to_the_text(kind: str, text: str, room: int) -> None:
     found = layout(text, kind, room)
     assert "".join(piece.text for piece in found.pieces) == text
@@ -45,7 +46,7 @@ def test_the_pieces_join_to_the_text(kind: str, text: str, room: int) -> None:
 
 
 @given(st.text(alphabet="ab \u0301漢", min_size=2000, max_size=4000))
-@settings(max_examples=20)
+@settings(max_examples=examples(10))
 def test_an_endless_line_falls_into_parts_and_only_the_first_begins_it(text: str) -> None:
     found = line_parts(text)
     assert "".join(part for part, _ in found) == text

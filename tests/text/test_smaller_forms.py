@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.text import cut
+from tests.examples import examples
 from tests.text.smaller_forms import MARK, check, mark
 
 PACKAGE = Path(foreword.__file__).parent
@@ -390,7 +391,7 @@ KINDS: list[tuple[st.SearchStrategy[str], str]] = [
 @pytest.mark.parametrize(("texts", "name"), KINDS, ids=[name for _, name in KINDS])
 @pytest.mark.parametrize("way", WAYS)
 @given(data=st.data(), room=st.integers(90, 900), more=st.integers(1, 400))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_a_generated_text_is_never_spliced_and_grows_with_its_room(
     texts: st.SearchStrategy[str], name: str, way: str, data: st.DataObject, room: int, more: int
 ) -> None:
@@ -408,7 +409,7 @@ def test_a_generated_text_is_never_spliced_and_grows_with_its_room(
     st.text(max_size=300),
     st.sampled_from(["", "a.py", "a.json", "a.yaml", "a.diff", "a.log", "a.csv", "a.go", "a.toml"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_text_under_any_name_is_cut_or_not(text: str, name: str) -> None:
     for way in WAYS.values():
         form = way(text, 120, len, mark, query=QUERY, name=name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -26,8 +25,9 @@ from foreword.work.checkpoint import (
     named_by,
 )
 from foreword.work.checkpoint_schema import Damage, json_schema, prepare_checkpoint, read_checkpoint
+from tests.examples import examples
 
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
+EXAMPLES = examples(15)
 WRITTEN = Checkpoint(
     task="FEAT-1",
     phase="2",

@@ -8,8 +8,6 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,12 +31,14 @@ from foreword.store.database import Database
 from foreword.work.checkpoint import Checkpoint, as_data, as_json, file_name
 from foreword.work.checkpoint_schema import read_checkpoint
 from foreword.work.checkpoints import checkpoint_entries, newest, read, write
+from tests.examples import examples
 from tests.sources.test_git import repository, run
-from tests.store.databases import KINDS, new_url, open_db, start
+from tests.store.databases import KINDS, new_url, open_db
+from tests.warm_process import ForkedCommand
 from tests.work.test_checkpoint import states
 
 KILLS = int(os.environ.get("FOREWORD_KILLS", "8"))
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
+EXAMPLES = examples(15)
 WRITER = """
 import sys
 from itertools import count
@@ -449,12 +449,11 @@ def test_a_writer_that_is_killed_leaves_the_old_one_or_the_new_one(
     chance = random.Random(2026)
     written = 0
     for _ in range(KILLS // 2):
-        with start(WRITER, tmp_path, "killed", 0, where) as writer:
-            assert writer.stdout
+        with ForkedCommand([tmp_path, "killed", 0, where], program=WRITER) as writer:
             lines = [writer.stdout.readline() for _ in range(chance.randrange(1, 8))]
             # no wait for anything: the kill comes some way into the next write
             time.sleep(chance.random() / 100)
-            os.kill(writer.pid, signal.SIGKILL)
+            writer.kill()
             lines += writer.stdout.readlines()
         written += sum(line.endswith("\n") for line in lines) - 1
         there = whole(tmp_path)
@@ -472,17 +471,17 @@ def test_a_writer_that_is_killed_leaves_the_old_one_or_the_new_one(
 
 def test_writers_at_once_take_turns_and_readers_see_whole_ones(tmp_path: Path) -> None:
     each = 12
-    running = [start(WRITER, tmp_path, who, each, "files") for who in ("one", "two", "three")]
+    running = [
+        ForkedCommand([tmp_path, who, each, "files"], program=WRITER)
+        for who in ("one", "two", "three")
+    ]
     while any(process.poll() is None for process in running):
         if folder(tmp_path).exists():
             whole(tmp_path)
-    assert [finished(process) for process in running] == [0, 0, 0]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    for process in running:
+        process.communicate()
     assert whole(tmp_path)[-1].sequence == 3 * each
-
-
-def finished(process: subprocess.Popen[str]) -> int:
-    process.communicate()
-    return process.returncode
 
 
 def test_what_a_dead_writer_left_is_cleared_away(tmp_path: Path) -> None:
@@ -524,7 +523,7 @@ except StoreError as error:
 def test_where_there_is_no_room_the_old_one_stays(tmp_path: Path) -> None:
     path = write(tmp_path, None, Checkpoint(task="T", phase="1", state={"n": 1}))
     before = path.read_bytes()
-    said, trouble = start(CRAMPED, tmp_path).communicate()
+    said, trouble = ForkedCommand([tmp_path], program=CRAMPED).communicate()
     assert (said, trouble) == (f"{path} can't be used: File too large\n", "")
     assert path.read_bytes() == before
     assert list(folder(tmp_path).iterdir()) == [path]

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -25,6 +23,7 @@ from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
 from foreword.work import flow_runs
 from tests.postgres import new_database
+from tests.warm_process import ForkedCommand, run_module
 from tests.work.flow_scene import ARTIFACTS, PHASES, Agent, artifact_texts, checkpoints, project
 
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
@@ -43,29 +42,15 @@ def until(what: Callable[[], object]) -> None:
 
 def lives(root: Path, db: str, model: str, when: str, *numbers: int) -> dict[str, int]:
     """What became of a flow, or several, in processes that were killed."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.work.killed_process",
-        str(root),
-        db,
-        model,
-        when,
-        *map(str, numbers),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    counts: dict[str, int] = json.loads(done.stdout)
+    arguments = (root, db, model, when, *numbers)
+    counts: dict[str, int] = json.loads(run_module("tests.work.killed_process", *arguments))
     return counts
 
 
 @contextmanager
-def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
+def command(*arguments: object) -> Iterator[ForkedCommand]:
     """A `foreword` command at work."""
-    words = [sys.executable, "-m", "foreword", *map(str, arguments)]
-    with subprocess.Popen(
-        words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with ForkedCommand(arguments) as process:
         try:
             yield process
         finally:
@@ -75,10 +60,9 @@ def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def worker(db: str, root: Path) -> Iterator[subprocess.Popen[str]]:
+def worker(db: str, root: Path) -> Iterator[ForkedCommand]:
     """A worker that has said that it is at work."""
     with command("worker", "--db", db, "--root", root) as process:
-        assert process.stderr
         assert "is at work" in process.stderr.readline()
         yield process
 
@@ -189,16 +173,12 @@ def test_a_flow_whose_process_nobody_remembers_is_gone_on_with(tmp_path: Path) -
             "--task-id",
             "FEAT-7",
         ]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "foreword", *words, "--model", provider.openai],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        process = ForkedCommand([*words, "--model", provider.openai])
         deadline = time.monotonic() + 60
         while not agent.asked["2"] and time.monotonic() < deadline:
             time.sleep(0.02)
         process.kill()
-        process.wait()
+        process.communicate()
         with closing(open_database(None, root)) as store:
             store.rows("UPDATE workers SET seen = 0")  # long ago: the next one to come forgets it
         done = flow_runs.resume(root)

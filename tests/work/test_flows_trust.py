@@ -20,6 +20,7 @@ from foreword.testing import fake_provider
 from foreword.work import dbos_setup, flow_runs, run_status, runs
 from foreword.work.workers import run_worker
 from tests.store.databases import KINDS, new_url
+from tests.warm_process import run_program
 from tests.work.flow_scene import PHASES, Agent, artifact_texts, project
 from tests.work.test_flows_killed import command, until
 
@@ -136,10 +137,7 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_flow_opens_no_port_and_calls_nobody(tmp_path: Path) -> None:
-    words = [sys.executable, "-c", SOCKETS, str(project(tmp_path))]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[]"
+    assert run_program(SOCKETS, project(tmp_path)).strip() == "[]"
 
 
 def test_two_terminals_can_run_flows_of_the_same_project(tmp_path: Path) -> None:

@@ -4,11 +4,7 @@ result."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,6 +26,7 @@ from foreword.work.run_status import RunStatus
 from tests.command import run_in_process
 from tests.factory import DIFF, project, write
 from tests.postgres import new_database
+from tests.warm_process import ForkedCommand
 
 WHO = re.compile(r"You are (\S+) of the crew")
 SECONDS = 12.0
@@ -366,17 +363,13 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
             "--format",
             "json",
         ]
-        argv = [sys.executable, "-m", "foreword", *words]
-        with subprocess.Popen(
-            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as first:
-            assert first.stderr
+        with ForkedCommand(words) as first:
             answered: set[str] = set()
             for line in first.stderr:
                 answered.update(name for name in crew if f"{name}  answered" in line)
                 if len(answered) == 2:
                     break
-            os.kill(first.pid, signal.SIGKILL)
+            first.kill()
         late.set()
         second = run_in_process(*words)
     result = json.loads(second.out)

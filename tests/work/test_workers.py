@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -23,6 +21,7 @@ from foreword.work import heartbeat, run_status, runs
 from tests.command import run_in_process
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url
+from tests.warm_process import ForkedCommand
 from tests.work.test_flows_killed import SOAK, command, until
 
 AGENTS = [f"agent-{number:02}" for number in range(6)]
@@ -56,9 +55,8 @@ class Slow:
 
 
 @contextmanager
-def worker(db: str) -> Iterator[subprocess.Popen[str]]:
+def worker(db: str) -> Iterator[ForkedCommand]:
     with command("worker", "--db", db) as process:
-        assert process.stderr
         assert "is at work" in process.stderr.readline()
         yield process
 
@@ -102,8 +100,8 @@ def test_what_a_dead_worker_held_is_taken_over_once(dies: str) -> None:
             doomed.send_signal(signal.SIGKILL)
             doomed.wait()
         if dies:
-            rescuer = subprocess.run([sys.executable, "-c", DYING_RESCUER, db, dies], check=False)
-            assert rescuer.returncode == -signal.SIGKILL
+            with ForkedCommand([db, dies], program=DYING_RESCUER) as rescuer:
+                assert rescuer.wait() == -signal.SIGKILL
         # none waits for the other
         with command("worker", "--db", db), command("worker", "--db", db):
             assert answers(db) == {agent: f"hello {agent}" for agent in AGENTS}
@@ -133,8 +131,8 @@ def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> N
         rows.beat(store, executor="far", host="elsewhere:1", pid=1)
         rows.beat(store, executor="silent", host="elsewhere:1", pid=2)
         store.rows("UPDATE workers SET seen = seen - 60 WHERE executor = 'silent'")
-        ended = subprocess.Popen([sys.executable, "-c", ""])
-        ended.wait()
+        ended = ForkedCommand([], program="pass")
+        ended.communicate()
         rows.beat(store, executor="ended", host=me.host, pid=ended.pid)
         rows.beat(store, executor="left", host=me.host, pid=me.pid)
         rows.leave(store, "left")

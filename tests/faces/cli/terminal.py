@@ -7,13 +7,13 @@ import os
 import pty
 import re
 import select
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+
+from tests.warm_process import ForkedCommand
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 PATIENT_SECONDS = 90.0  # a browser that starts on a busy machine; what is past it hangs
@@ -24,7 +24,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Terminal:
     """What a person at the terminal sees and does."""
 
-    process: subprocess.Popen[bytes]
+    process: ForkedCommand
     side: int
     text: str = ""  # all that was written so far
     position: int = 0  # how much of it has been waited for
@@ -66,15 +66,11 @@ class Terminal:
 def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
     """Run `foreword ARGS` at a terminal for the length of a `with` block."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "foreword", *args],
-        cwd=cwd,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=_control_terminal,
-        env={
+    process = ForkedCommand(
+        args,
+        folder=cwd,
+        terminal=theirs,
+        environment={
             **os.environ,
             "HOME": str(cwd),
             "NO_COLOR": "1",
@@ -83,22 +79,9 @@ def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
             "LINES": "40",
         },
     )
-    os.close(theirs)
     try:
         yield Terminal(process, ours)
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        process.kill()
+        process.communicate()
         os.close(ours)
-
-
-def _control_terminal() -> None:
-    """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it
-    and is heard."""
-    import fcntl
-    import signal
-    import termios
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # tests that run in the background ignore it
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

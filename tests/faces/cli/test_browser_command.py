@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pytest
 from foreword.demos.site import Site, site
 from tests.browser.channels import elsewhere, home
 from tests.command import CommandResult, run_in_process
+from tests.warm_process import ForkedCommand
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +30,8 @@ def port() -> int:
 
 
 @pytest.fixture(scope="module")
-def browser_process(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
-    command = [
-        sys.executable,
-        "-m",
-        "foreword",
-        "browser",
-        "start",
-        "--port",
-        str(port),
-        "--root",
-        str(root),
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def browser_process(root: Path, port: int) -> Iterator[ForkedCommand]:
+    process = ForkedCommand(["browser", "start", "--port", port, "--root", root])
     yield process
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -52,8 +40,7 @@ def browser_process(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture(scope="module")
-def address(browser_process: subprocess.Popen[str]) -> str:
-    assert browser_process.stdout is not None
+def address(browser_process: ForkedCommand) -> str:
     return browser_process.stdout.readline().strip()
 
 
@@ -127,9 +114,7 @@ def test_a_node_that_fails_on_an_empty_page_says_what_brings_it_to_another(tmp_p
 
 
 def test_a_browser_that_is_closed_by_hand_ends_the_command(root: Path) -> None:
-    command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
+    process = ForkedCommand(["browser", "start", "--root", root])
     process.stdout.readline()
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGTERM)
@@ -150,21 +135,7 @@ def test_a_browser_that_is_started_with_an_origin_reaches_nothing_else_whoever_u
 ) -> None:
     with home() as served, elsewhere() as away:
         served.away = origin = away.origin("127.0.0.1")
-        command = [
-            sys.executable,
-            "-m",
-            "foreword",
-            "browser",
-            "start",
-            "--root",
-            str(root),
-            "--origin",
-            served.url,
-        ]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
+        process = ForkedCommand(["browser", "start", "--root", root, "--origin", served.url])
         try:
             look = {"url": f"{served.url}/channel/websocket", "reason": "look"}
             address = process.stdout.readline().strip()

@@ -24,6 +24,7 @@ from foreword.errors import UsageError
 from foreword.faces.http import server, token
 from foreword.faces.http.app import create_app
 from foreword.faces.http.request_guard import HEADERS
+from tests.examples import examples
 from tests.faces.http.running import ANY_VERSION, Address, running, session_path, settings_for
 from tests.sessions import plan
 
@@ -621,7 +622,7 @@ json_values = st.recursive(
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
     method, path = data.draw(
         st.sampled_from(
@@ -673,7 +674,7 @@ def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_bytes_bring_it_down(address: Address, noise: bytes) -> None:
     answer = address.send_bytes(
         b"GET /v1/sessions?" + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"

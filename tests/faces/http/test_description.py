@@ -113,7 +113,7 @@ schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=STREA
 @pytest.mark.attack
 @schema.parametrize()
 @settings(
-    max_examples=20 if AT_LENGTH else 8,
+    max_examples=20 if AT_LENGTH else 4,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.faces.mcp.tools import TOOLS
+from tests.examples import examples
 from tests.faces.behaviour import SECRET, project
 from tests.faces.mcp.clients import PATIENCE_SECONDS, Frames, frames
 
@@ -193,7 +194,9 @@ VALUES = st.recursive(
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.sampled_from(sorted(TOOLS)), st.data())
 def test_no_arguments_at_all_break_the_server(

@@ -45,11 +45,11 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (DESKTOP, True), (PHONE, False)])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_every_view_shows_what_it_is_for_within_its_width_with_names_for_all_controls_and_no_error(
-    browser: Browser, address: Address, size: tuple[int, int], dark: bool
+    browser: Browser, address: Address, size: tuple[int, int]
 ) -> None:
-    with tab(browser, address, size, dark=dark) as opened:
+    with tab(browser, address, size) as opened:
         for path, words in VIEWS.items():
             page = opened.go(path)
             assert words in page.content() or words in page.inner_text("body"), path

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
 from foreword.session.summary import Summary, compress, mark_finished_tasks
 from foreword.tokens import counter
+from tests.examples import examples
 
 ESTIMATE = counter("estimate")
 CHATTER = (
@@ -92,7 +93,7 @@ def chatter(rounds: int, start: int = 0) -> list[Message]:
     return said
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(messages, st.integers(-5, 600), texts, st.sampled_from(["estimate", "o200k"]))
 def test_a_summary_is_never_larger_than_its_room(
     said: list[Message], room: int, earlier: str, name: str
@@ -103,7 +104,7 @@ def test_a_summary_is_never_larger_than_its_room(
     assert summary.tokens == counter(name).count(summary.text) <= max(0, room)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(messages, st.integers(0, 600), texts)
 def test_the_same_messages_give_the_same_bytes(
     said: list[Message], room: int, earlier: str
@@ -113,7 +114,7 @@ def test_the_same_messages_give_the_same_bytes(
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(messages, st.integers(0, 400))
 def test_what_was_compressed_can_be_compressed_again(said: list[Message], room: int) -> None:
     first = compress(said, room, ESTIMATE)
@@ -196,7 +197,7 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
     assert any("release notes" in line for line in lines)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(messages, st.lists(texts, max_size=3))
 def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(
     said: list[Message], tasks: list[str]
