@@ -3,6 +3,7 @@ behind it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -40,6 +41,17 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     folder.mkdir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def chromium_without_its_script(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Debian's `chromium` is a shell script that looks for settings first; for tests there are
+    none, and a fifth of what a start takes."""
+    program = Path("/usr/lib/chromium/chromium")
+    if program.exists():
+        folder = tmp_path_factory.mktemp("programs")
+        (folder / "chromium").symlink_to(program)
+        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture
