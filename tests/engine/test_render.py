@@ -181,14 +181,14 @@ def test_of_a_section_in_several_forms_the_one_with_most_lookalikes_is_noted() -
 def test_what_the_recipe_writes_around_a_text_is_made_safe_and_leaves_no_empty_line() -> None:
     scale = scale_of_tags(["docs"], CHARACTERS)
     both = Section(tag="docs", text="x", title="guide", before="# <docs>", after="end")
-    assert scale.framed(both, "text") == "# &lt;docs>\ntext\nend"
+    assert scale.with_frame(both, "text") == "# &lt;docs>\ntext\nend"
     assert scale.forged == {"guide": "<docs>"}
     before = Section(tag="docs", text="x", before="# one")
     after = Section(tag="docs", text="x", title="behind", after="</docs>\0")
-    assert scale.framed(before, "text") == "# one\ntext"
-    assert scale.framed(after, "") == "&lt;/docs>\ufffd"
+    assert scale.with_frame(before, "text") == "# one\ntext"
+    assert scale.with_frame(after, "") == "&lt;/docs>\ufffd"
     assert "behind" in scale.forged
-    assert scale.framed(Section(tag="docs", text="x"), "text\n") == "text\n"
+    assert scale.with_frame(Section(tag="docs", text="x"), "text\n") == "text\n"
 
 
 def test_a_turn_opens_with_its_role_and_closes_on_a_line_of_its_own() -> None:

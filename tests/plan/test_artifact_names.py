@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.plan.artifact_names import handovers, never_given, repeated
+from foreword.plan.artifact_names import handovers, missing_artifacts, repeated_artifacts
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_two_phases_claim_goes_to_the_one_of_its_number_and_is_told() -> No
     phases = {"1": "Output: [ST-2]", "2": "Output: [ST-2]"}
     found = handovers(phases)
     assert (found["1"].gives, found["2"].gives) == ("", "ST-2")
-    assert list(repeated(phases)) == [("2", "ST-2")]
+    assert list(repeated_artifacts(phases)) == [("2", "ST-2")]
 
 
 def test_a_phase_may_hand_on_one_answer_under_two_names() -> None:
@@ -86,7 +86,7 @@ def test_a_phase_may_hand_on_one_answer_under_two_names() -> None:
     found = handovers(phases)
     assert (found["1"].gives, found["1"].also) == ("ST-1a", ("ST-1b",))
     assert found["2"].takes == ("ST-1b",)
-    assert list(never_given(phases, ["ST-1a", "ST-1b", "ST-2"])) == []
+    assert list(missing_artifacts(phases, ["ST-1a", "ST-1b", "ST-2"])) == []
 
 
 def test_what_a_later_phase_hands_on_is_not_taken() -> None:
@@ -95,4 +95,7 @@ def test_what_a_later_phase_hands_on_is_not_taken() -> None:
 
 
 def test_going_back_to_an_artifact_does_not_hand_it_on_again() -> None:
-    assert list(repeated({"1": "Output: [ST-1]", "2": "If it fails, return to [ST-1]."})) == []
+    assert (
+        list(repeated_artifacts({"1": "Output: [ST-1]", "2": "If it fails, return to [ST-1]."}))
+        == []
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foreword.context import tiers
 from foreword.context.carried_items import carried_items, save_carried_items
-from foreword.context.inputs import Inputs, SectionsRead
+from foreword.context.inputs import Inputs, ReadingResult
 from foreword.context.readers import gather
 from foreword.context.self_check import self_check
 from foreword.context.settled_tier import SettledTier
@@ -127,7 +127,7 @@ def assemble(
 
 
 def fit_sections(
-    gathered: SectionsRead,
+    gathered: ReadingResult,
     *,
     selection: Selection,
     library: Library,
@@ -204,7 +204,7 @@ def recall(handle: str, root: str | Path = ".") -> str:
 
 
 def _request(
-    gathered: SectionsRead,
+    gathered: ReadingResult,
     *,
     selection: Selection,
     budget: Budget,

@@ -103,7 +103,7 @@ def is_words(root: Path, task: str) -> bool:
     return not (is_one_word and ("/" in task or task.lower().endswith(WORDS_SUFFIXES)))
 
 
-def described(template: str) -> str:
+def path_description(template: str) -> str:
     """A path with blanks as a person would say it: `STEP.md of the step`."""
     blank = BLANK.match(template)
     if blank is None:

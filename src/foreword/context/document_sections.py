@@ -184,7 +184,7 @@ def _section(
     if "header" in rule.forms:
         whole = lines.with_newlines(file.text)
         marked = marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip()
-        core = _titled(marked, whole)
+        core = _with_title(marked, whole)
         header = parts.persona_header(parts.without_anchors(whole[:HEADER_CHARS])).strip()
     return Section(
         tag=tag,
@@ -202,7 +202,7 @@ def _section(
     )
 
 
-def _titled(core: str, whole: str) -> str:
+def _with_title(core: str, whole: str) -> str:
     """A marked core under its document's title, so that it says whose it is."""
     title = markdown.first_title(whole) if core else ""
     if not title or markdown.first_title(core) == title:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
 
-from foreword.context.blanks import described, fill, first_blank
-from foreword.context.inputs import SectionsRead
+from foreword.context.blanks import fill, first_blank, path_description
+from foreword.context.inputs import ReadingResult
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
@@ -50,7 +50,7 @@ class FileSectionReader:
         selection: Selection,
         values: dict[str, str],
         policy: commands.Policy,
-        out: SectionsRead,
+        out: ReadingResult,
     ) -> None:
         self.root = library.root
         self.library = library
@@ -89,7 +89,7 @@ class FileSectionReader:
         if words:
             return [self._section_in_words(tag, words)]
         if blank:
-            self.out.add_absent(tag, described(template), f"no {blank} was found")
+            self.out.add_absent(tag, path_description(template), f"no {blank} was found")
             return []
         path = documents.path_in_folders(
             self.root, fill(template, self.values), self.selection.recipe.within

@@ -1,6 +1,6 @@
 """What a request brings besides its recipe, and what reading its sections came to.
 
-Values only: `readers` and `file_sections` fill a `SectionsRead`, `tiers` brings its sections into
+Values only: `readers` and `file_sections` fill a `ReadingResult`, `tiers` brings its sections into
 order, and `assemble` hands it to the engine.
 """
 
@@ -33,7 +33,7 @@ class Inputs:
 
 
 @dataclass(slots=True, kw_only=True)
-class SectionsRead:
+class ReadingResult:
     """What was read, and what a report should say about it."""
 
     sections: list[Section] = field(default_factory=list)

@@ -15,15 +15,15 @@ from foreword.context import item_sections
 from foreword.context.blanks import (
     BLANK,
     TASK_WORDS,
-    described,
     fill,
     find_places,
     first_blank,
+    path_description,
     task_reference,
 )
 from foreword.context.document_sections import document_sections
 from foreword.context.file_sections import FileSectionReader
-from foreword.context.inputs import Inputs, SectionsRead, SourceArgument
+from foreword.context.inputs import Inputs, ReadingResult, SourceArgument
 from foreword.errors import InputMissing
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
@@ -40,7 +40,7 @@ WORKED_ON = ("current", "in_progress")
 MOST_NOTES = 1_000  # a source may have as many oddities as items; who reads past the first hundred
 
 
-def gather(selection: Selection, inputs: Inputs, library: Library) -> SectionsRead:
+def gather(selection: Selection, inputs: Inputs, library: Library) -> ReadingResult:
     """Read every section of the selection."""
     return _SectionReader(selection, inputs, library).run()
 
@@ -52,7 +52,7 @@ class _SectionReader:
         self.selection = selection
         self.inputs = inputs
         self.root = inputs.root
-        self.out = SectionsRead()
+        self.out = ReadingResult()
         self.data: dict[str, Any] = {}
         self.missing = list[str]()  # what is essential or named by the project, and not there
         places, self.out.notes = find_places(selection, inputs)
@@ -68,7 +68,7 @@ class _SectionReader:
             out=self.out,
         )
 
-    def run(self) -> SectionsRead:
+    def run(self) -> ReadingResult:
         for name in ("task", "source"):
             if name in self.selection.recipe.needs and getattr(self.inputs, name) is None:
                 raise self._input_missing(name)
@@ -329,7 +329,7 @@ class _SectionReader:
                 _, _, where = self.out.notes[0].partition(": ")
                 why += f" ({where})"
             return InputMissing(tag, why, hint=f"give one with --{tag} FILE")
-        where = described(spec.file or spec.folder)
+        where = path_description(spec.file or spec.folder)
         return InputMissing(tag, why, hint=f"the recipe reads it from {where}")
 
 

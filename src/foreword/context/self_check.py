@@ -86,5 +86,5 @@ def _cuts_keep_structure(report: Report) -> Check:
 
 def _line_check(choice: Choice, scale: Scale) -> LineCheck:
     section = choice.section
-    original = scale.framed(section, scale.safe(section.text, section.origin))
+    original = scale.with_frame(section, scale.safe(section.text, section.origin))
     return check_lines(original, choice.body.text)

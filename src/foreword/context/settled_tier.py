@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from foreword.context.inputs import SectionsRead
+from foreword.context.inputs import ReadingResult
 from foreword.section import Section
 
 SESSION = 1  # the tier that lasts for a session
@@ -21,7 +21,7 @@ class SettledTier:
 
     _sections: list[Section] | None = field(default=None, init=False)
 
-    def settle(self, gathered: SectionsRead, order: Sequence[str]) -> None:
+    def settle(self, gathered: ReadingResult, order: Sequence[str]) -> None:
         """Put what was settled in place of what was read now; `order` is the tags as they are
         read. The first time, what was read is settled."""
         now = [section for section in gathered.sections if section.rule.tier == SESSION]

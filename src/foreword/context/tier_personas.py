@@ -36,7 +36,7 @@ def with_persona_forms(
     size = sum(counter.count(persona.core or persona.text) for persona in personas)
     room = max(0, _persona_room(sections, recipe, budget, counter))
     if not personas or size <= room:
-        return [_as_marked(section) for section in sections]
+        return [_with_core_first(section) for section in sections]
     notes.append(
         f"the {len(personas)} personas need {size:,} tokens, tier 1 has {room:,} for them:"
         " headers only, whole in tier 2 as far as there is room"
@@ -62,7 +62,7 @@ def _has_header(section: Section) -> bool:
     return section.rule.tier == 1 and "header" in section.rule.forms
 
 
-def _as_marked(section: Section) -> Section:
+def _with_core_first(section: Section) -> Section:
     """A persona as what its author marked for tier 1, where something is marked."""
     if not _has_header(section) or not section.core:
         return section
@@ -97,7 +97,7 @@ def with_room_used(
     """
     headers = {section.source: section for section in sections if _is_header_in_tier_1(section)}
     second = [section for section in sections if _is_second(section, headers)]
-    added = _personas_added(sections, headers, second, room=_Room(limits, budget, counter))
+    added = _personas_of_phase_tier(sections, headers, second, room=_Room(limits, budget, counter))
     result = list[Section]()
     for section in sections:
         if section in second:
@@ -150,7 +150,7 @@ class _Room:
         self.left = self.budget - sum(sizes)
 
     def size(self, section: Section) -> int:
-        return written_size(_as_loaded(section), self.counter)
+        return written_size(_with_loaded_part(section), self.counter)
 
     def of_tier(self, tier: int) -> int:
         if tier not in self.limits:
@@ -158,7 +158,7 @@ class _Room:
         return self.limits[tier] - self.used[tier]
 
 
-def _personas_added(
+def _personas_of_phase_tier(
     sections: Sequence[Section],
     headers: Mapping[str, Section],
     second: Sequence[Section],
@@ -188,7 +188,7 @@ def _larger_forms(section: Section, header: Section) -> Iterator[Section]:
         yield _with_forms(persona, ("core", "header", "gone"))
 
 
-def _as_loaded(section: Section) -> Section:
+def _with_loaded_part(section: Section) -> Section:
     """A section that is in as its header or its core, with only that."""
     part = {"header": section.header, "core": section.core}.get(section.rule.forms[0], "")
     return replace(section, text=part) if part else section

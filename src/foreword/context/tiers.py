@@ -12,7 +12,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from foreword.context.inputs import SectionsRead
+from foreword.context.inputs import ReadingResult
 from foreword.context.tier_personas import with_persona_forms, with_room_used, written_size
 from foreword.engine.render import TURN, boundary_pattern
 from foreword.engine.report import Report
@@ -52,7 +52,7 @@ class TierUse:
 
 
 def apply_tiers(
-    gathered: SectionsRead,
+    gathered: ReadingResult,
     *,
     selection: Selection,
     library: Library,
@@ -196,7 +196,7 @@ def _without_repeats(sections: Sequence[Section]) -> list[Section]:
 # --- limits ---------------------------------------------------------------------------------------
 
 
-def _limits(gathered: SectionsRead, recipe: RecipeSpec, counter: Counter, strict: bool) -> Tiers:
+def _limits(gathered: ReadingResult, recipe: RecipeSpec, counter: Counter, strict: bool) -> Tiers:
     """The limits of the tiers above 0; what tier 0 has too much, the last one has less."""
     limits = {tier: tokens for tier, tokens in recipe.tiers.items() if tier != ALWAYS}
     if len(limits) > 1:

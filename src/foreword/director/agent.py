@@ -153,7 +153,7 @@ class Agent:
     def _message_to_send(self, message: Message) -> Message:
         """A message as the model gets it: what has turned out to be secret since it was kept is
         hidden in it."""
-        hide_known = self.tool_context.secrets.known
+        hide_known = self.tool_context.secrets.hide_known
         parts = list[Part]()
         for part in message.parts:
             match part:

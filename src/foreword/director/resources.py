@@ -97,7 +97,7 @@ class DirectorResources:
         if self._browser is None:
             return None
         with suppress(BrowserFailed):  # it is closed, or does not answer
-            return self._browser.live_picture(lambda text: self.secrets.known(text) != text)
+            return self._browser.live_picture(lambda text: self.secrets.hide_known(text) != text)
         return None
 
     def _tab_without_secrets(self, tab: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class DirectorResources:
         if self._browser is None:
             return []
         found = self._browser.blocked()
-        return [replace(one, origin=self.secrets.known(one.origin)) for one in found]
+        return [replace(one, origin=self.secrets.hide_known(one.origin)) for one in found]
 
     def remember_blocked_origins(self) -> None:
         """Keep with the workflow what its pages could not load, to be offered the next time."""

@@ -204,7 +204,7 @@ class _Fitting:
         least = max(scale.counter.room(FLOOR_TOKENS), self._least_share(section))
         if section.rule.forms[-1] == "reference":
             line = forms.reference(section, scale)
-            least = scale.units(section.tag, scale.framed(section, line))
+            least = scale.units(section.tag, scale.with_frame(section, line))
         elif section.entries:
             least_entries = forms.least_entries(section, scale)
             if least_entries:

@@ -40,7 +40,7 @@ def full(section: Section, scale: Scale) -> Body:
         text = section.rule.joiner.join(lines)
     else:
         text = scale.safe(section.text, section.origin)
-    return Body(text=scale.framed(section, text), form="full", kept_entries=section.entries)
+    return Body(text=scale.with_frame(section, text), form="full", kept_entries=section.entries)
 
 
 def units(section: Section, body: Body, scale: Scale) -> int:
@@ -72,7 +72,7 @@ def _bare_mark(section: Section, room: int, scale: Scale) -> tuple[Body, int] | 
         return None
     lines = section.text.count("\n")
     mark = recall_mark(section.handle, scale.counter)
-    text = scale.framed(section, mark(lines, scale.counter.measure(section.text)))
+    text = scale.with_frame(section, mark(lines, scale.counter.measure(section.text)))
     body = Body(text=text, form="excerpt")
     size = units(section, body, scale)
     return (body, size) if size <= room else None
@@ -96,8 +96,8 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
     if form == "lead":
         return _lead(section, scale)
     if form == "reference":
-        return Body(text=scale.framed(section, reference(section, scale)), form="reference")
-    inner = room - scale.units(section.tag, scale.framed(section, ""))
+        return Body(text=scale.with_frame(section, reference(section, scale)), form="reference")
+    inner = room - scale.units(section.tag, scale.with_frame(section, ""))
     if inner <= 0:
         return None
     if section.entries:
@@ -118,7 +118,7 @@ def _marked_part(section: Section, form: Form, scale: Scale) -> Body | None:
     lost_units = max(0, measure(section.text) - measure(part))
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
     text = f"{scale.safe(part, section.origin)}\n{mark}"
-    return Body(text=scale.framed(section, text), form=form)
+    return Body(text=scale.with_frame(section, text), form=form)
 
 
 def least(section: Section, scale: Scale) -> Body | None:
@@ -153,7 +153,7 @@ def _lead(section: Section, scale: Scale) -> Body | None:
     lost_units = max(0, measure(section.text) - measure(opening))
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
     text = f"{scale.safe(opening, section.origin)}\n{mark}"
-    return Body(text=scale.framed(section, text), form="lead")
+    return Body(text=scale.with_frame(section, text), form="lead")
 
 
 def _least_cut(section: Section, scale: Scale) -> Body | None:
@@ -176,7 +176,7 @@ def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
     if shorter is None:
         return None
     return Body(
-        text=scale.framed(section, scale.safe(shorter, section.origin)),
+        text=scale.with_frame(section, scale.safe(shorter, section.origin)),
         form=form if shorter != text else "full",
     )
 
@@ -328,7 +328,7 @@ def _body_of_entries(section: Section, kept: Mapping[int, Entry], scale: Scale) 
         gap = len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries)
         lines.insert(gap, mark)
     return Body(
-        text=scale.framed(section, section.rule.joiner.join(lines)),
+        text=scale.with_frame(section, section.rule.joiner.join(lines)),
         form="newest",
         kept_entries=entries,
         lost=lost,

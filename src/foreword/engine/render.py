@@ -95,7 +95,7 @@ class Scale:
         if found and (before is None or found.count > before.count):
             self.alike[name] = found
 
-    def framed(self, section: Section, text: str) -> str:
+    def with_frame(self, section: Section, text: str) -> str:
         """A text that is safe with what the recipe writes in front of it and behind it, made
         safe as well."""
         if not section.before and not section.after:

@@ -141,7 +141,7 @@ def read_block(block: object, at: FieldPath) -> Part:
         case str(kind) if kind:
             return opaque(block, SHAPE)
         case _:
-            raise at.untyped(block)
+            raise at.missing_type(block)
 
 
 def _read_text(block: Mapping[str, Any], at: FieldPath) -> Text:

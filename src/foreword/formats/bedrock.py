@@ -86,7 +86,7 @@ def _read_block(value: object, at: FieldPath) -> Part:
         case _ if kind in _KINDS:
             return Opaque(to_json(block), SHAPE, str(kind), words_in(data))
         case _:
-            raise place.not_understood()
+            raise place.unknown_content()
 
 
 def _read_call(data: Mapping[str, Any], at: FieldPath) -> ToolCall:
@@ -105,7 +105,7 @@ def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
             return Text(to_json(block["json"]))
         part = _read_block(block, place)
         if not isinstance(part, Text | Image | Opaque):
-            raise place.not_understood()
+            raise place.unknown_content()
         return part
 
     text, rest, layout = read_answer(data.get("content"), read)

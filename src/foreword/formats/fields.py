@@ -61,7 +61,7 @@ class FieldPath:
         """The error that names this place."""
         return BadSource(self.where, f"{self.path}: {problem}", hint=hint)
 
-    def not_understood(self) -> BadSource:
+    def unknown_content(self) -> BadSource:
         """The error for what would be lost if the rest were read."""
         return self.wrong(
             "not understood, and a message is read whole or not at all",
@@ -84,7 +84,7 @@ class FieldPath:
             raise (self / ".role").none_of(value.get("role"), roles)
         return role
 
-    def untyped(self, part: Mapping[str, Any], name: str = "type") -> BadSource:
+    def missing_type(self, part: Mapping[str, Any], name: str = "type") -> BadSource:
         """The error for a part that has no type."""
         return (self / f".{name}").wrong(f"{part.get(name)!r} is no type of a part")
 
@@ -144,7 +144,7 @@ def unknown_fields(value: Mapping[str, Any], known: frozenset[str], at: FieldPat
     fields = {name: value[name] for name in value if name not in known}
     for name, field in fields.items():
         if field_says_something(name, field):
-            raise (at / f".{name}").not_understood()
+            raise (at / f".{name}").unknown_content()
     return fields
 
 

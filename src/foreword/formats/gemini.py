@@ -150,7 +150,7 @@ def _read_part(value: object, at: FieldPath) -> Part:
     kinds = [name for name in _DATA if name in part]
     if not kinds:
         unread = [name for name in part if name not in ("thought", "thoughtSignature")]
-        raise (at / f".{unread[0]}" if unread else at).not_understood()
+        raise (at / f".{unread[0]}" if unread else at).unknown_content()
     if len(kinds) > 1:
         raise (at / f".{kinds[1]}").wrong(f"a part can't be this and {kinds[0]} at once")
     kind = kinds[0]
@@ -216,7 +216,7 @@ def _read_response(response: Fields, fields: Fields, at: FieldPath) -> ToolResul
     for index, part in enumerate((at / ".parts").sequence(response.get("parts") or [])):
         read = _read_part(part, at / f".parts[{index}]")
         if not isinstance(read, Image | Opaque):
-            raise (at / f".parts[{index}]").not_understood()
+            raise (at / f".parts[{index}]").unknown_content()
         rest.append(read)
     return ToolResult(
         id=at.text(response, "id") or name,
@@ -250,11 +250,11 @@ def _read_file(kind: str, data: Fields, fields: Fields, at: FieldPath) -> Part:
         )
     words = words_in({name: field for name, field in data.items() if name not in _BLOB})
     if media_type.startswith("text/") and kind == "inlineData":
-        words = "\n".join(filter(None, (words, _decoded(at.text(data, "data")))))
+        words = "\n".join(filter(None, (words, _decode_text(at.text(data, "data")))))
     return Opaque(to_json({kind: data, **fields}), SHAPE, media_type or kind, words)
 
 
-def _decoded(data: str) -> str:
+def _decode_text(data: str) -> str:
     try:
         return b64decode(data).decode("utf-8", "replace")
     except ValueError:  # no base64

@@ -76,7 +76,7 @@ def read_records(
 ) -> Iterator[RecordedMessage]:
     """What was said in these records, in order."""
     records = list(records)
-    answered = _answered(record for _, record in records)
+    answered = _answered_ids(record for _, record in records)
     for number, record in records:
         kind = str(record.get("type"))
         if kind not in _SAID:
@@ -85,7 +85,7 @@ def read_records(
         yield from _read_record(record, FieldPath(where, f"line {number}"), answered)
 
 
-def _answered(records: Iterable[Mapping[str, Any]]) -> set[str]:
+def _answered_ids(records: Iterable[Mapping[str, Any]]) -> set[str]:
     """The ids of the calls that a message of the user answers."""
     ids = set[str]()
     for record in records:

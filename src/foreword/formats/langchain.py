@@ -75,7 +75,7 @@ def _plain_type(kind: str) -> str:
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
-    kind, value, at = _unpacked(value, at)
+    kind, value, at = _unpack(value, at)
     if kind == "chat":
         kind = at.text(value, "role")
     role = _ROLES.get(kind)
@@ -99,7 +99,7 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     return Message(role, (*parts, *calls), extra=extra)
 
 
-def _unpacked(value: Mapping[str, Any], at: FieldPath) -> tuple[str, Mapping[str, Any], FieldPath]:
+def _unpack(value: Mapping[str, Any], at: FieldPath) -> tuple[str, Mapping[str, Any], FieldPath]:
     """The type of a message, its fields, and where they stand: beside the type, or inside."""
     if "lc" in value:
         path = (at / ".id").sequence(value.get("id"), "the path of a class")
@@ -146,7 +146,7 @@ def _read_block(block: object, at: FieldPath) -> Part:
         case str(kind) if kind:
             return opaque(block, SHAPE)
         case _:
-            raise at.untyped(block)
+            raise at.missing_type(block)
 
 
 def _read_image(block: Mapping[str, Any], at: FieldPath) -> Image:
@@ -198,7 +198,7 @@ def _read_result(value: Mapping[str, Any], at: FieldPath, extra: str) -> ToolRes
         place = at / f".content[{index}]"
         part = _read_block(block, place)
         if not isinstance(part, Text | Image | Opaque):
-            raise place.not_understood()
+            raise place.unknown_content()
         return part
 
     text, rest, _ = read_answer(value.get("content"), read)

@@ -93,7 +93,7 @@ def _read_blocks(value: Mapping[str, Any], at: FieldPath) -> Iterator[Part]:
     if not blocks and content:
         yield Text(content)
     elif content and content not in ("\n".join(texts), "".join(texts)):
-        raise (at / ".content").not_understood()
+        raise (at / ".content").unknown_content()
 
 
 def _read_block(block: Mapping[str, Any], at: FieldPath) -> Part:
@@ -116,7 +116,7 @@ def _read_block(block: Mapping[str, Any], at: FieldPath) -> Part:
         case str(kind) if kind:
             return opaque(block, SHAPE, "block_type")
         case _:
-            raise at.untyped(block, "block_type")
+            raise at.missing_type(block, "block_type")
 
 
 def _read_image(block: Mapping[str, Any], at: FieldPath) -> Image:

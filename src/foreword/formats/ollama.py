@@ -56,7 +56,7 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     if role == "tool":
         for name in ("thinking", "tool_calls"):
             if value.get(name):
-                raise (at / f".{name}").not_understood()
+                raise (at / f".{name}").unknown_content()
         call = at.text(value, "tool_call_id") or at.text(value, "tool_name")
         return Message(role, (ToolResult(call, content, rest=images, extra=extra),))
     parts = list[Part]()

@@ -175,7 +175,7 @@ def read_part(part: object, at: FieldPath) -> Part:
         case {"type": str(kind)} if kind:
             return opaque(part, SHAPE)
         case _:
-            raise at.untyped(part)
+            raise at.missing_type(part)
 
 
 def _read_calls(value: Mapping[str, Any], at: FieldPath) -> Iterable[ToolCall]:

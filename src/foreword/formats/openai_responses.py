@@ -206,7 +206,7 @@ def _read_part(part: object, at: FieldPath) -> Part:
         case {"type": str(kind)} if kind:
             return opaque(part, SHAPE)
         case _:
-            raise at.untyped(part)
+            raise at.missing_type(part)
 
 
 def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:

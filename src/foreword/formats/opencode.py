@@ -81,7 +81,7 @@ def _read_part(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
         case "subtask":
             steps.add(opaque(part, SHAPE))
         case _:
-            raise at.not_understood()
+            raise at.unknown_content()
 
 
 def _read_file(part: Mapping[str, Any], at: FieldPath) -> Image | Opaque:

@@ -217,7 +217,7 @@ def _read_messages(value: Mapping[str, Any], where: str) -> Sequence[Message] | 
         return None
     for name in _NOT_BESIDE:
         if value.get(name):
-            raise FieldPath(where, name).not_understood()
+            raise FieldPath(where, name).unknown_content()
     prompts = list[Message]()
     for name in _PROMPTS:
         if value.get(name):

@@ -101,14 +101,14 @@ def _check_repetition(value: Mapping[str, Any], messages: Sequence[Message], at:
         thoughts += [part.text for part in message.parts if isinstance(part, Thinking)]
     content = value.get("content") or ""
     if content and content not in ("".join(texts), "\n".join(texts), *texts[-1:]):
-        raise (at / ".content").not_understood()
+        raise (at / ".content").unknown_content()
     if value.get("reasoning") and value["reasoning"] not in ("".join(thoughts), *thoughts):
-        raise (at / ".reasoning").not_understood()
+        raise (at / ".reasoning").unknown_content()
     invocations = (at / ".toolInvocations").sequence(value.get("toolInvocations") or [])
     for index, invocation in enumerate(invocations):
         place = at / f".toolInvocations[{index}]"
         if place.mapping(invocation).get("toolCallId") not in calls:
-            raise place.not_understood()
+            raise place.unknown_content()
 
 
 def _read_part(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
@@ -143,7 +143,7 @@ def _read_content(part: Mapping[str, Any], kind: str, at: FieldPath) -> Part:
         case "image" | "file":
             return _read_file(part, kind, at)
         case "":
-            raise at.untyped(part)
+            raise at.missing_type(part)
         case _:
             return opaque(part, SHAPE)
 

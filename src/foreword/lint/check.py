@@ -69,8 +69,8 @@ def lint_project(
     index = DocumentIndex(
         library=Library(base, _document_rules(recipe, base)), counter=choose_counter(counter, None)
     )
-    checked = [*index.authored, *_other_file(index, only)]
-    if not index.authored and not index.library.unread and not only:
+    checked = [*index.authored_documents, *_other_file(index, only)]
+    if not index.authored_documents and not index.library.unread and not only:
         return LintResult((), (), ())
     problems, excused = _without_excused(index.recipe, _problems(index, checked))
     if not only:
@@ -115,7 +115,7 @@ def _unread(index: DocumentIndex) -> Iterator[Problem]:
 
 def _other_file(index: DocumentIndex, path: str) -> list[Document]:
     """A Markdown file that was asked for and is no document."""
-    is_document = any(document.path == path for document in index.authored)
+    is_document = any(document.path == path for document in index.authored_documents)
     if is_document or not path.endswith(".md") or not (index.root / path).is_file():
         return []
     return [Document("", path, path)]

@@ -189,7 +189,7 @@ def _handovers(document: Document, text: str, found: Sequence[Part]) -> Iterator
     """Artifacts that two phases hand on, and phases that name none where the others do."""
     texts = {part.name: part.text for part in found}
     line_of = {part.name: part.line for part in found}
-    for phase, artifact in artifact_names.repeated(texts):
+    for phase, artifact in artifact_names.repeated_artifacts(texts):
         message = f"phase {phase} hands on [{artifact}], as an earlier one does"
         yield error(document.path, line_of[phase], "repeated-artifact", message)
     handed = artifact_names.handovers(texts, parts.before_phases(text))
@@ -202,7 +202,7 @@ def _handovers(document: Document, text: str, found: Sequence[Part]) -> Iterator
     given: set[str] = set()
     for one in handed.values():
         given.update((one.gives, *one.also))
-    for phase, name in artifact_names.never_given(texts, given):
+    for phase, name in artifact_names.missing_artifacts(texts, given):
         message = f"phase {phase} takes [{name}], which no phase hands on"
         yield warning(document.path, line_of[phase], "artifact-never-given", message)
 

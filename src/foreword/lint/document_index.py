@@ -63,7 +63,7 @@ class DocumentIndex:
         return self.library.documents
 
     @cached_property
-    def authored(self) -> list[Document]:
+    def authored_documents(self) -> list[Document]:
         """What people wrote for agents to read, in natural order."""
         authored = [document for document in self.documents if document.kind in AUTHORED]
         return sorted(authored, key=lambda document: files.natural(document.path))

@@ -14,7 +14,7 @@ from foreword.errors import did_you_mean
 from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.pattern import lazy_pattern
-from foreword.recipe.schema import Read, RecipeSpec
+from foreword.recipe.schema import FileValue, RecipeSpec
 from foreword.sources import files
 from foreword.sources.front_matter import LARGEST_YAML_CHARS, mapping
 from foreword.sources.library import DESCRIBED, NEWEST, NONE
@@ -126,7 +126,7 @@ def _unreadable(index: DocumentIndex, path: str) -> Iterator[Problem]:
         yield error(path, int(line[1]) if line else 1, "bad-yaml", _LINE.sub("", problem))
 
 
-def _first_names(index: DocumentIndex, value: str, kind: str, how: Read) -> list[DocumentName]:
+def _first_names(index: DocumentIndex, value: str, kind: str, how: FileValue) -> list[DocumentName]:
     for path in map(index.path_of, how.file):
         root = _node(index, path)
         for key in how.at:

@@ -33,7 +33,7 @@ class _Paragraph:
 def repeats(index: DocumentIndex) -> Iterator[Problem]:
     """Paragraphs that are in more than one file, each reported once, at the first of them."""
     texts = dict[str, list[_Paragraph]]()
-    for document in index.authored:
+    for document in index.authored_documents:
         if document.kind in KINDS:
             texts[document.path] = list(_paragraphs(document.path, index.text(document.path)))
     places = dict[str, dict[str, int]]()  # by words: the line in each file

@@ -35,7 +35,9 @@ def tiers(index: DocumentIndex) -> Iterator[Problem]:
     if SESSION in limits:
         yield from _session(index, named, limits[SESSION])
     if PHASE in limits:
-        workflows = [document for document in index.authored if document.kind == "workflow"]
+        workflows = [
+            document for document in index.authored_documents if document.kind == "workflow"
+        ]
         for workflow in workflows:
             for part in phases_of(workflow, index.text(workflow.path)):
                 yield from _phase(index, workflow, part, limits[PHASE])
@@ -46,7 +48,7 @@ def _always(index: DocumentIndex, named: list[DocumentName], limit: int) -> Iter
     profile."""
     sizes = dict[str, int]()
     place = named[0].file if named else ""
-    own = [document for document in index.authored if document.kind == "instructions"]
+    own = [document for document in index.authored_documents if document.kind == "instructions"]
     if own:
         place = own[0].path
         sizes[place] = index.tokens(index.text(place))

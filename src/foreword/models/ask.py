@@ -144,7 +144,7 @@ def _with_errors_as_answers(tool: Tool) -> Tool:
     fault."""
 
     @functools.wraps(tool)
-    def called(*args: Any, **named: Any) -> str:
+    def call_tool(*args: Any, **named: Any) -> str:
         try:
             return tool(*args, **named)
         except ForewordError as error:
@@ -156,7 +156,7 @@ def _with_errors_as_answers(tool: Tool) -> Tool:
                 f"the tool {name} failed: {type(error).__name__}: {one_line(error)}"
             ) from error
 
-    return called
+    return call_tool
 
 
 def _is_empty(messages: Sequence[ModelMessage]) -> bool:

@@ -121,7 +121,7 @@ def assemble_context(project: Project, given: ContextRequest) -> ContextAnswer:
     package = assemble.assemble(
         recipe_inside(project.root, given.recipe),
         root=project.root,
-        **_confined(project.root, given),
+        **_assemble_arguments(project.root, given),
         save=False,
     )
     return save_and_answer(project.store, package)
@@ -133,7 +133,7 @@ def why(project: Project, given: ContextQuestion) -> ContextExplanation:
         recipe_inside(project.root, given.recipe),
         given.about,
         root=project.root,
-        **_confined(project.root, given),
+        **_assemble_arguments(project.root, given),
     )
     return ContextExplanation(text=answer.text, met=answer.met)
 
@@ -167,7 +167,7 @@ LOOKUP = Operation(run=lookup, scope="project", is_slow=True, keeps_report=True)
 OPERATIONS = (ASSEMBLE_CONTEXT, WHY, RECALL, LOOKUP)
 
 
-def _confined(root: Path, given: ContextRequest) -> dict[str, Any]:
+def _assemble_arguments(root: Path, given: ContextRequest) -> dict[str, Any]:
     """What `assemble` is asked for, with its paths inside the root."""
     asked = given.model_dump(exclude={"recipe", "about"}, exclude_none=True)
     if "task" in asked and not is_words(root, asked["task"]):

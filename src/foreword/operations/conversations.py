@@ -369,4 +369,4 @@ def newest_compression(compressions: list[Compression]) -> Compression | None:
 
 def hide_secrets(compression: Compression, secrets: KnownValues) -> Compression:
     """The compression with the known secrets hidden in its summary."""
-    return replace(compression, summary=secrets.known(compression.summary))
+    return replace(compression, summary=secrets.hide_known(compression.summary))

@@ -31,7 +31,7 @@ class MessageStretch:
         first = self.first + (page - 1) * size
         last = min(first + size - 1, self.last)
         text = messages.as_text(session.db, Range(self.conversation, first, last))
-        return session.secrets().known(text)
+        return session.secrets().hide_known(text)
 
 
 def find_original(session: Session, handle: str) -> bytes | MessageStretch | None:

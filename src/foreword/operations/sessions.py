@@ -103,7 +103,7 @@ class WorkflowSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class Confirmation:
     """It is done."""
 
     done: bool
@@ -160,10 +160,10 @@ def _size_state(size: int, limits: Limits) -> Literal["quiet", "warning", "full"
     return "warning" if size >= limits.warn_at else "quiet"
 
 
-def set_system_prompt(session: Session, given: SystemPrompt) -> Done:
+def set_system_prompt(session: Session, given: SystemPrompt) -> Confirmation:
     """Replace the system prompt."""
     session.system_prompt = given.text
-    return Done(done=True)
+    return Confirmation(done=True)
 
 
 def get_snapshot(state: WorkflowState, given: NoInput) -> WorkflowSnapshot:
@@ -173,16 +173,16 @@ def get_snapshot(state: WorkflowState, given: NoInput) -> WorkflowSnapshot:
     return WorkflowSnapshot(snapshot=snapshot)
 
 
-def put_node(state: WorkflowState, given: NodeToPut) -> Done:
+def put_node(state: WorkflowState, given: NodeToPut) -> Confirmation:
     """Add a node to the workflow, or replace the one with its id."""
     state.put_node(given.node)
-    return Done(done=True)
+    return Confirmation(done=True)
 
 
-def drop_node(state: WorkflowState, given: NodeChoice) -> Done:
+def drop_node(state: WorkflowState, given: NodeChoice) -> Confirmation:
     """Remove a node from the workflow."""
     state.drop_node(given.node)
-    return Done(done=True)
+    return Confirmation(done=True)
 
 
 LIST_SESSIONS = Operation(run=list_sessions, scope="store")

@@ -127,7 +127,7 @@ def _mentions(text: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(places, key=places.__getitem__))
 
 
-def repeated(phases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def repeated_artifacts(phases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """(phase, artifact) of every phase that says it hands on what an earlier one says, too."""
     seen: set[str] = set()
     for phase, text in phases.items():
@@ -137,7 +137,9 @@ def repeated(phases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         seen.update(claim.artifact for claim in _claims(phase, text) if claim.strength == _SAYS_SO)
 
 
-def never_given(phases: Mapping[str, str], given: Collection[str]) -> Iterator[tuple[str, str]]:
+def missing_artifacts(
+    phases: Mapping[str, str], given: Collection[str]
+) -> Iterator[tuple[str, str]]:
     """(phase, artifact) of what a phase names in the manner of its flow and no phase hands on."""
     families = {name.rpartition("-")[0] for name in given if name}
     for phase, text in phases.items():

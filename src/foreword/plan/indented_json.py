@@ -12,21 +12,21 @@ from json.encoder import encode_basestring
 
 def indented_json(value: object, *, level: int = 0) -> str:
     """The value as it stands so many levels deep."""
-    return _written(value, "\n" + " " * level)
+    return _write_value(value, "\n" + " " * level)
 
 
-def _written(value: object, margin: str) -> str:
+def _write_value(value: object, margin: str) -> str:
     """The value; `margin` ends a line and begins the next one."""
     if isinstance(value, str):
         return encode_basestring(value)
     inner = f"{margin} "
     if isinstance(value, dict) and value:
         members = [
-            f"{inner}{encode_basestring(name)}: {_written(member, inner)}"
+            f"{inner}{encode_basestring(name)}: {_write_value(member, inner)}"
             for name, member in value.items()
         ]
         return "{" + ",".join(members) + margin + "}"
     if isinstance(value, (list, tuple)) and value:
-        elements = [inner + _written(element, inner) for element in value]
+        elements = [inner + _write_value(element, inner) for element in value]
         return "[" + ",".join(elements) + margin + "]"
     return json.dumps(value)

@@ -55,7 +55,7 @@ class Shape(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
-def _filled(text: str) -> str:
+def _require_text(text: str) -> str:
     if not text.strip():
         raise PydanticCustomError("empty", "must not be empty")
     return text
@@ -63,7 +63,7 @@ def _filled(text: str) -> str:
 
 Text = Annotated[str, Strict()]
 FilledText = Annotated[
-    str, Strict(), AfterValidator(_filled), Field(json_schema_extra={"pattern": r"\S"})
+    str, Strict(), AfterValidator(_require_text), Field(json_schema_extra={"pattern": r"\S"})
 ]
 Whole = Annotated[int, Strict(), Field(ge=-LARGEST, le=LARGEST)]
 Flag = Annotated[bool, Strict()]

@@ -62,7 +62,7 @@ def work_out_budget(
     if window_tokens is None and model:
         window_tokens = tokens.for_model(model)[0]
     if requested is not None and window_tokens is None:
-        return _as_given(spec, requested)
+        return _requested_budget(spec, requested)
     window_tokens = window_tokens or tokens.default_window()
     steps = [("window", window_tokens)]
     left = window_tokens
@@ -77,7 +77,7 @@ def work_out_budget(
         left -= kept
         steps.append((f"less {what.replace('_', ' ')}", -kept))
     if requested is None and left <= 0:
-        raise _nothing_left(window_tokens, kept_free)
+        raise _no_room_error(window_tokens, kept_free)
     if requested is not None:
         steps.append(("given", requested))
     result = requested or left
@@ -88,7 +88,7 @@ def _share(spec: BudgetSpec) -> float:
     return spec.share.value if spec.share else 1.0
 
 
-def _as_given(spec: BudgetSpec, requested: int) -> Budget:
+def _requested_budget(spec: BudgetSpec, requested: int) -> Budget:
     """A budget that was given, with nothing around it. Sections are measured against what it is
     the recipe's share of: at 30%, 12,000 stand for 40,000."""
     whole = round(requested / _share(spec))
@@ -111,7 +111,7 @@ def _kept_free(less: Mapping[str, object], requested: int | None) -> dict[str, i
     return kept_free
 
 
-def _nothing_left(window_tokens: int, kept_free: Mapping[str, int]) -> BadBudget:
+def _no_room_error(window_tokens: int, kept_free: Mapping[str, int]) -> BadBudget:
     reserves = [f"{what.replace('_', ' ')} {kept:,}" for what, kept in kept_free.items()]
     problem = (
         f"a window of {window_tokens:,} tokens leaves nothing for a context:"

@@ -229,7 +229,7 @@ def check(chain: list[RecipeFile]) -> RecipeSpec:
     """The merged recipe, valid in shape and in what it refers to; the first problem is raised."""
     for problem in problems(chain):
         raise problem
-    recipe = RecipeSpec.model_validate(_merged(chain))
+    recipe = RecipeSpec.model_validate(_merge_layers(chain))
     return recipe.model_copy(update={"sections": _in_reading_order(recipe.sections)})
 
 
@@ -273,7 +273,7 @@ def _stray_fields(chain: list[RecipeFile]) -> Iterator[RecipeError]:
 
 def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     try:
-        recipe = RecipeSpec.model_validate(_merged(chain))
+        recipe = RecipeSpec.model_validate(_merge_layers(chain))
     except ValidationError as invalid:
         for error in invalid.errors():
             place = tuple(error["loc"])
@@ -283,7 +283,7 @@ def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
         yield problem_at(chain, place, message)
 
 
-def _merged(chain: list[RecipeFile]) -> dict[str, Any]:
+def _merge_layers(chain: list[RecipeFile]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in reversed(chain):
         merged = _over(merged, layer.data)

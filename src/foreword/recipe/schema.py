@@ -294,7 +294,7 @@ class AcrossSessions(RecipePart):
     persist_if_validated: tuple[str, ...] = ()
 
 
-class Read(RecipePart):
+class FileValue(RecipePart):
     """A value out of a YAML file of the project, for {blanks}: the first of these places that
     has one."""
 
@@ -374,7 +374,7 @@ class RecipeSpec(RecipePart):
     on_demand: tuple[str, ...] = Field(
         default=(), description="Kinds that are never loaded, only looked up."
     )
-    read: dict[str, Read] = Field(
+    read: dict[str, FileValue] = Field(
         default_factory=dict, description="Values out of the project's YAML files."
     )
     lint: LintSpec = LintSpec.model_construct()

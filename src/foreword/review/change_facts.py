@@ -201,10 +201,10 @@ def _is_under(file: str, place: str) -> bool:
 
 def has_run(review: Review, panel: str) -> bool:
     """Whether a panel has looked at the change, here or by what the user says."""
-    return panel in (review.panel, *_executed(review))
+    return panel in (review.panel, *_executed_names(review))
 
 
-def _executed(review: Review) -> Sequence[str]:
+def _executed_names(review: Review) -> Sequence[str]:
     given = review.facts.get(EXECUTED, ())
     if isinstance(given, str):
         return [name.strip() for name in given.split(",")]

@@ -263,10 +263,10 @@ class _Parser:
             number = float(text.rstrip("%"))
             return _Constant(number / 100 if share else number)
         if kind == "name" and text not in _WORDS.values():
-            return self._named(text)
+            return self._parse_name(text)
         raise NotACondition(f"{text!r} stands where a value should be")
 
-    def _named(self, name: str) -> _Node:
+    def _parse_name(self, name: str) -> _Node:
         if name in _CONSTANTS:
             return _Constant(_CONSTANTS[name])
         if name in _UNQUOTED:

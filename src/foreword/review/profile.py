@@ -20,10 +20,10 @@ from foreword.review.profile_rules import (
     ProfileRule,
     condition_text,
     is_off,
-    not_understood,
     passed_name,
     rule_list,
     section_rules,
+    unreadable_rule,
 )
 
 
@@ -183,7 +183,7 @@ def _merge_questions(data: Mapping[str, Any]) -> Iterator[ProfileRule]:
     if isinstance(auto_merge, Mapping) and not is_off(auto_merge):
         for key, value in auto_merge.items():
             if key not in (*_APPROVAL_CONDITIONS, *_ABOUT_MERGING) and value is not None:
-                yield not_understood(f"auto_merge_{key}")
+                yield unreadable_rule(f"auto_merge_{key}")
 
 
 def _risk_rules(data: Mapping[str, Any], where: str) -> Iterator[RiskRule]:

@@ -109,7 +109,7 @@ def is_off(value: object) -> bool:
     return isinstance(value, Mapping) and value.get("enabled") is False
 
 
-def not_understood(section: str) -> ProfileRule:
+def unreadable_rule(section: str) -> ProfileRule:
     """The question that stands for a part of the profile that no panel can apply."""
     return ProfileRule(
         where=section, condition=f"not {passed_name(section)}", action="human_review"
@@ -134,14 +134,14 @@ def _switch(key: str, value: object, *, calls_for_person: bool) -> Iterator[Prof
             where=key, condition="true", action="human_review", name=f"{key}: {value}".lower()
         )
     elif not isinstance(value, bool):
-        yield not_understood(key)
+        yield unreadable_rule(key)
 
 
 def _change_type_rule(value: object) -> ProfileRule:
     """Which changes a profile is for: of any other kind, it decides nothing."""
     types = value.get("change_types") if isinstance(value, Mapping) else None
     if not isinstance(types, list):
-        return not_understood("trigger_conditions")
+        return unreadable_rule("trigger_conditions")
     return ProfileRule(
         where="trigger_conditions.change_types",
         condition=f"change_type not in {json.dumps(types, default=str)}",
@@ -158,7 +158,7 @@ def _section(key: str, value: object, where: str) -> Iterator[ProfileRule]:
         raise BadSource(where, f"{key} must be a mapping, not {value_in_words(value)}")
     if found is None or not (is_known or all(map(_has_condition, found[1]))):
         if value not in ({}, []):
-            yield not_understood(key)
+            yield unreadable_rule(key)
         return
     place, entries = found
     for number, entry in enumerate(entries):

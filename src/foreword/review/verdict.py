@@ -107,7 +107,7 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
     blocked, escalated = _rule_reasons(review, profile)
     against += blocked
     for_a_person += escalated
-    too_few = _answer_reasons(review.members, _least_answered(profile, thresholds), profile.name)
+    too_few = _answer_reasons(review.members, _answer_quorum(profile, thresholds), profile.name)
     if against:
         return "changes_requested", (*against, *too_few, *for_a_person)
     if too_few:
@@ -152,7 +152,7 @@ def _unknown_threshold_reasons(thresholds: Thresholds) -> list[str]:
     return [f"Human review: profile {thresholds.profile} has a threshold no panel knows: {names}."]
 
 
-def _least_answered(profile: ReviewProfile, thresholds: Thresholds | None) -> float:
+def _answer_quorum(profile: ReviewProfile, thresholds: Thresholds | None) -> float:
     """Which share of the members has to answer: all of them, unless the profile or the user says
     that fewer will do."""
     if thresholds is not None and ("answered" in thresholds.written or profile.default_rules):

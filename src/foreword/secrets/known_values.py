@@ -76,22 +76,24 @@ class KnownValues:
 
     def text(self, text: str) -> str:
         """The text with every secret hidden."""
-        return mask(self.known(text))
+        return mask(self.hide_known(text))
 
     def value(self, value: object) -> object:
         """A plain copy of the value with every secret hidden."""
-        return self._hide_known(hide(value))
+        return self._hide_known_in(hide(value))
 
-    def _hide_known(self, value: object) -> object:
+    def _hide_known_in(self, value: object) -> object:
         if isinstance(value, str):
-            return self.known(value)
+            return self.hide_known(value)
         if isinstance(value, dict):
-            return {self.known(name): self._hide_known(member) for name, member in value.items()}
+            return {
+                self.hide_known(name): self._hide_known_in(member) for name, member in value.items()
+            }
         if isinstance(value, list):
-            return [self._hide_known(member) for member in value]
+            return [self._hide_known_in(member) for member in value]
         return value
 
-    def known(self, text: str) -> str:
+    def hide_known(self, text: str) -> str:
         """The text with the secrets hidden that were taken in, and no others."""
         # To look for a text is far quicker than to look for a pattern, and most texts have none of
         # them.

@@ -110,7 +110,7 @@ class Calls:
         rows = [(message, tokens, pinned)]
         (line,) = messages.append(self.db, self.conversation.id, rows, records)
         if is_current and line.kind != "system_prompt":
-            self._stamps.moved(last_message=line.seq)
+            self._stamps.note_own_write(last_message=line.seq)
         if self._is_loaded and line.seq == self.message_cache.known + 1:
             self.message_cache.take(line)
         return line
@@ -179,7 +179,7 @@ class Calls:
         )
         self._last_call = _Call(number, usage)
         if is_current:
-            self._stamps.moved(last_call=number, cut=history.cut)
+            self._stamps.note_own_write(last_call=number, cut=history.cut)
 
     def _adopt(self, cut: Cut) -> None:
         """Begin the window where it begins now."""

@@ -106,7 +106,7 @@ def plan(
     earlier = message_cache.compression.summary if message_cache.compression else ""
     request = _SummaryRequest(
         messages=[without_secrets(message, secrets) for message in split.old_messages],
-        earlier=secrets.known(earlier),
+        earlier=secrets.hide_known(earlier),
         room=max(LEAST_SUMMARY_TOKENS, target - split.whole_tokens - HEAD_TOKENS),
         lasting=lasting,
         counter=counter,

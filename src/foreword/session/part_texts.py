@@ -68,10 +68,12 @@ class PartTexts:
             stamp = (stamps[spec.state], secrets.digest)
             before = self._parts.get(tag)
             if before is None or before.stamp != stamp:
-                self._parts[tag] = _PartText(stamp, secrets.known(self._write(spec, now, browser)))
+                self._parts[tag] = _PartText(
+                    stamp, secrets.hide_known(self._write(spec, now, browser))
+                )
         texts = {tag: part.text for tag, part in self._parts.items()}
         for section in self._project_sections():
-            texts[section.tag] = secrets.known(section.text)
+            texts[section.tag] = secrets.hide_known(section.text)
         return texts
 
     def plan(self, now: SessionStamps) -> dict[str, Any] | None:

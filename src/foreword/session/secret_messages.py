@@ -35,19 +35,23 @@ def _part(part: Part, secrets: KnownValues) -> Part:
     new: Part
     match part:
         case Text():
-            new = replace(part, text=secrets.known(part.text), extra=_fields(part.extra, secrets))
+            new = replace(
+                part, text=secrets.hide_known(part.text), extra=_fields(part.extra, secrets)
+            )
         case ToolCall():
             arguments = _arguments(part.arguments, secrets)
             new = replace(part, arguments=arguments, extra=_fields(part.extra, secrets))
         case ToolResult():
             new = replace(
                 part,
-                text=secrets.known(part.text),
+                text=secrets.hide_known(part.text),
                 rest=tuple(_result_part(inner, secrets) for inner in part.rest),
                 extra=_fields(part.extra, secrets),
             )
         case Thinking(signature="", redacted=False):
-            new = replace(part, text=secrets.known(part.text), extra=_fields(part.extra, secrets))
+            new = replace(
+                part, text=secrets.hide_known(part.text), extra=_fields(part.extra, secrets)
+            )
         case Opaque():
             new = _attachment(part, secrets)
         case Thinking() | Image():
@@ -61,7 +65,7 @@ def _result_part(part: Image | Opaque, secrets: KnownValues) -> Image | Opaque:
 
 
 def _attachment(part: Opaque, secrets: KnownValues) -> Opaque:
-    return replace(part, data=_fields(part.data, secrets), text=secrets.known(part.text))
+    return replace(part, data=_fields(part.data, secrets), text=secrets.hide_known(part.text))
 
 
 def _arguments(text: str, secrets: KnownValues) -> str:
@@ -75,7 +79,7 @@ def _fields(text: str, secrets: KnownValues) -> str:
 
 
 def _json(text: str, secrets: KnownValues, *, numbers: bool) -> str:
-    hidden = secrets.known(text)
+    hidden = secrets.hide_known(text)
     if hidden == text:
         return text
     try:
@@ -90,11 +94,11 @@ def _json(text: str, secrets: KnownValues, *, numbers: bool) -> str:
 
 def _hide_in(value: object, secrets: KnownValues, *, numbers: bool) -> object:
     if isinstance(value, str):
-        return secrets.known(value)
+        return secrets.hide_known(value)
     if isinstance(value, dict):
         hidden = {}
         for name, member in value.items():
-            hidden[secrets.known(name)] = _hide_in(member, secrets, numbers=numbers)
+            hidden[secrets.hide_known(name)] = _hide_in(member, secrets, numbers=numbers)
         return hidden
     if isinstance(value, list):
         return [_hide_in(member, secrets, numbers=numbers) for member in value]

@@ -114,11 +114,11 @@ def _places(path: str, near: str) -> list[str]:
     """Where a path may lead: from the root, and from the file that names it."""
     places = [path]
     if near:
-        places.append(_joined(PurePosixPath(near).parent.as_posix(), path))
+        places.append(_join_path(PurePosixPath(near).parent.as_posix(), path))
     return places
 
 
-def _joined(folder: str, path: str) -> str:
+def _join_path(folder: str, path: str) -> str:
     """A relative path from a folder, with its dots taken out; outside of the root it is nothing."""
     parts = list[str]()
     for part in PurePosixPath(folder, path).parts:

@@ -114,7 +114,7 @@ class _Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _GitCall:
     """What one command may cost, and what runs it: each question to git shares its time."""
 
     git: str
@@ -174,26 +174,26 @@ def run(
         scratch = Path(folder_name).resolve()
         nothing = scratch / "nothing"
         nothing.mkdir()
-        call = _Call(git, folder, deadline=time.monotonic() + timeout_seconds, nothing=nothing)
+        call = _GitCall(git, folder, deadline=time.monotonic() + timeout_seconds, nothing=nothing)
         if command.verb == "version":
             return call.run(command.words, output_bytes, **_NO_SETTINGS)
         return _run_in_repository(command, call, scratch, output_bytes)
 
 
 def _run_in_repository(
-    command: GitCommand, call: _Call, scratch: Path, output_bytes: int
+    command: GitCommand, call: _GitCall, scratch: Path, output_bytes: int
 ) -> process.Output:
     """Ask git where the repository is and what is set there, then run the command with what may
     be kept of it."""
     places = call.run(["rev-parse", "--absolute-git-dir", "--git-common-dir"], _SETTINGS_BYTES)
-    if not _succeeded(places):
+    if not _is_success(places):
         return places
     listed = call.run(
         ["config", "--null", "--show-scope", "--no-includes", "--get-regexp", _SETTINGS_WANTED],
         _SETTINGS_BYTES,
     )
     # 1 and nothing: there is none
-    if not _succeeded(listed) and (listed.exit_code, listed.stdout) != (1, b""):
+    if not _is_success(listed) and (listed.exit_code, listed.stdout) != (1, b""):
         return listed
     settings = list(_settings(listed.stdout.decode("utf-8", "surrogateescape")))
     repository = _repository(places.stdout, call.folder)
@@ -246,7 +246,7 @@ def _folder(command: GitCommand, root: Path) -> Path | None:
     return folder if folder.is_relative_to(root.resolve()) else None
 
 
-def _succeeded(output: process.Output) -> bool:
+def _is_success(output: process.Output) -> bool:
     return not (output.exit_code or output.timed_out or output.cut)
 
 
@@ -385,10 +385,10 @@ def _line(name: str, value: str) -> str:
     """A setting as a configuration file has it."""
     section, _, rest = name.partition(".")
     subsection, dot, key = rest.rpartition(".")
-    heading = f'{section} "{_escaped(subsection)}"' if dot else section
-    written = _escaped(value).replace("\n", "\\n").replace("\t", "\\t").replace("\b", "\\b")
+    heading = f'{section} "{_escape_quotes(subsection)}"' if dot else section
+    written = _escape_quotes(value).replace("\n", "\\n").replace("\t", "\\t").replace("\b", "\\b")
     return f'[{heading}]\n\t{key} = "{written}"\n'
 
 
-def _escaped(text: str) -> str:
+def _escape_quotes(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')

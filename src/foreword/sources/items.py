@@ -241,9 +241,9 @@ def _from_markdown(text: str, path: PurePosixPath, source: str, notes: list[str]
         kind=kind or _kind_of(path.parent.name),
         title=_field(fields, "title", notes) or _heading(body) or path.stem,
         text=body,
-        created=_created(fields, notes),
+        created=_creation_date(fields, notes),
         status=_field(fields, "status", notes),
-        validated=_validated(fields, notes),
+        validated=_validated_flag(fields, notes),
         source=source,
     )
 
@@ -260,14 +260,14 @@ def _field(
     return ""
 
 
-def _created(fields: Mapping[str, object], notes: list[str]) -> str:
+def _creation_date(fields: Mapping[str, object], notes: list[str]) -> str:
     created = _field(fields, "created", notes)
     if created and not iso(created):
         notes.append(f"created: {created!r} is not a date; ignored")
     return iso(created)
 
 
-def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
+def _validated_flag(fields: Mapping[str, object], notes: list[str]) -> bool | None:
     value = fields.get("validated")
     if isinstance(value, bool | None):
         return value

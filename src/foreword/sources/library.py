@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foreword.errors import AmbiguousName, BadSource
 from foreword.recipe.load import load, names
-from foreword.recipe.schema import Read, RecipeSpec
+from foreword.recipe.schema import FileValue, RecipeSpec
 from foreword.sources import documents, files, git_status, references
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import front_matter, mapping
@@ -171,7 +171,7 @@ class Library:
             notes += problems
         return values, list(dict.fromkeys(notes))
 
-    def _value(self, how: Read) -> tuple[str, list[str]]:
+    def _value(self, how: FileValue) -> tuple[str, list[str]]:
         notes = list[str]()
         for name in how.file:
             path = documents.path_in_folders(self.root, name, self.recipe.within)

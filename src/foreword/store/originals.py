@@ -69,7 +69,7 @@ def read(db: Database, handle: str, packed: object) -> bytes:
     its secrets."""
     if isinstance(packed, Range):
         secrets = secrets_of(db, messages.workflow_of(db, packed.conversation))
-        return secrets.known(messages.as_text(db, packed)).encode("utf-8", "surrogatepass")
+        return secrets.hide_known(messages.as_text(db, packed)).encode("utf-8", "surrogatepass")
     return _unpack(db.name, handle, packed)
 
 

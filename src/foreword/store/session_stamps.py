@@ -87,7 +87,7 @@ class StampReader:
         """Whether this connection has written nothing since the stamps were read."""
         return self._last is not None and self._last.own_writes == self._db.own_writes()
 
-    def moved(self, **stamps: Any) -> None:
+    def note_own_write(self, **stamps: Any) -> None:
         """These stamps were moved by what this connection has just written, and no others were;
         it `is_current` before that. What others wrote meanwhile is found when it is read."""
         own_writes = self._db.own_writes()

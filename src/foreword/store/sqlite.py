@@ -30,7 +30,7 @@ from foreword.store.paths import (
     refuse_links,
     tighten,
 )
-from foreword.store.untrusted import check_schema, harden, refuse_foreign_journal
+from foreword.store.schema_check import check_schema, harden, refuse_foreign_journal
 
 APPLICATION_ID = int.from_bytes(b"FWRD")
 TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store

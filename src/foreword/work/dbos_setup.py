@@ -24,8 +24,8 @@ from foreword.errors import StoreError, UsageError
 from foreword.secrets.masking import mask
 from foreword.store import private
 from foreword.store.paths import FILE, cache_folder, is_ours, prepare, refuse_links, tighten
+from foreword.store.schema_check import OBJECTS, refuse_foreign_journal, refuse_programs
 from foreword.store.sqlite import WAIT_MILLISECONDS
-from foreword.store.untrusted import OBJECTS, refuse_foreign_journal, refuse_programs
 from foreword.store.urls import place_of
 
 APPLICATION = "foreword"

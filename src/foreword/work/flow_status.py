@@ -151,7 +151,9 @@ def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
             gate=phase.gate_text,
         )
         if phase.name in finished:
-            status = _done(status, phase, finished[phase.name], flow=flow, store=store)
+            status = _status_with_artifact(
+                status, phase, finished[phase.name], flow=flow, store=store
+            )
         elif phase.name in flow.failed:
             status = replace(status, status="failed", error=flow.failed[phase.name])
         elif phase.name in flow.rejected:
@@ -170,7 +172,7 @@ def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
     return replace(flow, phases=tuple(phases))
 
 
-def _done(
+def _status_with_artifact(
     status: PhaseStatus, phase: Phase, artifact: Artifact, *, flow: FlowStatus, store: Database
 ) -> PhaseStatus:
     """The status of a phase whose artifact is kept."""

@@ -212,7 +212,7 @@ def _first_answered(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[
             return answers
         if late:
             DBOS.cancel_workflows(late)
-        engine.run_again(engine.unrecorded(active), AGENTS)
+        engine.run_again(engine.unrecorded_runs(active), AGENTS)
         if engine.stopping.wait(pause):
             raise ShuttingDown
         pause = longer_pause(pause)

@@ -131,7 +131,7 @@ class Engine:
         over = False
         while not over:
             over = statuses([run]).get(run) not in ACTIVE
-            if not over and self.unrecorded([run]):
+            if not over and self.unrecorded_runs([run]):
                 raise _broken_off_error(run, self.run_ends[run].error)
             if watch is not None:
                 agents = agent_statuses(run)
@@ -162,7 +162,7 @@ class Engine:
                 runs.setdefault(queue, []).append(row.workflow_id)
         return runs
 
-    def unrecorded(self, runs: Collection[str]) -> list[str]:
+    def unrecorded_runs(self, runs: Collection[str]) -> list[str]:
         """Those that have ended in this process a while ago, which the database could not take:
         a disk may be full."""
         from dbos import DBOS
@@ -372,7 +372,7 @@ def _with_rounds_and_end(run: Run) -> Run:
     with a note of its end."""
     from dbos import DBOS
 
-    def wrapped(payload: dict[str, Any]) -> dict[str, Any]:
+    def run_and_note_end(payload: dict[str, Any]) -> dict[str, Any]:
         _rounds.set(count(1))
         current_engine().run_ends.pop(str(DBOS.workflow_id), None)
         try:
@@ -383,8 +383,8 @@ def _with_rounds_and_end(run: Run) -> Run:
         _note_end(None)
         return result
 
-    wrapped.__qualname__ = wrapped.__name__ = run.__name__
-    return wrapped
+    run_and_note_end.__qualname__ = run_and_note_end.__name__ = run.__name__
+    return run_and_note_end
 
 
 def _note_end(error: BaseException | None) -> None:

@@ -163,7 +163,7 @@ def form(problem: str = "") -> str:
     )
 
 
-def sent(rows: Sequence[Mapping[str, str]], *, new: bool) -> str:
+def registered_letters(rows: Sequence[Mapping[str, str]], *, new: bool) -> str:
     """What was registered so far."""
     status = ""
     if new and rows:

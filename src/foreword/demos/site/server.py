@@ -156,14 +156,14 @@ _PUBLIC: dict[str, _Page] = {
     "/help": lambda state, request: SiteResponse(pages.tides()),
     "/slow": _slow,
     "/hang": _hang,
-    "/broken": lambda state, request: SiteResponse(trouble.broken(), 500),
+    "/broken": lambda state, request: SiteResponse(trouble.server_failure(), 500),
     "/script-error": lambda state, request: SiteResponse(trouble.script_error()),
     "/busy": lambda state, request: SiteResponse(trouble.busy()),
     "/dialogs": lambda state, request: SiteResponse(trouble.dialogs()),
     "/download": _download,
     "/large": lambda state, request: SiteResponse(trouble.large()),
     "/settings": lambda state, request: SiteResponse(trouble.settings()),
-    "/hidden": lambda state, request: SiteResponse(trouble.hidden()),
+    "/hidden": lambda state, request: SiteResponse(trouble.invisible_elements()),
     "/frames": lambda state, request: SiteResponse(trouble.frames()),
     "/moving": lambda state, request: SiteResponse(trouble.address_change_page()),
     "/ways-out": lambda state, request: SiteResponse(trouble.ways_out(state.elsewhere)),
@@ -175,7 +175,7 @@ _SIGNED_IN: dict[str, _Page] = {
     "/list": _letters,
     "/form": _form,
     "/sent": lambda state, request: SiteResponse(
-        pages.sent(state.sent, new="new" in request.values)
+        pages.registered_letters(state.sent, new="new" in request.values)
     ),
 }
 

@@ -10,7 +10,7 @@ from foreword.demos.site.pages import page
 LARGE_ROWS = 5_000  # far more than a result of a tool has room for
 
 
-def broken() -> str:
+def server_failure() -> str:
     """A page of a server that has failed."""
     return page(
         "Something went wrong", '<p role="alert" class="alert">The office is on fire (500).</p>'
@@ -83,7 +83,7 @@ def settings() -> str:
     )
 
 
-def hidden() -> str:
+def invisible_elements() -> str:
     """Things that nobody sees, beside some that everybody does."""
     unseen = (
         '<button id="none" style="display:none">Not displayed</button>'

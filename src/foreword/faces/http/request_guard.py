@@ -69,7 +69,7 @@ class RequestGuard:
         self.app_state = app_state
         self.settings = app_state.settings
         self._rate = Rate(self.settings.requests_per_minute)
-        names = [*self.settings.hosts, _bracketed(self.settings.host)]
+        names = [*self.settings.hosts, _url_host(self.settings.host)]
         self._names = LOOPBACK | {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,7 +142,7 @@ class RequestGuard:
         anywhere."""
         names = headers.getlist("host")
         name = _without_port(names[0].lower()) if len(names) == 1 else ""
-        own = {_bracketed(scope["server"][0])} if scope.get("server") else set()
+        own = {_url_host(scope["server"][0])} if scope.get("server") else set()
         if name not in self._names | own:
             raise ProblemResponse(
                 421,
@@ -294,7 +294,7 @@ def _without_port(host: str) -> str:
     return name if colon and port.isdigit() else host
 
 
-def _bracketed(host: str) -> str:
+def _url_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 

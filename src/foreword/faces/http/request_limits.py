@@ -43,7 +43,7 @@ def limit_body(scope: Scope, receive: Receive, largest: int) -> Receive:
         raise _too_large(largest)
     taken = 0
 
-    async def counted() -> Message:
+    async def count_received() -> Message:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
@@ -51,7 +51,7 @@ def limit_body(scope: Scope, receive: Receive, largest: int) -> Receive:
             raise _too_large(largest)
         return message
 
-    return counted
+    return count_received
 
 
 def _too_large(largest: int) -> ProblemResponse:

@@ -89,7 +89,7 @@ class McpTool:
         """What it takes, as JSON Schema."""
         properties = dict[str, Any]()
         for operation in self.operations:
-            properties |= self._offered(input_schema(operation.takes))
+            properties |= self._offered_properties(input_schema(operation.takes))
         if self.takes is not None:
             properties |= input_schema(self.takes)["properties"]
         schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -105,7 +105,7 @@ class McpTool:
         """What it gives, as JSON Schema."""
         properties = dict(self.gives)
         for operation in self.operations:
-            properties |= self._offered(output_schema(operation.gives))
+            properties |= self._offered_properties(output_schema(operation.gives))
         return {"type": "object", "properties": properties}
 
     @property
@@ -113,7 +113,7 @@ class McpTool:
         """Whether what it gives may be a text, for a model to read as it is."""
         return "text" in self.output_schema["properties"]
 
-    def _offered(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def _offered_properties(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         properties = schema["properties"]
         return {name: value for name, value in properties.items() if name not in self.hides}
 

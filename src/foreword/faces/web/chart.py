@@ -103,19 +103,19 @@ def _part_names(calls: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _slots(calls: Sequence[Mapping[str, Any]]) -> Iterator[Slot]:
     for place, call in enumerate(calls):
-        yield Slot(_left(place, len(calls)), round(_slot_width(len(calls)), 3), call)
+        yield Slot(_x_percent(place, len(calls)), round(_slot_width(len(calls)), 3), call)
 
 
 def _limit_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
     for name, value in marks.items():
         if value <= top:
-            yield ChartLine(_down(value, top), name, value)
+            yield ChartLine(_y_percent(value, top), name, value)
 
 
 def _level_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
     for level in _levels(top):
         if all(abs(level - value) > APART * top for value in marks.values()):
-            yield ChartLine(_down(level, top), "", level)
+            yield ChartLine(_y_percent(level, top), "", level)
 
 
 def _compression_lines(
@@ -126,7 +126,7 @@ def _compression_lines(
         if not calls or compression.undone or compression.created < calls[0]["created"]:
             continue
         earlier = sum(call["created"] < compression.created for call in calls)
-        left = _left(earlier, len(calls))
+        left = _x_percent(earlier, len(calls))
         yield ChartLine(left, str(compression.number), compression.number)
 
 
@@ -156,15 +156,15 @@ def _line(levels: Sequence[int], top: float) -> str:
 
 def _points(levels: Sequence[int], top: float) -> list[str]:
     """Every level in the middle of its slot, and the first and the last out to its edges."""
-    heights = [_down(level, top) for level in levels]
+    heights = [_y_percent(level, top) for level in levels]
     points = [(0.0, heights[0])]
     for place, height in enumerate(heights):
-        points.append((_left(place + 0.5, len(levels)), height))
-    points.append((_left(len(levels), len(levels)), heights[-1]))
+        points.append((_x_percent(place + 0.5, len(levels)), height))
+    points.append((_x_percent(len(levels), len(levels)), heights[-1]))
     return [f"{x:g} {y:g}" for x, y in points]
 
 
-def _left(place: float, count: int) -> float:
+def _x_percent(place: float, count: int) -> float:
     return round(place * _slot_width(count), 3)
 
 
@@ -172,5 +172,5 @@ def _slot_width(count: int) -> float:
     return min(100 / max(1, count), WIDEST)
 
 
-def _down(level: float, top: float) -> float:
+def _y_percent(level: float, top: float) -> float:
     return round(100 - 100 * level / top, 3)

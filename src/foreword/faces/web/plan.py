@@ -128,7 +128,7 @@ def _form_again(
 def _task(state: WorkflowState, version: int, task: str) -> Mapping[str, Any] | None:
     if not version:
         return None
-    plan = _hidden(state.plan_version(version).data)
+    plan = _hide_secrets(state.plan_version(version).data)
     for _, found in planning.tasks(plan):
         if str(found["task_id"]) == task:
             return found
@@ -152,8 +152,8 @@ def _page(
         return page("plan.html", status, **values, plan=None, change=None, saved=0)
     version = newest if request.form else request.number("version", newest)
     plan_version = state.plan_version(version)
-    plan = _hidden(plan_version.data)
-    before = _hidden(state.plan_version(version - 1).data) if version > 1 else None
+    plan = _hide_secrets(plan_version.data)
+    before = _hide_secrets(state.plan_version(version - 1).data) if version > 1 else None
     return page(
         "plan.html",
         status,
@@ -209,7 +209,7 @@ def _nodes(state: WorkflowState, plan: Mapping[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _hide_secrets(plan: Mapping[str, Any]) -> dict[str, Any]:
     hidden = hide(plan)
     assert isinstance(hidden, dict)
     return hidden
