@@ -540,6 +540,18 @@ def a_task_goes_on_from_its_newest_checkpoint(client: Client, name: str) -> None
 
 
 @case
+def a_secret_in_a_checkpoint_of_somebody_elses_is_hidden(client: Client, name: str) -> None:
+    data = {"state": {"note": "to be replaced"}}
+    written = client.call("write_checkpoint", task=name, phase="1", data=data)["written"]
+    path = client.root / written
+    path.write_text(path.read_text().replace("to be replaced", f"password: {SECRET}"))
+    for operation in ("show_checkpoint", "resume_checkpoint"):
+        answer = json.dumps(client.call(operation, task=name, phase="1"))
+        assert SECRET not in answer
+        assert "[hidden]" in answer
+
+
+@case
 def a_checkpoint_that_is_wrong_is_refused_and_none_is_written(client: Client, name: str) -> None:
     assert (
         refusal(client, "write_checkpoint", task=name, phase="1", data={"done": "all"}).code

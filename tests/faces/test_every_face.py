@@ -63,6 +63,8 @@ COMMANDS = {
     ("variable", "clear-all"): OPERATIONS["clear_all_variables"],
     ("plan", "update"): OPERATIONS["update_plan"],
     ("plan", "show"): OPERATIONS["get_plan_version"],
+    ("plan", "diff"): OPERATIONS["diff_plan"],
+    ("checkpoint", "resume"): OPERATIONS["resume_checkpoint"],
 }
 TOOLS_OF_ONE = {name: tool for name, tool in MCP_TOOLS.items() if len(tool.operations) == 1}
 
@@ -267,6 +269,8 @@ def test_a_director_says_of_wrong_arguments_what_the_operation_says(name: str) -
         (("variable", "clear-all", WORKFLOW, "--reason", LONG), {"reason": LONG}),
         (("plan", "update", WORKFLOW, "plan.json", "--reason", LONG), {"reason": LONG}),
         (("plan", "show", WORKFLOW, "--version", "-7"), {"version": -7}),
+        (("plan", "diff", WORKFLOW, "0", "1"), {"old": 0, "new": 1}),
+        (("checkpoint", "resume", LONG), {"task": LONG}),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )
@@ -276,6 +280,7 @@ def test_a_command_says_of_wrong_words_what_the_operation_says(
     (root / "plan.json").write_text(json.dumps(plan()))
     operation = COMMANDS[command[0], command[1]]
     verdict = python_verdict(operation, {**valid_input(operation), **given})
+    foreword("variable", "set", WORKFLOW, "cone", "4", "--reason", "makes the workflow", cwd=root)
     ran = foreword(*command, cwd=root)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"error: {verdict}")

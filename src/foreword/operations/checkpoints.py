@@ -19,7 +19,7 @@ from foreword.operations.operation import (
 )
 from foreword.plan.validation import Shape, Text
 from foreword.work import checkpoints
-from foreword.work.checkpoint import KNOWN, Checkpoint, as_data, as_text
+from foreword.work.checkpoint import KNOWN, Checkpoint, as_data, as_text, without_secrets
 
 # fields of a checkpoint that are set where it is written, and by its own arguments
 _NOT_IN_DATA = ("format", "git", "written_at", "sequence", "previous", "task", "phase")
@@ -139,7 +139,7 @@ def list_checkpoints(project: Project, given: CheckpointTask) -> CheckpointList:
 def show_checkpoint(project: Project, given: CheckpointChoice) -> CheckpointText:
     """Show a checkpoint as it was written."""
     checkpoint = _restore(project, given).checkpoint
-    return CheckpointText(text=as_text(checkpoint), checkpoint=as_data(checkpoint))
+    return CheckpointText(text=as_text(checkpoint), checkpoint=_shown_data(checkpoint))
 
 
 def resume_checkpoint(project: Project, given: CheckpointChoice) -> ResumedCheckpoint:
@@ -147,10 +147,15 @@ def resume_checkpoint(project: Project, given: CheckpointChoice) -> ResumedCheck
     restored = _restore(project, given)
     return ResumedCheckpoint(
         text=as_text(restored.checkpoint, restored.changes),
-        checkpoint=as_data(restored.checkpoint),
+        checkpoint=_shown_data(restored.checkpoint),
         warnings=list(restored.changes),
         source=restored.source,
     )
+
+
+def _shown_data(checkpoint: Checkpoint) -> dict[str, Any]:
+    """As its file has it, with secrets hidden: a file may be somebody else's."""
+    return as_data(without_secrets(checkpoint))
 
 
 def write_checkpoint(project: Project, given: CheckpointWriting) -> CheckpointPlace:

@@ -18,6 +18,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import Command, store_options
 
 if TYPE_CHECKING:
+    from foreword.operations.operation import Project
     from foreword.store.database import Database
     from foreword.work.checkpoints import CheckpointEntry, RestoredCheckpoint
 
@@ -143,20 +144,20 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
       foreword checkpoint resume FEAT-1
       foreword checkpoint resume FEAT-1 --phase 2 --format json | jq .checkpoint.pending
     """
-    from foreword.work.checkpoint import as_data, as_text, without_secrets
+    from foreword.operations.checkpoints import RESUME_CHECKPOINT
 
-    restored = _restore(task, phase, db=db, root=root)
-    for change in restored.changes:
+    resumed = RESUME_CHECKPOINT.answer(_project(db, root), {"task": task, "phase": phase})
+    for change in resumed.warnings:
         screen.warn(change)
     if form == "json":
         value = {
-            "checkpoint": as_data(without_secrets(restored.checkpoint)),
-            "changes": list(restored.changes),
-            "source": restored.source,
+            "checkpoint": resumed.checkpoint,
+            "changes": resumed.warnings,
+            "source": resumed.source,
         }
         screen.show_json(value)
     else:
-        _print(as_text(restored.checkpoint, restored.changes))
+        _print(resumed.text)
 
 
 @checkpoint.command()
@@ -179,6 +180,14 @@ def _restore(task: str, phase: str | None, *, db: str | None, root: str) -> Rest
         if phase is None:
             return newest(folder, store, task)
         return read(folder, store, task, phase)
+
+
+@contextmanager
+def _project(db: str | None, root: str) -> Iterator[Project]:
+    from foreword.operations.operation import Project
+
+    with _root_and_store(db, root) as (folder, store):
+        yield Project(folder, store)
 
 
 def _print(text: str) -> None:

@@ -159,9 +159,12 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
       foreword plan diff demo
       foreword plan diff demo 1 3
     """
+    from foreword.operations.plans import DIFF_PLAN
+
     with existing_workflow(db, root, workflow) as state:
         first, last = _versions_to_compare(state, old, new)
-        changes = state.plan_diff(first, last)
+    given = {"old": first, "new": last}
+    changes = answer_on(DIFF_PLAN, workflow, given, db=db, root=root).lines
     count = f"{len(changes):,} changed" if changes else "no changes"
     screen.say(f"version {first} -> {last}: {count}")
     for change in changes:
