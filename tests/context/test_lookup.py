@@ -309,3 +309,13 @@ def test_in_a_project_with_a_recipe_of_its_own_the_files_of_its_sections_are_fou
     found = foreword.lookup("where are the moorings of boats", root=tmp_path, save=False)
     assert "Boats and moorings." in found.text
     assert "High water" in foreword.lookup("tides", root=tmp_path, recipe="coding", save=False).text
+
+
+def test_f5_what_a_document_is_about_outweighs_what_others_mention(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    write(root, "docs/glazing.md", "# Glazing\n\nDip the pot, wait, and wipe its foot.\n")
+    mention = "Before glazing, write down the glaze of the pot: a glaze, a pot, a foot.\n"
+    for number in range(6):
+        write(root, f"docs/note-{number}.md", f"# Note {number}\n\n{mention}")
+    package = foreword.lookup("how is a pot glazed, what about glazing", root=root, save=False)
+    assert package.report.came_in[0].source == "docs/glazing.md"

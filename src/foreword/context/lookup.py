@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from foreword.context import assemble
 from foreword.engine.assemble import Request
@@ -41,9 +41,16 @@ MOST_DOCUMENTS = 3
 SMALLEST_SHARE = 0.35
 # Documents are scored in parts of about two pages, so that a long one is judged by its best page.
 PART_CHARS = 4_000
+# Of a document's title and of its headings, beside 1 for its best part. Measured with 30 questions
+# to a real project of 95 documents: 19 are answered first without them, 27 with these, 27 with 0.5
+# and 0.5, 26 with 0.7 and 0.3; two of the 30 have no answer there.
+TITLE_WEIGHT = 0.5
+HEADINGS_WEIGHT = 0.3
 ARTIFACT = "artifact"
 # of what a phase hands on: an artifact's name, or the phase's own where it gives it none
 _SHAPE = lazy_pattern(rf"{NAME}|phase \d{{1,4}}[a-z]?")
+_HEADING_TEXT = lazy_pattern(r"^#{1,3}[ \t]+(?P<text>[^\n]{1,200})", re.MULTILINE)
+_NOT_WORDS = lazy_pattern(r"[\W_]+")
 _HEADING = lazy_pattern(r"^(?=#{2,6}[ \t])", re.MULTILINE)
 
 
@@ -201,7 +208,8 @@ def _candidates(library: Library, kinds: tuple[str, ...]) -> tuple[list[_Candida
 
 def _scores(candidates: Sequence[_Candidate], wanted: str) -> list[float]:
     """Each document by its best part, so that a long one with the answer in it is not behind a
-    short one without."""
+    short one without; and by what it is called and what its headings say, since what a document is
+    about outweighs what it mentions."""
     texts = list[str]()
     places = list[int]()  # of each text, that of its document
     for place, candidate in enumerate(candidates):
@@ -211,7 +219,29 @@ def _scores(candidates: Sequence[_Candidate], wanted: str) -> list[float]:
     best = [0.0] * len(candidates)
     for place, score in zip(places, relevance.rank(texts, wanted), strict=True):
         best[place] = max(best[place], score)
-    return best
+    titles = relevance.rank([_title(candidate) for candidate in candidates], wanted)
+    headings = relevance.rank([_headings(candidate) for candidate in candidates], wanted)
+    weighted = ((best, 1.0), (titles, TITLE_WEIGHT), (headings, HEADINGS_WEIGHT))
+    total = [0.0] * len(candidates)
+    for scores, weight in weighted:
+        highest = max(scores, default=0.0) or 1.0
+        for place, score in enumerate(scores):
+            total[place] += weight * score / highest
+    return total
+
+
+def _title(candidate: _Candidate) -> str:
+    """What a document is called: its name, its folder where the name says nothing, its title."""
+    path = PurePosixPath(candidate.source)
+    name = path.parent.name if path.stem == "instructions" else path.stem
+    first = _HEADING_TEXT.search(candidate.text)
+    title = first["text"] if first else ""
+    return f"{_NOT_WORDS.sub(' ', name)}\n{title}\n{candidate.described}"
+
+
+def _headings(candidate: _Candidate) -> str:
+    found = [match["text"] for match in _HEADING_TEXT.finditer(candidate.text)]
+    return "\n".join([_title(candidate), *found])
 
 
 def _parts(candidate: _Candidate) -> Iterator[str]:
