@@ -425,6 +425,8 @@ def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     assert numbers(messages.before(db, conversation, 1, 2)) == []
     assert numbers(messages.between(db, Range(conversation, 3, 5))) == [3, 4, 5]
     assert numbers(messages.between(db, Range(conversation, 5, 3))) == []
+    turns = [f'<turn role="user">\n{number}\n</turn>' for number in (3, 4)]
+    assert messages.as_text(db, Range(conversation, 3, 4)) == "\n".join(turns)
     assert numbers(messages.pinned_messages(db, conversation)) == [2, 5]
     assert messages.up_to(db, conversation, 99).place == 7
 
