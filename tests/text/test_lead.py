@@ -53,3 +53,13 @@ def test_a_title_stays_where_what_is_under_it_gives_way_to_a_mark() -> None:
 )
 def test_code_data_and_a_single_sentence_have_none(text: str) -> None:
     assert lead(text) is None
+
+
+def test_a_lead_stands_under_its_own_heading_with_a_mark_in_every_gap() -> None:
+    skill = (
+        "---\nname: pump-care\ndescription: "
+        + "Look after pumps. " * 8
+        + "\n---\n\n# Pump care\n\n"
+        "<ROLE>\nSomeone careful.\n</ROLE>\n\n## Before\n\nRead the gauge. Then knock on it.\n"
+    )
+    assert lead(skill) == "[...]\n\n# Pump care\n\n[...]\n\n## Before\n\nRead the gauge."

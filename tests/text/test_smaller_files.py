@@ -283,3 +283,32 @@ def test_a_hunk_keeps_an_empty_line_at_its_end() -> None:
 )
 def test_stars_draw_the_graph_of_a_log_or_the_items_of_a_list(text: str, kind: str) -> None:
     assert content_type(text) == kind
+
+
+def test_a_mark_for_hunks_brings_no_line_of_them() -> None:
+    files = "".join(
+        f"diff --git a/{n} b/{n}\n--- a/{n}\n+++ b/{n}\n@@ -1,3 +1,3 @@\n-{n}\n+{'x' * n}\n \n \n"
+        for n in range(1, 60)
+    )
+    form = cut.summary(files, len(files) // 3, len, mark) or ""
+    assert not re.search(r"\]\n \n", form)
+    assert form.count("+++ ") == form.count("@@ -1,3")
+
+
+def test_a_class_without_room_for_its_fields_still_has_its_name_and_more_room_gives_no_less() -> (
+    None
+):
+    fields = "".join(f'    private final String field{n} = "{n}";\n' for n in range(30))
+    text = f"/* A license. */\n\npackage shop;\n\npublic class Invoice {{\n{fields}}}\n"
+    largest = 0
+    for room in range(160, len(text), 41):
+        form = cut.summary(text, room, len, mark, name="Invoice.java") or ""
+        assert "public class Invoice {" in form
+        assert len(form) + 6 >= largest
+        largest = len(form)
+
+
+def test_code_that_breaks_off_falls_into_its_blocks() -> None:
+    text = "#ifndef GL_H\n" + "".join(f"#define GL_{n} 0x{n:04x}\n" for n in range(200))
+    form = cut.summary(text, 600, len, mark, name="gl.h") or ""
+    assert form.count("#define GL_") > 5

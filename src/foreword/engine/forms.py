@@ -14,6 +14,7 @@ from foreword.engine.render import Scale, turn_text
 from foreword.message import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import cut
+from foreword.text.content_type import content_type
 from foreword.text.lead import lead
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
 from foreword.tokens import Counter
@@ -146,7 +147,7 @@ def is_short(section: Section, scale: Scale) -> bool:
 def _lead(section: Section, scale: Scale) -> Body | None:
     """What a text leads with, and a mark for the rest."""
     opening = lead(section.text)
-    if opening is None:
+    if opening is None or content_type(section.text, _file_name(section)) != "markdown":
         return None
     measure = scale.counter.measure
     lost_lines = section.text.count("\n") - opening.count("\n")
@@ -344,7 +345,7 @@ def members(entries: Sequence[Entry]) -> int:
 def _missing_mark(section: Section, lost: int) -> str:
     what = "more entries" if section.rule.newest_first else "older entries"
     if section.entries[0].messages:
-        what = "earlier messages"
+        what = "earlier message" if lost == 1 else "earlier messages"
     return missing_mark(f"{lost:,} {what}", section.handle)
 
 

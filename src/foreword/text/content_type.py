@@ -31,7 +31,7 @@ GRAMMARS = {
 _NAMES = {
     "bash": "bash sh zsh shell console",
     "c": "c h",
-    "code": "swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell sql zig nim"
+    "code": "code swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell sql zig nim"
     " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm",
     "cpp": "cpp cc cxx hpp hh hxx",
     "csharp": "cs csharp",
@@ -159,7 +159,7 @@ def _look(text: str) -> str:
         return "log"
     if _is_python(text):
         return "python"
-    if "```" in text or any(row.startswith(("# ", "## ")) for row in rows):
+    if any(row.startswith(("# ", "## ", "```")) for row in rows):
         return "markdown"
     comments = _share(rows, _COMMENT_LINE) if "/*" in text else 0.0
     if comments < 1 and _share(rows, _CODE_LINE) + comments >= _MOSTLY:

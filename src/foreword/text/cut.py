@@ -17,6 +17,7 @@ from math import ceil
 from foreword.section import Measure
 from foreword.text import layout_memory, relevance, weight
 from foreword.text.choose import PieceChoice, PieceSizes
+from foreword.text.content_type import GRAMMARS, content_type
 from foreword.text.gap_marks import gap_text
 from foreword.text.layout_memory import Order, RememberedLayout
 from foreword.text.pieces import Layout, Piece, is_lead, is_markup
@@ -52,6 +53,9 @@ _WEIGHED_RUN = 8  # pieces, so that what is kept comes in runs and not in crumbs
 _LARGER = 1.1
 _DONE = float("inf")
 _BY_LINES = "lines.log"  # the name of a text that is taken line by line
+_BY_BLOCKS = "blocks.code"  # of code that is taken by its indentation
+# What may be short and bring along much: a line between tags, what is declared with fields.
+_BRINGING_KINDS = ("html", "code")
 _ATTACHED_KINDS = ("heading", "fence", "rule", "closing")
 
 
@@ -97,7 +101,8 @@ def _cut(
     if body_room <= 0:
         return None
     write = partial(_with_mark, text=text, total=total, mark=mark, mark_first=mark_first)
-    for tried_name in (name, _BY_LINES):
+    tried_name = name
+    while True:
         work = _Work(
             text=text,
             name=tried_name,
@@ -109,15 +114,22 @@ def _cut(
         remembered, sizes = work.sizes()
         best = _standing_alone(sizes.layout.pieces, remembered.order(order, query))
         written = _written_within(room, body_room, sizes, best, write)
-        if written is not None or not _is_all_headings(sizes.layout):
+        tried_name = "" if written is not None else _other_name(text, tried_name, sizes.layout)
+        if not tried_name:
             return written
-    return None
 
 
-def _is_all_headings(layout: Layout) -> bool:
-    """Whether most of a text would be headings: then they are comments, and it falls into lines."""
+def _other_name(text: str, name: str, layout: Layout) -> str:
+    """What else a text may be taken for where nothing of it fits; nothing where it is what it
+    is."""
+    if name in (_BY_LINES, _BY_BLOCKS):
+        return ""
     headings = sum(1 for piece in layout.pieces if piece.kind == "heading")
-    return 2 * headings > len(layout.pieces)
+    if 2 * headings > len(layout.pieces):
+        return _BY_LINES  # they are comments
+    kind = content_type(text, name)
+    # A grammar makes one piece of what it does not understand, as a file that breaks off.
+    return _BY_BLOCKS if kind == "python" or kind in GRAMMARS else ""
 
 
 def _written_within(
@@ -159,8 +171,7 @@ class _Work:
         for _ in range(_DIVISIONS):
             before = len(tight)
             for at, piece in enumerate(sizes.layout.pieces):
-                # What stands between tags may be short and bring along much.
-                may_be_over = 4 * len(piece.text) > self.body_room or piece.kind == "html"
+                may_be_over = 4 * len(piece.text) > self.body_room or piece.kind in _BRINGING_KINDS
                 if not piece.divisible or not may_be_over:
                     continue
                 if PieceChoice(sizes).cost(at) > self.body_room:
@@ -207,7 +218,8 @@ def _largest_left_out(choice: PieceChoice, room: int) -> int | None:
     most = choice.used
     largest = None
     for at, piece in enumerate(sizes.layout.pieces):
-        if not piece.divisible or at in kept or 4 * len(piece.text) < most:
+        may_be_larger = 4 * len(piece.text) >= most or piece.kind in _BRINGING_KINDS
+        if not piece.divisible or at in kept or not may_be_larger:
             continue
         cost = choice.cost(at)
         if most < cost <= room:

@@ -20,7 +20,9 @@ _LOOKED_AT = 5
 _PLURALS = {"entry": "entries"}
 _INDENT = lazy_pattern(r"(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+(?P<indent>[ \t]*+)(?=\S)")
 _OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
-_TAIL = lazy_pattern(r"(?<!\s)\s*\Z")
+# White space at the end of a piece: line breaks, and what the next line is indented by. A line of
+# spaces between is a line of a diff.
+_TAIL = lazy_pattern(r"(?<!\s)(?P<breaks>[ \t]*(?:\r?\n)*)\s*?(?P<indent>[ \t]*)\Z")
 _PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
 
 
@@ -71,7 +73,7 @@ def _placed(
     """A mark with the indent of what is missing in front of it, and the space behind; parts of two
     lines never become one."""
     found = _TAIL.search(last.text)
-    tail = found[0] if found else ""
+    tail = found["breaks"] + found["indent"] if found else ""
     if has_break and "\n" not in tail:
         tail += "\n"
     before = indent if first.begins != "middle" else ""

@@ -81,7 +81,18 @@ def _opening(text: str, start: int, end: int) -> str | None:
         return None
     before = text[:start].lstrip()
     if len(before) > LONGEST_OPENING or not _closes_what_it_opens(before):
-        title = markdown.headings(text[:start])[:1]
-        before = f"{text[title[0].start : title[0].body].rstrip()}\n\n" if title else ""
-        before += f"{GAP}\n\n"
+        before = _titles(text, start)
     return f"{before}{text[start:end]}"
+
+
+def _titles(text: str, start: int) -> str:
+    """The first heading and the one that the sentence stands under, with a mark in every gap."""
+    headings = markdown.headings(text[:start])
+    written = ""
+    done = 0
+    for heading in dict.fromkeys([*headings[:1], *headings[-1:]]):
+        if text[done : heading.start].strip():
+            written += f"{GAP}\n\n"
+        written += f"{text[heading.start : heading.body].rstrip()}\n\n"
+        done = heading.body
+    return f"{written}{GAP}\n\n" if text[done:start].strip() else written

@@ -111,6 +111,7 @@ def _is_whole(part: str, line: str) -> bool:
     for sentence in sentences(line):
         at += len(sentence)
         ends |= {at, at - len(sentence) + len(sentence.rstrip())}
-    begins_member = line[:start].rstrip()[-1:] in _OPENS_MEMBER
+    before = line[:start].rstrip()
+    begins_member = not before or before[-1] in _OPENS_MEMBER
     ends_member = part[-1] in _ENDS_MEMBER or line[end : end + 1] in _ENDS_MEMBER
     return (start in ends or begins_member) and (end in ends or ends_member)

@@ -24,7 +24,7 @@ _TAG = lazy_pattern(
 )
 _OWN_LINE = lazy_pattern(r"^[ \t]*(<[^<>\n]*>|<!--|-->)[ \t]*$", re.MULTILINE)
 _TEXT_KINDS = ("paragraph", "item", "quote", "html", "heading", "table")
-_LEADING_KINDS = ("paragraph", "item", "quote", "html")
+_LEADING_KINDS = ("paragraph", "item", "quote", "html", "heading")
 _DEEPEST_TAGS = 24  # tags around a piece: nobody writes more by hand, and each has to be paid for
 
 

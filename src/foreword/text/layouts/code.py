@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from foreword.pattern import lazy_pattern
 from foreword.text.content_type import GRAMMARS
 from foreword.text.division import CHUNK_CHARS, join_small, rows_of
-from foreword.text.layouts.code_outline import FIELD_RUN, MOST_FIELD_LINES, CodeOutline
+from foreword.text.layouts.code_outline import FIELD_RUN, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def layout(text: str, language: str, over: Over) -> Layout:
     if parser is None:
         return indented_layout(text, over)
     tree = _syntax_tree(parser, text)
-    outline = _GrammarOutline(rows, LayoutBuilder())
+    outline = _GrammarOutline(rows, LayoutBuilder(), over)
     outline.add_members(tree.children, parents=[], depth=0, last=len(rows))
     outline.builder.add(outline.take(len(rows)), "code", rank=2)
     return outline.builder.layout("outline")
@@ -149,19 +149,25 @@ class _GrammarOutline(CodeOutline):
         plain: list[int] = []
         comments = {row for node in nodes if node.type in _COMMENTS for row in node.lines}
         members = [node for node in nodes if node.type not in _LEADS]
+        around = list(parents)
+        is_first = True  # of those that are one piece
         for index, node in enumerate(members):
             end = min(node.last_row + 1, last)
             if end <= self.done:
                 continue
-            body = _body(node)
-            following = members[index + 1] if index + 1 < len(members) else None
-            if body is not None and body.first_row >= self.done:
+            if is_first:
                 comment = self.add_comments(node.first_row, comments.__contains__, parents)
                 around = [*parents, *comment]
+            body = _body(node)
+            following = members[index + 1] if index + 1 < len(members) else None
+            is_first = True
+            if body is not None and body.first_row >= self.done:
                 self._add_definition(node, body, parents=around, depth=depth, last=end)
-            elif following is None or not self._is_plain_too(node, following, depth):
+            elif following is not None and self._is_plain_too(node, following, depth):
+                is_first = False
+            else:
                 rank = 0 if not depth and not _is_import(node) else 1
-                plain += self.builder.add(self.take(end), "code", needs=parents, rank=rank)
+                plain += self.builder.add(self.take(end), "code", needs=around, rank=rank)
         return plain
 
     def _is_plain_too(self, node: _Node, following: _Node, depth: int) -> bool:
@@ -183,9 +189,7 @@ class _GrammarOutline(CodeOutline):
             self.add_members(children, parents=around, depth=depth, last=end)
         elif _holds_members(node, body):
             fields = self.add_members(children, parents=around, depth=depth + 1, last=end)
-            lines = sum(self.builder.pieces[at].text.count("\n") for at in fields)
-            if header and lines <= MOST_FIELD_LINES:
-                self.builder.require(header[0], fields)
+            self.bring_fields(header, fields)
         elif end - first > _LONG_BODY and _inner_definitions(children) >= _LEAST_INNER:
             rest = self.add_members(children, parents=around, depth=depth + 1, last=end)
             for at in rest:  # of statements all or none

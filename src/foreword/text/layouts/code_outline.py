@@ -7,10 +7,10 @@ of a long one above a definition the first line that says something stays with i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foreword.pattern import lazy_pattern
-from foreword.text.pieces import LayoutBuilder
+from foreword.text.pieces import LayoutBuilder, Over
 
 # Lines of fields that a class always brings along: past that it is a table, and may be elided.
 MOST_FIELD_LINES = 40
@@ -30,6 +30,7 @@ class CodeOutline:
 
     rows: list[str]
     builder: LayoutBuilder
+    over: Over
     done: int = 0
 
     def take(self, last: int) -> str:
@@ -37,6 +38,16 @@ class CodeOutline:
         text = "".join(self.rows[self.done : last])
         self.done = max(self.done, last)
         return text
+
+    def bring_fields(self, header: Sequence[int], fields: Sequence[int]) -> None:
+        """Let what is declared bring its fields along, unless they are a table, or the whole room
+        is too small for both."""
+        pieces = [self.builder.pieces[at] for at in (*header[-1:], *fields)]
+        text = "".join([piece.text for piece in pieces])
+        lines = text.count("\n")
+        if header and lines <= MOST_FIELD_LINES and not self.over(pieces[0].start, text):
+            self.builder.require(header[-1], fields)
+            self.builder.pieces[header[-1]] = replace(pieces[0], divisible=True)
 
     def add_comments(
         self, first: int, is_comment: Callable[[int], bool], needs: Sequence[int]

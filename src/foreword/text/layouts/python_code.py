@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 
 from foreword.text.division import rows_of
-from foreword.text.layouts.code_outline import FIELD_RUN, MOST_FIELD_LINES, CodeOutline
+from foreword.text.layouts.code_outline import FIELD_RUN, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
 _QUOTES = ('"""', "'''")
@@ -39,7 +39,7 @@ def layout(text: str, over: Over) -> Layout:
         from foreword.text.layouts.code import indented_layout
 
         return indented_layout(text, over)
-    outline = _PythonOutline(rows, LayoutBuilder())
+    outline = _PythonOutline(rows, LayoutBuilder(), over)
     outline.add_docstring(module.body, needs=[], is_module=True)
     outline.add_statements(outline.without_docstring(module.body), parents=[], depth=0)
     outline.add_rest()
@@ -58,20 +58,26 @@ class _PythonOutline(CodeOutline):
         """Add the statements of a module or a class: each whole, imports and fields together,
         definitions as outlines."""
         fields: list[int] = []
+        around = list(parents)
+        is_first = True  # of those that are one piece
         for index, statement in enumerate(body):
             following = body[index + 1] if index + 1 < len(body) else None
             is_new = _first_line(statement) > self.done
+            if is_first and is_new:
+                top = _first_line(statement) - 1
+                around = [*parents, *self.add_comments(top, self._is_comment, parents)]
+            is_first = True
             if isinstance(statement, _Definition) and is_new:
-                self._add_definition(statement, parents=parents, depth=depth)
+                self._add_definition(statement, parents=around, depth=depth)
             elif is_new and self._holds_definitions(statement):
-                self._add_compound(statement, parents=parents, depth=depth)
-            elif following is None or not self._goes_with(statement, following, depth > 0):
+                self._add_compound(statement, parents=around, depth=depth)
+            elif following is not None and self._goes_with(statement, following, depth > 0):
+                is_first = False
+            else:
                 rank = 1 if depth or _is_import(statement) else 0
                 last = statement.end_lineno or 0
-                fields += self.builder.add(self.take(last), "code", needs=parents, rank=rank)
-        lines = sum(self.builder.pieces[at].text.count("\n") for at in fields)
-        if parents and lines <= MOST_FIELD_LINES:
-            self.builder.require(parents[-1], fields)
+                fields += self.builder.add(self.take(last), "code", needs=around, rank=rank)
+        self.bring_fields(parents, fields)
 
     def _goes_with(self, statement: ast.stmt, following: ast.stmt, in_class: bool) -> bool:
         """Whether two neighbours are one piece: imports, fields, and what shares a line."""
@@ -107,15 +113,13 @@ class _PythonOutline(CodeOutline):
     def _add_definition(
         self, definition: _Definition, *, parents: Sequence[int], depth: int
     ) -> None:
-        top = _first_line(definition) - 1
-        comment = self.add_comments(top, self._is_comment, parents)
         if _shares_line(definition.body[0], self.rows):
             last = definition.end_lineno or 0
             whole = self.take(last)
-            self.builder.add(whole, "code", needs=[*parents, *comment], rank=min(1, depth))
+            self.builder.add(whole, "code", needs=parents, rank=min(1, depth))
             return
         signature = self.take(_header_end(definition.body[0], definition.lineno, self.rows))
-        header = self.builder.add(signature, "code", needs=[*parents, *comment], rank=min(1, depth))
+        header = self.builder.add(signature, "code", needs=parents, rank=min(1, depth))
         around = [*parents, *header]
         self.add_docstring(definition.body, needs=around)
         rest = self.without_docstring(definition.body)
