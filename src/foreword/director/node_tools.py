@@ -141,6 +141,12 @@ def read_tree(state: WorkflowState) -> Tree:
     return Tree(workflows.nodes(state.db, state.workflow.id))
 
 
+def put_tree(state: WorkflowState, tree: Tree) -> None:
+    """Write the nodes of a workflow that has none, in their order."""
+    for node in tree.in_order():
+        workflows.put_node(state.db, state.workflow.id, read_node(node))
+
+
 @contextmanager
 def _edit_tree(state: WorkflowState) -> Iterator[Tree]:
     """The nodes, to be changed; what is different afterwards is written, all or nothing."""

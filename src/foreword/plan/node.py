@@ -48,6 +48,11 @@ _TEXT_FIELDS = ("url", "selector", "text", "keys", "dialog_text", "tab")
 _NULLABLE_FIELDS = ("left", "right", "value")
 
 
+def holds_nodes(kind: object) -> bool:
+    """Whether nodes of a type have others inside them."""
+    return str(kind) in TYPES and TYPES[str(kind)].holds
+
+
 def validate_node(
     kind: object, config: object, description: object = "", where: str = "node"
 ) -> dict[str, Any]:

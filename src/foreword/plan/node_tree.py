@@ -13,7 +13,7 @@ from typing import Any
 
 from foreword.errors import UnknownName, UsageError
 from foreword.pattern import lazy_pattern
-from foreword.plan.node import BRANCHES, TYPES
+from foreword.plan.node import BRANCHES, holds_nodes
 
 Node = dict[str, Any]
 START = "start"
@@ -134,7 +134,7 @@ class Tree:
         is_too_deep = len(passed) > MOST_DEEP + 1
         if parent not in self.nodes or is_cycle or is_too_deep:
             return "", ""
-        if not _holds_nodes(self.nodes[parent]):
+        if not holds_nodes(self.nodes[parent]["type"]):
             return "", ""
         return parent, self._branch(parent, node.get("branch"))
 
@@ -177,7 +177,7 @@ class Tree:
         if parent in (TOP, ""):
             return ""
         found = self.get(parent, "parent")
-        if not _holds_nodes(found):
+        if not holds_nodes(found["type"]):
             raise UsageError(
                 f"{found['id']} is of type {found['type']}, which holds no other nodes",
                 hint="a parent is a condition or a loop",
@@ -206,7 +206,3 @@ def number_of(name: str) -> int:
 def highest_number(names: Sequence[str]) -> int:
     """The highest number in any of these."""
     return max(map(number_of, names), default=0)
-
-
-def _holds_nodes(node: Mapping[str, Any]) -> bool:
-    return str(node["type"]) in TYPES and TYPES[str(node["type"])].holds

@@ -38,6 +38,8 @@ MODULES = {
     "nodes": "director_nodes",
     "test": "director_nodes",
     "run": "director_nodes",
+    "export": "director_files",
+    "import": "director_files",
 }
 LINE_COLUMNS = 119  # of a line of a list, also in a pipe; what is longer is cut
 LONGEST_NAME = 80  # characters of an unknown tool's name in the error
