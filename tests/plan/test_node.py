@@ -42,7 +42,24 @@ GOOD: list[tuple[str, dict[str, Any]]] = [
     ("condition", {"left": None, "operator": "equals", "right": None}),
     ("loop", {"over": "{{node7.rows}}", "as": "row", "most": 3}),
     ("loop", {"over": [1, 2], "as": "número"}),
+    ("loop", {"next": "text=Next", "most": 9}),
+    ("loop", {"while": {"left": "{{n}}", "operator": "less", "right": 3}, "as": "turn"}),
+    ("loop", {"until": {"absent": "#more"}}),
+    ("condition", {"present": "#dialog"}),
+    ("break", {}),
     ("set_variable", {"variable": "page", "value": None}),
+    ("set_variable", {"variable": "pages", "value": "{{page}}", "append": True}),
+    ("select", {"selector": "#colours", "choices": ["Red", "{{colour}}"]}),
+    ("select", {"selector": "#colours", "choices": "{{colours}}"}),
+    ("hover", {"selector": "#menu", "timeout": 3.5}),
+    ("drag", {"selector": "#box", "to": "#shelf", "retries": 2}),
+    ("scroll", {"to": "end"}),
+    ("upload", {"selector": "#file", "files": ["a.txt"]}),
+    ("download", {"selector": "#report", "variable": "file", "on_failure": "go_on"}),
+    ("screenshot", {"whole": True}),
+    ("back", {}),
+    ("reload", {"tab": "Main Tab"}),
+    ("http_login", {"url": "http://a/", "username": "ada", "password": "{{creds.password}}"}),
 ]
 
 
@@ -74,13 +91,17 @@ def test_every_type_is_among_them() -> None:
         ),
         ("navigate", "x", ["config: must be a mapping, not 'x'"]),
         ("type", {"selector": "#a", "text": None}, ["config.text: must be text, not null"]),
-        ("wait", {}, ["config: must have exactly one of selector, url, seconds"]),
+        (
+            "wait",
+            {},
+            ["config: must have exactly one of selector, gone, text, url, quiet, seconds"],
+        ),
         (
             "wait",
             {"url": "/x", "seconds": 700},
             [
                 "config.seconds: must be at most 600, not 700",
-                "config: must have exactly one of selector, url, seconds",
+                "config: must have exactly one of selector, gone, text, url, quiet, seconds",
             ],
         ),
         (

@@ -7,11 +7,11 @@ time limit over all, and what else happened meanwhile are the business of `brows
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from foreword.browser import browser_errors, page_script
 from foreword.browser.page_script import READ_SECONDS
@@ -30,6 +30,9 @@ MOST_ITEMS = 1_000
 # usual; a page that is past this number loads others without end, and its tab is given up.
 MOST_LOADS = 4
 KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Tab Enter"
+# Between two keys that are typed slowly: a fast typist's, so that a page which waits for a pause
+# sees none before the end.
+KEY_MILLISECONDS = 30
 # Options of a list that an error names: enough to see what they look like.
 MOST_OPTIONS = 12
 # Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
@@ -98,14 +101,22 @@ async def _goto(page: Page, url: str, rules: Rules) -> Response | None:
     return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
 
 
-async def click(tab: Tab, selector: str, rules: Rules, effect: Effect) -> dict[str, Any]:
+async def click(
+    tab: Tab,
+    selector: str,
+    rules: Rules,
+    effect: Effect,
+    *,
+    button: Literal["left", "middle", "right"] = "left",
+    times: int = 1,
+) -> dict[str, Any]:
     """Press an element; what that sets off is not waited for here."""
     from playwright.async_api import Error
 
     locator = locate(tab.page, selector)
     effect.may_have_happened = True
     try:
-        await locator.click(timeout=1000 * rules.action_seconds)
+        await locator.click(button=button, click_count=times, timeout=1000 * rules.action_seconds)
     except Error as error:
         # Playwright waits until the next page answers as well, so that a click whose form is being
         # sent for seven seconds ends in an error; its log says that the click itself is done. With
@@ -145,8 +156,11 @@ async def press(
     return {}
 
 
-async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[str, Any]:
-    """Fill a field, or choose from a list, by its label or its value."""
+async def type_text(
+    tab: Tab, selector: str, text: str, rules: Rules, *, slowly: bool = False
+) -> dict[str, Any]:
+    """Fill a field, or choose from a list, by its label or its value; `slowly`, key by key behind
+    what is there."""
     from playwright.async_api import Error
 
     locator = locate(tab.page, selector)
@@ -158,6 +172,10 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
         elif kind in ("checkbox", "radio", "file", "submit", "button"):
             raise BrowserFailed(
                 f"nothing can be typed into {selector!r}, a {kind}", hint="click it instead"
+            )
+        elif slowly:
+            await locator.press_sequentially(
+                text, delay=KEY_MILLISECONDS, timeout=1000 * rules.page_seconds
             )
         else:
             await locator.fill(text, timeout=1000 * rules.action_seconds)
@@ -182,31 +200,49 @@ async def _difference(locator: Locator, *, tag: str, text: str, rules: Rules) ->
 
 async def _select_option(locator: Locator, *, selector: str, text: str, rules: Rules) -> None:
     """Choose the first option whose label or value is the text."""
+    await select_options(locator, selector=selector, choices=[text], rules=rules)
+
+
+async def select_options(
+    locator: Locator, *, selector: str, choices: Sequence[str], rules: Rules
+) -> None:
+    """Choose the first option for each text that is its label or its value, and no others."""
     options = await page_script.read(locator, "options", seconds=rules.action_seconds)
-    for index, label_and_value in enumerate(options):
-        if text in label_and_value:
-            await locator.select_option(index=index, timeout=1000 * rules.action_seconds)
-            return
-    labels = ", ".join(label for label, _ in options[:MOST_OPTIONS])
-    raise BrowserFailed(f"{selector!r} has no such choice; it has: {labels}")
+    chosen = list[int]()
+    for choice in choices:
+        found = [at for at, label_and_value in enumerate(options) if choice in label_and_value]
+        if not found:
+            labels = ", ".join(label for label, _ in options[:MOST_OPTIONS])
+            raise BrowserFailed(f"{selector!r} has no choice {choice!r}; it has: {labels}")
+        chosen.append(found[0])
+    await locator.select_option(index=chosen, timeout=1000 * rules.action_seconds)
 
 
 async def wait_for(
     tab: Tab,
     *,
-    selector: str | None,
-    url: str | None,
-    seconds: float | None,
     rules: Rules,
+    selector: str | None = None,
+    gone: str | None = None,
+    text: str | None = None,
+    url: str | None = None,
+    quiet: bool | None = None,
+    seconds: float | None = None,
 ) -> dict[str, Any]:
-    """Wait for an element, for an address (a part of it, or a pattern with `*`), or so many
-    seconds."""
-    if [selector, url, seconds].count(None) != 2:
-        raise UsageError("wait for one thing: a selector, an address or seconds")
+    """Wait for one thing: an element that comes or goes, words, an address (a part of it, or a
+    pattern with `*`), a page that loads nothing more, or so many seconds."""
+    if [selector, gone, text, url, quiet or None, seconds].count(None) != 5:
+        raise UsageError("wait for one thing: a selector, gone, text, an address, quiet or seconds")
     if selector is not None:
         return await _wait_for_element(tab, selector, rules)
+    if gone is not None:
+        return await _wait_until_gone(tab, gone, rules)
+    if text is not None:
+        return await _wait_for_text(tab, text, rules)
     if url is not None:
         return await _wait_for_address(tab, url, rules)
+    if quiet:
+        return await _wait_until_quiet(tab, rules)
     assert seconds is not None
     if not 0 <= seconds <= rules.page_seconds:
         raise UsageError(f"seconds must be between 0 and {rules.page_seconds:g}, not {seconds:g}")
@@ -222,6 +258,45 @@ async def _wait_for_element(tab: Tab, selector: str, rules: Rules) -> dict[str, 
         await locator.first.wait_for(state="visible", timeout=1000 * rules.action_seconds)
     except Error as error:
         raise await browser_errors.action_error(error, locator, selector, rules) from None
+    return {}
+
+
+async def _wait_until_gone(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
+    from playwright.async_api import TimeoutError as LateError
+
+    try:
+        await locate(tab.page, selector).first.wait_for(
+            state="hidden", timeout=1000 * rules.page_seconds
+        )
+    except LateError:
+        raise BrowserFailed(f"{selector!r} is still there after {rules.page_seconds:g} s") from None
+    return {}
+
+
+async def _wait_for_text(tab: Tab, text: str, rules: Rules) -> dict[str, Any]:
+    from playwright.async_api import TimeoutError as LateError
+
+    try:
+        await tab.page.get_by_text(text).first.wait_for(
+            state="visible", timeout=1000 * rules.page_seconds
+        )
+    except LateError:
+        raise BrowserFailed(
+            f"the page does not say {text!r} after {rules.page_seconds:g} s"
+        ) from None
+    return {}
+
+
+async def _wait_until_quiet(tab: Tab, rules: Rules) -> dict[str, Any]:
+    from playwright.async_api import TimeoutError as LateError
+
+    try:
+        await tab.page.wait_for_load_state("networkidle", timeout=1000 * rules.page_seconds)
+    except LateError:
+        raise BrowserFailed(
+            f"the page is still loading something after {rules.page_seconds:g} s",
+            hint="wait for an element or a text instead; some pages never stop",
+        ) from None
     return {}
 
 

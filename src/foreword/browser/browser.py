@@ -9,10 +9,19 @@ from __future__ import annotations
 import asyncio
 import atexit
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from foreword.browser import actions, browser_errors, browser_state, explore, pictures, tab_care
+from foreword.browser import (
+    actions,
+    browser_errors,
+    browser_state,
+    downloads,
+    explore,
+    pictures,
+    tab_care,
+)
 from foreword.browser.actions import Effect
 from foreword.browser.blocked import BlockedOrigin, BlockedRequests
 from foreword.browser.chromium import (
@@ -24,6 +33,7 @@ from foreword.browser.chromium import (
 )
 from foreword.browser.dom import Dom
 from foreword.browser.frame_content import dom_of
+from foreword.browser.page_actions import PAGE_ACTIONS, ActionContext, is_usable
 from foreword.browser.rules import Rules, origin_error
 from foreword.browser.side_events import DISMISS, DialogAnswer, Notes
 from foreword.browser.tab import CRASHED, Tab
@@ -35,11 +45,15 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 T = TypeVar("T")
-Action = Callable[[Tab], Awaitable[dict[str, Any]]]
+Action = Callable[[Chromium, Tab], Awaitable[dict[str, Any]]]
 # Who looks waits so long for an action to end. Most take less; while one takes longer, the last
 # picture stays.
 LIVE_SECONDS = 2.0
 STARTED_AGAIN = "the browser had ended and was started again"
+
+
+def _nothing_secret(text: str) -> bool:
+    return False
 
 
 class Browser:
@@ -107,20 +121,57 @@ class Browser:
         memory."""
         return self._blocked.listing()
 
+    def perform(
+        self,
+        kind: str,
+        given: Mapping[str, Any],
+        *,
+        tab: str | None = None,
+        dialog: DialogAnswer = DISMISS,
+        folder: Path | None = None,
+        has_secret: pictures.HasSecret = _nothing_secret,
+    ) -> dict[str, Any]:
+        """Do what `page_actions` names so: `given` has what it takes, `dialog` answers what the
+        page asks by it, `folder` is for files that are kept. A `timeout` in what is given stands
+        for the limits of the rules."""
+        action = PAGE_ACTIONS[kind]
+        rules = self.rules
+        if given.get("timeout"):
+            seconds = float(given["timeout"])
+            rules = replace(rules, action_seconds=seconds, page_seconds=seconds)
+        effect = Effect(done=action.done)
+
+        def perform(chromium: Chromium, on: Tab) -> Awaitable[dict[str, Any]]:
+            context = ActionContext(
+                chromium=chromium,
+                rules=rules,
+                effect=effect,
+                folder=folder,
+                has_secret=has_secret,
+            )
+            return action.perform(on, given, context)
+
+        return self._act(
+            perform,
+            tab,
+            rules=rules,
+            selector=str(given.get("selector") or ""),
+            anew=action.anew,
+            any_address=kind == "http_login",
+            while_loading=action.while_loading,
+            effect=effect if action.done else None,
+            dialog=dialog,
+        )
+
     def navigate(self, url: str, tab: str | None = None) -> dict[str, Any]:
         """Open an address in a tab."""
-        return self._act(lambda on: actions.navigate(on, url, self.rules), tab, anew=True)
+        return self.perform("navigate", {"url": url}, tab=tab)
 
     def click(
         self, selector: str, tab: str | None = None, *, dialog: DialogAnswer = DISMISS
     ) -> dict[str, Any]:
         """Press an element; `dialog` answers what the page asks by it."""
-        effect = Effect(done="clicked")
-
-        def click(on: Tab) -> Awaitable[dict[str, Any]]:
-            return actions.click(on, selector, self.rules, effect)
-
-        return self._act(click, tab, selector=selector, effect=effect, dialog=dialog)
+        return self.perform("click", {"selector": selector}, tab=tab, dialog=dialog)
 
     def press(
         self,
@@ -131,20 +182,11 @@ class Browser:
         dialog: DialogAnswer = DISMISS,
     ) -> dict[str, Any]:
         """Press keys, one after the other, on an element or where the page has its focus."""
-        effect = Effect(done="pressed")
-
-        def press(on: Tab) -> Awaitable[dict[str, Any]]:
-            return actions.press(on, keys, selector=selector, rules=self.rules, effect=effect)
-
-        return self._act(press, tab, selector=selector or "", effect=effect, dialog=dialog)
+        return self.perform("press", {"keys": keys, "selector": selector}, tab=tab, dialog=dialog)
 
     def type(self, selector: str, text: str, tab: str | None = None) -> dict[str, Any]:
         """Fill a field or choose from a list; the text is in no result and no error."""
-        return self._act(
-            lambda on: actions.type_text(on, selector=selector, text=text, rules=self.rules),
-            tab,
-            selector=selector,
-        )
+        return self.perform("type", {"selector": selector, "text": text}, tab=tab)
 
     def wait(
         self,
@@ -154,13 +196,7 @@ class Browser:
         tab: str | None = None,
     ) -> dict[str, Any]:
         """Wait for an element, an address, or some seconds."""
-
-        def wait_for(on: Tab) -> Awaitable[dict[str, Any]]:
-            return actions.wait_for(
-                on, selector=selector, url=url, seconds=seconds, rules=self.rules
-            )
-
-        return self._act(wait_for, tab, selector=selector or "", while_loading=True)
+        return self.perform("wait", {"selector": selector, "url": url, "seconds": seconds}, tab=tab)
 
     def extract(
         self,
@@ -170,11 +206,13 @@ class Browser:
         tab: str | None = None,
     ) -> dict[str, Any]:
         """Read the text or the named fields of an element, or of all that match; under `found`."""
+        given = {"selector": selector, "fields": fields, "many": many}
+        return self.perform("extract", given, tab=tab)
 
-        def extract(on: Tab) -> Awaitable[dict[str, Any]]:
-            return actions.extract(on, selector, fields=fields, many=many, rules=self.rules)
-
-        return self._act(extract, tab, selector=selector)
+    def is_present(self, selector: str, tab: str | None = None) -> bool:
+        """Whether an element that can be used is on the page as it stands; nothing is waited for
+        but a page that is just loading."""
+        return bool(self._act(lambda _, on: _presence(on, selector), tab)["present"])
 
     def explore(
         self, instruction: str, tab: str | None = None, limit: int = explore.MOST_ELEMENTS
@@ -182,12 +220,14 @@ class Browser:
         """What can be used on a page, best first by the instruction, each with a selector that
         was tried."""
         return self._act(
-            lambda on: explore.explore_page(on.page, instruction, limit), tab, while_loading=True
+            lambda _, on: explore.explore_page(on.page, instruction, limit),
+            tab,
+            while_loading=True,
         )
 
     def dom(self, tab: str | None = None) -> Dom:
         """The page's elements, cleaned of what nobody sees."""
-        found: Dom = self._act(lambda on: _dom_result(on.page), tab, while_loading=True)["dom"]
+        found: Dom = self._act(lambda _, on: _dom_result(on.page), tab, while_loading=True)["dom"]
         return found
 
     def live_picture(self, has_secret: pictures.HasSecret) -> bytes | None:
@@ -292,6 +332,7 @@ class Browser:
         do: Action,
         tab_name: str | None,
         *,
+        rules: Rules | None = None,
         selector: str = "",
         anew: bool = False,
         any_address: bool = False,
@@ -301,18 +342,19 @@ class Browser:
     ) -> dict[str, Any]:
         """Do something on a tab that is in front, and say what came of it; unless `while_loading`,
         not on a page that is about to be replaced."""
+        limits = rules or self.rules
 
         async def act(chromium: Chromium) -> dict[str, Any]:
             tab = chromium.tabs.named(tab_name)
             if not (anew or any_address or self.rules.allows(tab.url)):
                 raise await browser_errors.with_state(origin_error(tab.url, self.rules), tab)
             tab = await tab_care.usable_tab(chromium, tab, anew=anew)
-            if not (anew or while_loading or await actions.wait_for_next_page(tab, self.rules)):
-                failure = browser_errors.still_loading_error(tab, self.rules)
+            if not (anew or while_loading or await actions.wait_for_next_page(tab, limits)):
+                failure = browser_errors.still_loading_error(tab, limits)
                 raise await browser_errors.with_state(failure, tab)
             chromium.tabs.dialog_answer = dialog
             try:
-                result = await self._perform(chromium, tab, do, selector)
+                result = await self._perform(chromium, tab, do, selector=selector, rules=limits)
             finally:
                 chromium.tabs.dialog_answer = DISMISS
             if effect and "loading" in result:
@@ -320,15 +362,17 @@ class Browser:
             return result
 
         try:
-            return self._run(self._serially(act))
+            return self._run(self._serially(act), limits)
         except BrowserFailed as failure:
             failure.may_have_happened = effect is not None and effect.may_have_happened
             raise
 
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        # A page that is still coming, one that is gone to twice and then left again, an element,
-        # and a browser that is started anew; each of them has a shorter limit of its own.
-        limit = 4 * self.rules.page_seconds + self.rules.action_seconds + START_SECONDS
+    def _run(self, work: Coroutine[Any, Any, T], rules: Rules | None = None) -> T:
+        # A page that is still coming, one that is gone to twice and then left again, an element, a
+        # file, and a browser that is started anew; each of them has a shorter limit of its own.
+        limits = rules or self.rules
+        limit = 4 * limits.page_seconds + limits.action_seconds + START_SECONDS
+        limit += downloads.DOWNLOAD_SECONDS
         return self._thread.run(work, limit)
 
     async def _launch(self) -> None:
@@ -392,7 +436,7 @@ class Browser:
             self._lock.release()
 
     async def _perform(
-        self, chromium: Chromium, tab: Tab, do: Action, selector: str
+        self, chromium: Chromium, tab: Tab, do: Action, *, selector: str, rules: Rules
     ) -> dict[str, Any]:
         """Do something on a tab, wait for what it sets off, and tell where the tab is then."""
         from playwright.async_api import Error
@@ -400,8 +444,8 @@ class Browser:
         notes = chromium.tabs.notes
         refused_before = len(notes.refused)
         try:
-            found = await do(tab)
-            is_loaded = await actions.wait_for_page(tab, self.rules)
+            found = await do(chromium, tab)
+            is_loaded = await actions.wait_for_page(tab, rules)
             await chromium.guard.wait_for_popups(self.rules.action_seconds)
             await chromium.tabs.wait_for_arrivals()
         except (BrowserFailed, TimeoutError, Error) as error:
@@ -460,7 +504,11 @@ class Browser:
         chromium.tabs.activate(tab)
         try:
             result = await self._perform(
-                chromium, tab, lambda on: actions.navigate(on, url, self.rules), selector=""
+                chromium,
+                tab,
+                lambda _, on: actions.navigate(on, url, self.rules),
+                selector="",
+                rules=self.rules,
             )
         except BrowserFailed:
             await tab.page.close()
@@ -473,5 +521,9 @@ async def _dom_result(page: Page) -> dict[str, Any]:
     return {"dom": await dom_of(page)}
 
 
-async def _no_action(tab: Tab) -> dict[str, Any]:
+async def _no_action(chromium: Chromium, tab: Tab) -> dict[str, Any]:
     return {}
+
+
+async def _presence(tab: Tab, selector: str) -> dict[str, Any]:
+    return {"present": await is_usable(actions.locate(tab.page, selector).first)}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,8 @@ class OriginGuard:
         self._none_opening.set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_on = False
+        self._credentials: dict[str, tuple[str, str]] = {}  # name and password, by origin
+        self._tried: set[str] = set()  # requests that were answered by them
 
     async def begin(self) -> None:
         """From now on nothing gets past."""
@@ -57,6 +60,38 @@ class OriginGuard:
         )
         await self._session.send("Fetch.enable", {"patterns": self._patterns()})
         await self._session.send("Target.setDiscoverTargets", {"discover": True})
+
+    async def set_credentials(self, url: str, username: str, password: str) -> None:
+        """Answer the origin of an address with these when it asks for a name and password."""
+        if not self._credentials:
+            self._session.on(
+                "Fetch.authRequired", lambda event: self._run_soon(self._log_in(event))
+            )
+        self._credentials[str(origin_of(url))] = (username, password)
+        patterns = {"patterns": self._patterns(), "handleAuthRequests": True}
+        await self._session.send("Fetch.enable", patterns)
+
+    async def _log_in(self, event: dict[str, Any]) -> None:
+        """Answer a site that asks who it is, once; a proxy, or any other origin, gets nothing."""
+        from playwright.async_api import Error
+
+        challenge = event["authChallenge"]
+        known = self._credentials.get(str(origin_of(challenge.get("origin", ""))))
+        answer: dict[str, str] = {"response": "Default"}
+        if known and challenge.get("source") == "Server":
+            answer = {"response": "CancelAuth"}  # they were not taken
+            if event["requestId"] not in self._tried:
+                self._tried.add(event["requestId"])
+                answer = {
+                    "response": "ProvideCredentials",
+                    "username": known[0],
+                    "password": known[1],
+                }
+        with suppress(Error):
+            await self._session.send(
+                "Fetch.continueWithAuth",
+                {"requestId": event["requestId"], "authChallengeResponse": answer},
+            )
 
     async def wait_for_popups(self, seconds: float) -> None:
         """Wait until the popups that are being opened have come, but not for ever."""
@@ -95,7 +130,10 @@ class OriginGuard:
 
     def _decide_soon(self, event: dict[str, Any]) -> None:
         is_answer = "responseStatusCode" in event or "responseErrorReason" in event
-        task = asyncio.ensure_future(self._pass_on(event) if is_answer else self._judge(event))
+        self._run_soon(self._pass_on(event) if is_answer else self._judge(event))
+
+    def _run_soon(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -49,6 +49,7 @@ class Tabs:
         self._blocked = blocked
         self.notes = Notes()
         self.dialog_answer = DISMISS  # during the action that is under way
+        self.keeps_downloads = False  # the same
         self._tabs: list[Tab] = []
         self._front: list[Tab] = []  # those that were in front, the newest last
         self._workflow_tabs: list[Tab] = []  # those that nodes ran in, the newest last
@@ -326,7 +327,7 @@ class Tabs:
     async def _cancel_download(self, tab: Tab, download: Download) -> None:
         from playwright.async_api import Error
 
-        if tab.guarded:
+        if tab.guarded and not self.keeps_downloads:
             self.notes.downloads.append(short(download.suggested_filename, LONGEST_TEXT))
             tab.on_loaded()
             with suppress(Error):

@@ -8,23 +8,34 @@ and appears in no answer.
 from __future__ import annotations
 
 import json
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from foreword import tokens
-from foreword.browser.actions import KEYS_HINT
-from foreword.director.node_turn import dialog_answer
+from foreword.director.node_turn import TurnResources, perform
+from foreword.director.run_files import files_of
 from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
 from foreword.operations.fitted_values import COUNTER
 from foreword.operations.operation import OperationInput, Reason
+from foreword.plan import node as kinds
 from foreword.plan import templates
+from foreword.plan.action_words import outline
+from foreword.plan.node_shape import CONFIGS
 from foreword.plan.templates import Scope
 from foreword.store.originals import keep
 from foreword.text.omission_mark import cut_mark
 
+# What a debug action may be: all that is done on a page but opening addresses and reading, which
+# have tools of their own.
+DEBUG_ACTIONS = tuple(
+    "click type press select hover drag scroll wait upload download screenshot back reload"
+    " http_login".split()
+)
+_KEEP_FILES = ("download", "screenshot")
+_NO_CONFIG = ("action", "tab", "reason", "variable", "secret", "text")
 # A budget below this is raised to it: less of a page says nothing.
 LEAST_DOM_TOKENS = 100
 INSPECT_PROMPT = """\
@@ -93,42 +104,40 @@ def debug_navigate(context: ToolContext, given: Arguments) -> Answer:
 
 
 def debug_action(context: ToolContext, given: Arguments) -> Answer:
-    """Click, type, or wait."""
+    """Do something on a page, as a node of that type would."""
     tab = _tab(context, given)
     action = given["action"]
-    if action == "wait":
-        return _wait(context, given, tab)
-    if action == "press":
-        return _press(context, given, tab)
-    if not given.get("selector"):
-        raise UsageError(f"{action} needs a selector", hint="inspect_tab finds selectors")
-    if action == "click":
-        _refuse_extra(given, "click", ("selector", "dialog", "dialog_text"))
-        return context.browser.click(given["selector"], tab=tab, dialog=dialog_answer(given))
-    _refuse_extra(given, "type", ("selector", "text", "variable", "secret"))
-    text = _text_to_type(context, given)
-    result = context.browser.type(given["selector"], text, tab=tab)
+    config = {name: value for name, value in given.items() if name not in _NO_CONFIG}
+    filled = templates.fill(config, Scope(context.session.get_workflow_variables()))
+    if action == "type":
+        filled["text"] = _text_to_type(context, given)
+    else:
+        if given.get("text") is not None:
+            filled["text"] = _fill_variables(context, given["text"])
+        for name in ("variable", "secret"):
+            if given.get(name) is not None:
+                raise UsageError(f"{action}: {name}: only type takes it")
+    if action in _KEEP_FILES:
+        filled = {"variable": "file", **filled}  # a node has one; here the result says it
+    _refuse_unfit(action, filled)
+    resources = TurnResources(
+        browser=None, secrets=context.secrets, files=files_of(context.session)
+    )
+    result = perform(context.browser, action, filled, tab=tab, resources=resources)
     if result.get("password"):
-        context.secrets.learn_texts([text])
+        context.secrets.learn_texts([filled["text"]])
     return result
 
 
-def _press(context: ToolContext, given: Arguments, tab: str | None) -> Answer:
-    _refuse_extra(given, "press", ("keys", "selector", "dialog", "dialog_text"))
-    if not given.get("keys"):
-        raise UsageError("press needs keys", hint=KEYS_HINT)
-    return context.browser.press(
-        given["keys"], given.get("selector"), tab=tab, dialog=dialog_answer(given)
-    )
-
-
-def _wait(context: ToolContext, given: Arguments, tab: str | None) -> Answer:
-    names = ("selector", "url", "seconds")
-    _refuse_extra(given, "wait", names)
-    awaited = {name: given[name] for name in names if given.get(name) is not None}
-    if not awaited:
-        raise UsageError("what is to be waited for?", hint="give a selector, a url or seconds")
-    return context.browser.wait(**awaited, tab=tab)
+def _refuse_unfit(action: str, config: Arguments) -> None:
+    """An error for what this action does nothing with, or lacks: whoever gave it meant something
+    else."""
+    problems = [
+        problem.removeprefix("config.").removeprefix("config: ")
+        for problem in kinds.problems(action, config)
+    ]
+    if problems:
+        raise UsageError(f"{action}: {'; '.join(problems)}", hint=outline([action]))
 
 
 def debug_open_tab(context: ToolContext, given: Arguments) -> Answer:
@@ -142,15 +151,6 @@ def debug_close_tab(context: ToolContext, given: Arguments) -> Answer:
     if name is None:
         raise UsageError("which tab?", hint="give its name")
     return context.browser.close_tab(name)
-
-
-def _refuse_extra(given: Arguments, action: str, taken: tuple[str, ...]) -> None:
-    """An error for what this action does nothing with: whoever gave it meant something else."""
-    extra = sorted(given.keys() - {*taken, "action", "tab", "reason"})
-    if extra:
-        raise UsageError(
-            f"{action} does not take {', '.join(extra)}", hint=f"it takes {', '.join(taken)}"
-        )
 
 
 def _tab(context: ToolContext, given: Arguments) -> str | None:
@@ -202,20 +202,42 @@ class Navigation(TabInput):
     reason: Reason
 
 
-class PageAction(TabInput):
-    """What to do on a page."""
+def _debug_fields() -> dict[str, Any]:
+    """What all actions together take, each field once."""
+    fields = dict[str, Any]()
+    for kind in DEBUG_ACTIONS:
+        for name, field in CONFIGS[kind].model_fields.items():
+            if name not in ("tab", "retries", "on_failure"):
+                options = (field.json_schema_extra or {}).get("enum")  # type: ignore[union-attr]
+                kind_of_value = _debug_type(name, options)
+                if name in fields and fields[name][0] != kind_of_value | None:
+                    kind_of_value = ToolText  # a word here, a selector there
+                fields[name] = (kind_of_value | None, None)
+    return fields
 
-    action: Literal["click", "type", "press", "wait"]
-    selector: ToolText | None = None
-    text: ToolText | None = None
+
+def _debug_type(name: str, options: Any) -> Any:
+    if options:
+        return Literal[tuple(options)]
+    if name in ("seconds", "timeout"):
+        return float
+    if name in ("choices", "files"):
+        return list[ToolText]
+    if name in ("double", "slowly", "quiet", "whole"):
+        return bool
+    return ToolText
+
+
+class DebugStep(TabInput):
+    """What to do on a page; which fields there are depends on the action."""
+
+    action: Literal[DEBUG_ACTIONS]  # type: ignore[valid-type]
     variable: ToolText | None = None
     secret: bool | None = None
-    keys: ToolText | None = None
-    dialog: Literal["accept", "dismiss"] | None = None
-    dialog_text: ToolText | None = None
-    url: ToolText | None = None
-    seconds: float | None = None
     reason: Reason
+
+
+DebugAction = create_model("DebugAction", __base__=DebugStep, **_debug_fields())
 
 
 class TabToOpen(OperationInput):
@@ -260,14 +282,13 @@ TOOLS = (
     DirectorTool(
         name="debug_action",
         about=(
-            "click a selector; type text into one (from a variable by {{creds.password}} or"
-            " variable: creds.password); press keys (Enter, Control+a), on a selector if given;"
-            " or wait for a selector, a url or some seconds. secret: true hides the text"
-            " everywhere. dialog: accept says yes to what a click or a key makes the page ask,"
-            " which is else dismissed; dialog_text answers a prompt."
+            f"Do something on a page, as a node would: {outline(DEBUG_ACTIONS)}. Text may come from"
+            " a variable: {{creds.password}}, or variable: creds.password. secret: true hides a"
+            " text everywhere. dialog: accept (or dismiss) answers what the page asks by it, which"
+            " is else dismissed; dialog_text a prompt. timeout: seconds that it may take."
         ),
         run=debug_action,
-        takes=PageAction,
+        takes=DebugAction,
         kind="debug_action",
     ),
     DirectorTool(

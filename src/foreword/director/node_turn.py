@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from foreword.browser.page_actions import PAGE_ACTIONS
 from foreword.browser.side_events import DialogAnswer
+from foreword.director.run_files import RunFiles
 from foreword.errors import BrowserFailed, ForewordError, UsageError, each_problem
 from foreword.plan import condition, node, value_schema
 from foreword.plan.templates import Scope, fill
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 # the browser's own limit.
 PIECE_SECONDS = 5.0
 NO_BROWSER = "there is no browser to do it in"
+NEXT_PAGE = "next_page"  # what a loop over pages does between two turns; no type of node
+_NOT_FILLED = ("schema", "while", "until")
+_KEEP_FILES = ("download", "screenshot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,22 @@ class _NodeResult:
     value: Any = None
 
 
-def take(
-    one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
-) -> NodeOutcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResources:
+    """What nodes are carried out with."""
+
+    browser: Browser | None
+    secrets: KnownValues
+    files: RunFiles
+
+
+def take(one: Mapping[str, Any], scope: Scope, resources: TurnResources) -> NodeOutcome:
     """Carry out a node once; of a loop or a condition, only its own part."""
+    secrets = resources.secrets
     secrets.learn([one.get("config"), dict(scope.loops)])
     began = monotonic()
     try:
-        outcome = _success(_carry_out(one, scope, browser, secrets), secrets)
+        outcome = _success(_carry_out(one, scope, resources), secrets)
     except ForewordError as error:
         outcome = NodeOutcome(FAILED, _failure_output(error))
     except Exception as error:  # noqa: BLE001 - a run goes on to say where it stopped
@@ -78,48 +91,82 @@ def _success(made: _NodeResult, secrets: KnownValues) -> NodeOutcome:
     return NodeOutcome(SUCCESS, output, variables=made.variables, value=made.value)
 
 
-def _carry_out(
-    one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
-) -> _NodeResult:
+def _carry_out(one: Mapping[str, Any], scope: Scope, resources: TurnResources) -> _NodeResult:
     kind = str(one["type"])
+    if kind == NEXT_PAGE:
+        return _next_page(fill(one["config"], scope), resources)
     config = node.validate_node(
         kind, one.get("config"), one.get("description") or "", str(one["id"])
     )
-    # A schema may have braces of its own, which are no templates.
-    templates = {name: value for name, value in config.items() if name != "schema"}
-    filled_in = fill(templates, scope)
-    if "schema" in config:
-        filled_in = {**filled_in, "schema": config["schema"]}
-    filled = node.validate_filled(kind, filled_in)
-    if kind in _IN_BROWSER:
-        if browser is None:
-            raise BrowserFailed(NO_BROWSER, hint="start or attach one")
-        tab = filled.get("tab") or browser.workflow_tab()
-        made = _IN_BROWSER[kind](browser, str(one["id"]), {**filled, "tab": tab})
-        browser.follow_node(made.result)
-        if kind == "type" and made.result.get("password"):
-            secrets.learn_texts([filled["text"]])
-        return made
-    return _ELSEWHERE[kind](filled, secrets)
+    # A schema may have braces of its own, which are no templates; what a loop asks in each turn is
+    # filled then.
+    kept = {name: value for name, value in config.items() if name in _NOT_FILLED}
+    templates = {name: value for name, value in config.items() if name not in _NOT_FILLED}
+    filled = node.validate_filled(kind, {**fill(templates, scope), **kept})
+    if kind in PAGE_ACTIONS:
+        return _in_browser(kind, str(one["id"]), filled, resources)
+    return _ELSEWHERE[kind](filled, resources)
 
 
-def _navigate(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    return _NodeResult(browser.navigate(config["url"], tab=config.get("tab")))
-
-
-def _click(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    dialog = dialog_answer(config)
-    return _NodeResult(browser.click(config["selector"], tab=config.get("tab"), dialog=dialog))
-
-
-def _press(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    result = browser.press(
-        config["keys"],
-        config.get("selector"),
-        tab=config.get("tab"),
-        dialog=dialog_answer(config),
-    )
+def _in_browser(
+    kind: str, name: str, config: Mapping[str, Any], resources: TurnResources
+) -> _NodeResult:
+    browser = _needed_browser(resources)
+    tab = config.get("tab") or browser.workflow_tab()
+    if kind == "wait" and config.get("seconds"):
+        result = _wait_seconds(browser, float(config["seconds"]), tab)
+    else:
+        result = perform(browser, kind, config, tab=tab, resources=resources)
+    browser.follow_node(result)
+    if kind == "type" and result.get("password"):
+        resources.secrets.learn_texts([config["text"]])
+    if kind == "extract":
+        return _extracted(name, config, result)
+    if "path" in result and config.get("variable"):
+        return _NodeResult(result, {f"{name}.{config['variable']}": result["path"]})
     return _NodeResult(result)
+
+
+def perform(
+    browser: Browser,
+    kind: str,
+    config: Mapping[str, Any],
+    *,
+    tab: str | None,
+    resources: TurnResources,
+) -> dict[str, Any]:
+    """Do on a page what a node or a debug action says; files are those of the run."""
+    secrets = resources.secrets
+    given = dict(config)
+    folder = None
+    if kind == "upload":
+        given["files"] = resources.files.find_all(map(str, config["files"]))
+    if kind in _KEEP_FILES:
+        folder = resources.files.folder()
+    result = browser.perform(
+        kind,
+        given,
+        tab=tab,
+        dialog=dialog_answer(config),
+        folder=folder,
+        has_secret=lambda text: secrets.known(text) != text,
+    )
+    if "path" in result:
+        result["path"] = resources.files.name_of(result["path"])
+    return result
+
+
+def _next_page(config: Mapping[str, Any], resources: TurnResources) -> _NodeResult:
+    browser = _needed_browser(resources)
+    result = browser.perform(NEXT_PAGE, config, tab=browser.workflow_tab())
+    browser.follow_node(result)
+    return _NodeResult(result)
+
+
+def _needed_browser(resources: TurnResources) -> Browser:
+    if resources.browser is None:
+        raise BrowserFailed(NO_BROWSER, hint="start or attach one")
+    return resources.browser
 
 
 def dialog_answer(config: Mapping[str, Any]) -> DialogAnswer:
@@ -127,28 +174,16 @@ def dialog_answer(config: Mapping[str, Any]) -> DialogAnswer:
     return DialogAnswer(accept=config.get("dialog") == "accept", text=config.get("dialog_text"))
 
 
-def _type(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    return _NodeResult(browser.type(config["selector"], config["text"], tab=config.get("tab")))
+def _wait_seconds(browser: Browser, seconds: float, tab: str | None) -> dict[str, Any]:
+    result = dict[str, Any]()
+    left = seconds
+    while left > 0:
+        result = browser.wait(seconds=min(left, PIECE_SECONDS), tab=tab)
+        left -= PIECE_SECONDS
+    return result
 
 
-def _wait(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    tab = config.get("tab")
-    seconds_left = float(config.get("seconds") or 0)
-    result: Mapping[str, Any] = {}
-    while seconds_left > 0:
-        result = browser.wait(seconds=min(seconds_left, PIECE_SECONDS), tab=tab)
-        seconds_left -= PIECE_SECONDS
-    awaited = {key: config[key] for key in ("selector", "url") if config.get(key) is not None}
-    if awaited:
-        result = browser.wait(**awaited, tab=tab)
-    return _NodeResult(result)
-
-
-def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
-    many = bool(config.get("many"))
-    found = browser.extract(
-        config["selector"], fields=config.get("fields"), many=many, tab=config.get("tab")
-    )
+def _extracted(name: str, config: Mapping[str, Any], found: Mapping[str, Any]) -> _NodeResult:
     value, problems = fit_to_schema(found["found"], config)
     if problems:
         page = {str(key): found[key] for key in ("tab", "url", "title") if key in found}
@@ -169,12 +204,26 @@ def fit_to_schema(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]
     return value_schema.fit_value(value, wanted, str(config["variable"]))
 
 
-def _condition(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
-    outcome = condition.holds(config["left"], config["operator"], config.get("right"))
+def holds(config: Mapping[str, Any], resources: TurnResources) -> bool:
+    """Whether a comparison holds, whose templates are filled: of two values, or of what is on the
+    page as it stands."""
+    if config.get("operator") is not None:
+        return condition.holds(config.get("left"), config["operator"], config.get("right"))
+    browser = _needed_browser(resources)
+    is_present_wanted = config.get("present") is not None
+    selector = str(config["present"] if is_present_wanted else config["absent"])
+    is_present = browser.is_present(selector, tab=browser.workflow_tab())
+    return is_present == is_present_wanted
+
+
+def _condition(config: Mapping[str, Any], resources: TurnResources) -> _NodeResult:
+    outcome = holds(config, resources)
     return _NodeResult({"holds": outcome}, value=outcome)
 
 
-def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
+def _loop(config: Mapping[str, Any], resources: TurnResources) -> _NodeResult:
+    if config.get("over") is None:
+        return _NodeResult({}, value=None)  # how many turns there are is found out by taking them
     values = config["over"]
     most = config.get("most")
     if not is_array(values):
@@ -194,7 +243,12 @@ def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
     return _NodeResult(result, value=elements)
 
 
-def _set_variable(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
+def _break(config: Mapping[str, Any], resources: TurnResources) -> _NodeResult:
+    return _NodeResult({})
+
+
+def _set_variable(config: Mapping[str, Any], resources: TurnResources) -> _NodeResult:
+    secrets = resources.secrets
     name = str(config["variable"])
     value = config["value"]
     if secrets.value({name: value}) != hide({name: value}):
@@ -228,16 +282,9 @@ def _failure_output(error: ForewordError) -> dict[str, Any]:
     return {name: value for name, value in output.items() if value}
 
 
-_IN_BROWSER: dict[str, Callable[[Any, str, Mapping[str, Any]], _NodeResult]] = {
-    "navigate": _navigate,
-    "click": _click,
-    "press": _press,
-    "type": _type,
-    "wait": _wait,
-    "extract": _extract,
-}
-_ELSEWHERE: dict[str, Callable[[Mapping[str, Any], KnownValues], _NodeResult]] = {
+_ELSEWHERE: dict[str, Callable[[Mapping[str, Any], TurnResources], _NodeResult]] = {
     "condition": _condition,
     "loop": _loop,
+    "break": _break,
     "set_variable": _set_variable,
 }

@@ -14,28 +14,35 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from foreword.director import browser_files, node_tools
-from foreword.director.node_turn import NodeOutcome, side_event_notes, take
+from foreword.director.node_turn import (
+    NEXT_PAGE,
+    NodeOutcome,
+    TurnResources,
+    side_event_notes,
+    take,
+)
 from foreword.director.unclear_step import UnclearStep, browser_mark, question
 from foreword.errors import ForewordError, StoreError
-from foreword.plan.node import BRANCHES, TYPES
+from foreword.plan.node import BRANCHES, MOST_TURNS, NEXT, TYPES, acts
 from foreword.plan.node_tree import Node, Tree
 from foreword.plan.templates import Scope
-from foreword.secrets.known_values import KnownValues
+from foreword.plan.variables import display
+from foreword.secrets.masking import is_array
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, node_steps, workflows
 from foreword.store.node_results import Result
 from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, NodeRun
 
-if TYPE_CHECKING:
-    from foreword.browser import Browser
-
 OnStep = Callable[[dict[str, Any]], None]
-_LOADS = ("navigate", "click", "press")  # what may have loaded another page
 _DIGEST_DIGITS = 16  # 64 bits: two lists of one loop do not meet by chance
+
+
+class _LoopBreak(Exception):
+    """The innermost loop is left."""
 
 
 class WalkStop(Exception):
@@ -54,7 +61,7 @@ class NodeWalk:
     """How far a run is."""
 
     state: WorkflowState
-    browser: Browser | None
+    resources: TurnResources
     run: NodeRun
     tree: Tree
     is_stopped: Callable[[], bool]
@@ -63,8 +70,9 @@ class NodeWalk:
     done: dict[str, Result] = field(default_factory=dict)  # of earlier attempts
     steps: list[dict[str, Any]] = field(default_factory=list)  # of this one
     notes: list[str] = field(default_factory=list)
-    secrets: KnownValues = field(default_factory=KnownValues)
     typed: list[tuple[Node, Scope]] = field(default_factory=list)
+    logins: list[tuple[Node, Scope]] = field(default_factory=list)  # that a new browser forgot
+    read: set[str] = field(default_factory=set)  # nodes that have read something in this run
     variables: dict[str, Any] = field(default_factory=dict)
     stamp: int = -1  # of the variables
 
@@ -72,7 +80,13 @@ class NodeWalk:
         """Go all the way; `WalkStop` where it ends before."""
         self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run.run)
         self._note_lost_steps()
-        self._walk_children("", branch="", loops={}, path="")
+        for result in self.done.values():
+            if result.status == SUCCESS:
+                self.read.add(result.node)
+        try:
+            self._walk_children("", branch="", loops={}, path="")
+        except _LoopBreak:
+            self.notes.append("a break stands in no loop, so that the run ended there")
 
     def _walk_children(
         self, parent: str, *, branch: str, loops: Mapping[str, Any], path: str
@@ -84,7 +98,7 @@ class NodeWalk:
     def _walk_node(self, node: Node, loops: Mapping[str, Any], path: str) -> None:
         key = f"{path}{node['id']}"
         before = self.done.get(key)
-        if before is not None and before.status == SUCCESS:
+        if before is not None and (before.status == SUCCESS or self._went_on(node, before)):
             self._pass(node, loops, before, path)
             return
         if (
@@ -95,12 +109,26 @@ class NodeWalk:
             return
         turn = self._step(node, loops, key)
         if turn.status == FAILED:
-            asks = question(key) if self._is_unclear(node, turn) else ""
-            raise WalkStop(key, failed=not self.is_stopped(), question=asks)
+            self._stop_or_go_on(node, key, turn)
+            return
+        if node["type"] == "break":
+            raise _LoopBreak
         if node["type"] == "condition":
             self._walk_branch(node, bool(turn.value), loops, path)
         if node["type"] == "loop":
             self._walk_turns(node, loops, key, turn)
+
+    def _stop_or_go_on(self, node: Node, key: str, turn: NodeOutcome) -> None:
+        """End the run at a node that has failed, unless it is to go on then."""
+        if _goes_on(node) and not self.is_stopped():
+            self._note_once(f"{key}: failed, and the run went on: {turn.output['error']}")
+            return
+        asks = question(key) if self._is_unclear(node, turn) else ""
+        raise WalkStop(key, failed=not self.is_stopped(), question=asks)
+
+    def _went_on(self, node: Node, before: Result) -> bool:
+        """Whether a node has failed in an earlier attempt that went on behind it."""
+        return before.status == FAILED and _goes_on(node) and before.key != self.run.failed_at
 
     def _settle(self, node: Node, step: UnclearStep) -> bool:
         """Pass a step that may have happened, if it has or is taken for it; `WalkStop` where nobody
@@ -131,17 +159,35 @@ class NodeWalk:
             holds = bool((before.output.get("result") or {}).get("holds"))
             self._walk_branch(node, holds, loops, path)
             return
-        inside = self.tree.read(str(node["id"]))
-        kinds = {str(one["type"]) for one in (node, *inside)}
-        if not kinds.isdisjoint(_LOADS):
+        if node["type"] == "break":
+            raise _LoopBreak
+        inside = [node, *self.tree.read(str(node["id"]))]
+        known = [TYPES[str(one["type"])] for one in inside]
+        scope = Scope(self._current_variables(), loops)
+        self.logins += [(one, scope) for one in inside if one["type"] == "http_login"]
+        if any(kind.loads for kind in known) or "next" in (node.get("config") or {}):
             self.typed.clear()
-        elif "type" in kinds:
-            self.typed.append((node, Scope(self._current_variables(), loops)))
+        elif any(kind.fills for kind in known):
+            self.typed.append((node, scope))
 
     def _walk_turns(
         self, node: Node, loops: Mapping[str, Any], key: str, turn: NodeOutcome
     ) -> None:
-        name = str(node["config"]["as"])
+        """All turns of a loop, of a list or until something ends it."""
+        try:
+            if turn.value is None:
+                turns = self._walk_until_end(node, loops, key)
+                turn = replace(turn, output={**turn.output, "result": {"turns": turns}})
+            else:
+                self._walk_list(node, loops, key, turn)
+        except WalkStop as stop:
+            with self._own_transaction():
+                self._keep(node, key, turn, FAILED if stop.failed else STOPPED)
+            raise
+        with self._own_transaction():
+            self._keep(node, key, turn, SUCCESS)
+
+    def _walk_list(self, node: Node, loops: Mapping[str, Any], key: str, turn: NodeOutcome) -> None:
         before = self.done.get(key)
         begun_with = before.output.get("digest") if before is not None else None
         if begun_with is not None and begun_with != _digest(turn.value):
@@ -149,17 +195,67 @@ class NodeWalk:
                 f"{key}: the list is not the one that the loop began with; turns that are done stay"
                 " done"
             )
+        for number, value in enumerate(turn.value):
+            if not self._walk_turn(node, loops, key, number, value):
+                return
+
+    def _walk_until_end(self, node: Node, loops: Mapping[str, Any], key: str) -> int:
+        """The turns of a loop that goes from page to page, or while or until something holds; how
+        many there were."""
+        config = node["config"]
+        most = config.get("most") or MOST_TURNS
+        for number in range(most):
+            turn_key = f"{key}[{number}]"
+            scoped = _in_turn(node, loops, number + 1)
+            if "while" in config and not self._asks(node, scoped, f"{turn_key}/while", "while"):
+                return number
+            if not self._walk_turn(node, loops, key, number, number + 1):
+                return number + 1
+            if "until" in config and self._asks(node, scoped, f"{turn_key}/until", "until"):
+                return number + 1
+            if "next" in config and not self._go_to_next(node, scoped, f"{turn_key}{NEXT}"):
+                return number + 1
+        self._note_once(f"{key}: ended after {most:,} turns, which are the most it may have")
+        return int(most)
+
+    def _walk_turn(
+        self, node: Node, loops: Mapping[str, Any], key: str, number: int, value: Any
+    ) -> bool:
+        """One turn of a loop; False where a node inside has ended the loop."""
+        scoped = _in_turn(node, loops, value)
+        path = f"{key}[{number}]/"
         try:
-            for number, value in enumerate(turn.value):
-                scoped = {**loops, name: value}
-                path = f"{key}[{number}]/"
-                self._walk_children(str(node["id"]), branch="", loops=scoped, path=path)
-        except WalkStop as stop:
-            with self._own_transaction():
-                self._keep(node, key, turn, FAILED if stop.failed else STOPPED)
-            raise
-        with self._own_transaction():
-            self._keep(node, key, turn, SUCCESS)
+            self._walk_children(str(node["id"]), branch="", loops=scoped, path=path)
+        except _LoopBreak:
+            return False
+        return True
+
+    def _asks(self, node: Node, loops: Mapping[str, Any], key: str, name: str) -> bool:
+        """Whether what a loop asks in a turn holds, as it was answered the first time."""
+        before = self.done.get(key)
+        if before is not None and before.status == SUCCESS:
+            return bool((before.output.get("result") or {}).get("holds"))
+        asked = {**node, "type": "condition", "config": node["config"][name]}
+        turn = self._step(asked, loops, key)
+        if turn.status == FAILED:
+            raise WalkStop(key, failed=not self.is_stopped())
+        return bool(turn.value)
+
+    def _go_to_next(self, node: Node, loops: Mapping[str, Any], key: str) -> bool:
+        """Go to the next page of a loop over pages; False where there is none."""
+        before = self.done.get(key)
+        if before is not None and before.status == SUCCESS:
+            self.typed.clear()
+            return (before.output.get("result") or {}).get("next") is not False
+        is_unclear = self.unclear is not None and self.unclear.key == key
+        if is_unclear and self.unclear is not None and self._settle(node, self.unclear):
+            return True
+        step = {**node, "type": NEXT_PAGE, "config": {"selector": node["config"]["next"]}}
+        turn = self._step(step, loops, key)
+        if turn.status == FAILED:
+            asks = question(key) if turn.output.get("may_have_happened") else ""
+            raise WalkStop(key, failed=not self.is_stopped(), question=asks)
+        return bool((turn.output.get("result") or {}).get("next"))
 
     def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> NodeOutcome:
         """One turn of a node, told when it begins and when it is over."""
@@ -176,10 +272,10 @@ class NodeWalk:
 
     def _take_turn(self, node: Node, scope: Scope, key: str) -> NodeOutcome:
         step = self._begin_step(node, key)
-        in_browser = TYPES[str(node["type"])].in_browser
+        in_browser = node["type"] == NEXT_PAGE or TYPES[str(node["type"])].in_browser
         if in_browser:
             self._type_again()
-        turn = take(node, scope, self.browser, self.secrets)
+        turn = self._with_appended(node, self._take_with_retries(node, scope, key))
         if in_browser and turn.status == SUCCESS:
             self._save_browser(browser_mark(self.run.run, step))
         end = node_steps.UNCLEAR if self._is_unclear(node, turn) else turn.status
@@ -192,9 +288,41 @@ class NodeWalk:
             node_steps.end(self.state.db, step, end)
         return turn
 
+    def _take_with_retries(self, node: Node, scope: Scope, key: str) -> NodeOutcome:
+        """One turn, tried again as often as its node allows, unless it may have had its effect."""
+        retries = int((node.get("config") or {}).get("retries") or 0)
+        for tried in range(1, retries + 2):
+            turn = take(node, scope, self.resources)
+            if turn.status == SUCCESS and tried > 1:
+                self._note_once(f"{key}: worked when it was tried for the {tried}. time")
+            if turn.status == SUCCESS or self._is_unclear(node, turn) or self.is_stopped():
+                break
+        return turn
+
+    def _with_appended(self, node: Node, turn: NodeOutcome) -> NodeOutcome:
+        """A turn whose values are added to those that are there, if its node says so: what a node
+        reads begins anew with each run."""
+        if turn.status != SUCCESS:
+            return turn
+        is_first = str(node["id"]) not in self.read
+        self.read.add(str(node["id"]))
+        if not (node.get("config") or {}).get("append"):
+            return turn
+        values = dict[str, Any]()
+        for name, value in turn.variables.items():
+            before = self._current_variables().get(name, [])
+            if node["type"] == "extract" and is_first:
+                before = []
+            earlier = list(before) if is_array(before) else [before]
+            values[name] = [*earlier, *(value if is_array(value) else [value])]
+        secrets = self.resources.secrets
+        shown = {name: display(name, secrets.value(value)) for name, value in values.items()}
+        return replace(turn, variables=values, output={**turn.output, "variables": shown})
+
     def _is_unclear(self, node: Node, turn: NodeOutcome) -> bool:
         """Whether a turn failed that may have had its effect all the same."""
-        return TYPES[str(node["type"])].acts and bool(turn.output.get("may_have_happened"))
+        is_acting = node["type"] == NEXT_PAGE or acts(node)
+        return is_acting and bool(turn.output.get("may_have_happened"))
 
     def _begin_step(self, node: Node, key: str) -> int:
         """Write down that a turn of a node is about to be taken."""
@@ -252,24 +380,25 @@ class NodeWalk:
     def _type_again(self) -> None:
         """Type what was typed into this page by an earlier attempt; a page that still has it is
         none the worse."""
-        typed, self.typed = self.typed, []
-        for node, scope in typed:
+        again = [*self.logins, *self.typed]
+        self.logins, self.typed = [], []
+        for node, scope in again:
             if node["type"] == "loop":
                 self.notes.append(f"{node['id']}: what was typed in its turns is not typed again")
                 continue
-            turn = take(node, scope, self.browser, self.secrets)
+            turn = take(node, scope, self.resources)
             if turn.status == FAILED:
                 self.notes.append(
                     f"{node['id']}: what was typed could not be typed again: {turn.output['error']}"
                 )
 
     def _save_browser(self, mark: str) -> None:
-        if self.browser is None:
+        if self.resources.browser is None:
             return
         path = browser_files.place(self.state)
         try:
             browser_files.prepare(path)
-            self.browser.save(path, mark=mark)
+            self.resources.browser.save(path, mark=mark)
         except ForewordError as error:
             self._note_once(
                 f"the browser could not be saved, so that its tabs may be lost: {error.message}"
@@ -285,12 +414,22 @@ class NodeWalk:
         if stamp != self.stamp:
             self.stamp = stamp
             self.variables = self.state.get_workflow_variables()
-            self.secrets.learn([self.variables])
+            self.resources.secrets.learn([self.variables])
         return self.variables
 
     def _report_step(self, event: dict[str, Any]) -> None:
         if self.on_step:
             self.on_step(event)
+
+
+def _goes_on(node: Node) -> bool:
+    return (node.get("config") or {}).get("on_failure") == "go_on"
+
+
+def _in_turn(node: Node, loops: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """What the loops give inside a turn of one of them."""
+    name = node["config"].get("as")
+    return {**loops, str(name): value} if name else dict(loops)
 
 
 def _digest(values: Any) -> str:

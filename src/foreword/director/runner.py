@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from foreword.director import browser_files, node_tools, unclear_step
-from foreword.director.node_turn import take
+from foreword.director.node_turn import TurnResources, take
 from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
+from foreword.director.run_files import files_of
 from foreword.director.unclear_step import UnclearStep
 from foreword.errors import BadNode, UnknownName, UsageError
 from foreword.plan import node as kinds
@@ -33,6 +34,9 @@ from foreword.work.heartbeat import Identity, heartbeat, living_workers
 if TYPE_CHECKING:
     from foreword.browser import Browser
 
+# Of one run: a thousand turns of ten seconds are under three hours, and a loop that nobody meant
+# ends before the next morning.
+RUN_SECONDS = 4 * 3600.0
 LONGEST_NAME = 80  # characters of a run's name in an error; a model may make up any
 
 
@@ -53,12 +57,13 @@ def test_single_node(
     known = Scope(state.get_workflow_variables(), dict(scope or {}))
     secrets = KnownValues()
     secrets.learn([known.variables])
+    resources = TurnResources(browser=browser, secrets=secrets, files=files_of(state))
     tested_in = dict[str, str]()
     if scope is None:
-        known, tested_in = _first_turns(tree, name, known, secrets)
+        known, tested_in = _first_turns(tree, name, known, resources)
     node_tools.set_status(state, name, RUNNING)
     try:
-        turn = take(found, known, browser, secrets)
+        turn = take(found, known, resources)
     except BaseException:
         node_tools.set_status(state, name, None)
         raise
@@ -82,6 +87,7 @@ def run_workflow(
     resume: str | None = None,
     again: str | None = None,
     skip: str | None = None,
+    seconds: float = RUN_SECONDS,
     on_step: OnStep | None = None,
     cancel: Event | None = None,
 ) -> dict[str, Any]:
@@ -90,6 +96,8 @@ def run_workflow(
 
     A step that may have happened is not repeated: the run stops there with a `question`, until it
     is resumed with that step's key or node as `again` (do it) or `skip` (take it for done).
+
+    After so many `seconds` no further step is begun: the run stops, and can be resumed.
 
     A run that goes on in another process wants a browser that was started with
     `restore=saved_browser(...)`. `on_step` is told when a turn of a node begins and what came of
@@ -103,18 +111,25 @@ def run_workflow(
     if browser is not None and resume is None:
         browser.workflow_tab(anew=True)
     me = Identity()
+    cancel = cancel or Event()
     with heartbeat(state.url, state.root, me):
+        run = _begin_run(state, me.executor, resume)
         walk = NodeWalk(
             state=state,
-            browser=browser,
-            run=_begin_run(state, me.executor, resume),
+            resources=TurnResources(
+                browser=browser, secrets=KnownValues(), files=files_of(state, run.run)
+            ),
+            run=run,
             tree=tree,
             unclear=unclear,
-            is_stopped=(cancel or Event()).is_set,
+            is_stopped=lambda: cancel.is_set() or monotonic() - began > seconds,
             on_step=on_step,
         )
         end = _walk_to_end(walk)
-    return {**_run_summary(walk, end), "seconds": round(monotonic() - began, 3)}
+    summary = _run_summary(walk, end)
+    if end.status == STOPPED and not cancel.is_set() and not end.question:
+        summary["error"] = f"the run was stopped after {seconds:g} s, which is its limit"
+    return {**summary, "seconds": round(monotonic() - began, 3)}
 
 
 def unfinished_run(state: WorkflowState) -> str | None:
@@ -266,14 +281,19 @@ def _refuse_unready(tree: Tree) -> None:
 
 
 def _first_turns(
-    tree: Tree, name: str, scope: Scope, secrets: KnownValues
+    tree: Tree, name: str, scope: Scope, resources: TurnResources
 ) -> tuple[Scope, dict[str, str]]:
     """The scope inside the loops around a node in their first turn, as far as their lists are
     known; and, in words, which turn of each loop that is."""
     turns = dict[str, str]()
     for around in tree.ancestors(name):
-        if around["type"] == "loop":
-            turn = take(around, scope, None, secrets)
+        if around["type"] != "loop":
+            continue
+        if around["config"].get("over") is None:
+            if around["config"].get("as"):
+                scope = scope.inside(str(around["config"]["as"]), 1)
+        else:
+            turn = take(around, scope, resources)
             if turn.value:
                 scope = scope.inside(str(around["config"]["as"]), turn.value[0])
                 turns[str(around["id"])] = f"its first turn of {len(turn.value)}"

@@ -12,12 +12,16 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+from pydantic import Field
+
 from foreword.director import debug_tools, node_tools, runner, scout
 from foreword.director.tool import Answer, Arguments, DirectorTool, Run, ToolText
 from foreword.director.tool_context import ToolContext
 from foreword.operations import contexts, plans, variables
 from foreword.operations.operation import AnyOperation, OperationInput
 from foreword.operations.sessions import NodeChoice
+from foreword.plan.action_words import outline
+from foreword.plan.node import TYPES
 
 
 class NodeToCreate(OperationInput):
@@ -55,6 +59,7 @@ class RunToStart(OperationInput):
     resume: ToolText | None = None
     again: ToolText | None = None
     skip: ToolText | None = None
+    seconds: float | None = Field(None, gt=0, description="How long it may take; else 4 hours.")
 
 
 class ScoutOrder(OperationInput):
@@ -110,6 +115,7 @@ def _run(context: ToolContext, given: Arguments) -> Answer:
         resume=given.get("resume"),
         again=given.get("again"),
         skip=given.get("skip"),
+        seconds=given.get("seconds") or runner.RUN_SECONDS,
         on_step=on_step,
         cancel=context.cancel,
     )
@@ -121,14 +127,14 @@ _ALL = (
     DirectorTool(
         name="create_node",
         about=(
-            "Add a node. Its type decides its config: navigate {url, tab?}; click {selector,"
-            " dialog?: accept or dismiss, dialog_text?, tab?}; press {keys, selector?, dialog?,"
-            " dialog_text?, tab?}; type {selector, text, tab?}; wait {selector | url | seconds,"
-            " tab?}; extract {selector, variable, many?, fields?: {name: selector or {selector,"
-            " attribute}}, schema?, tab?}, read later as {{nodeN.variable}}; condition {left,"
-            " operator, right?}; loop {over, as, most?}; set_variable {variable, value}. parent"
-            " puts it into a loop or condition (branch: else for its other side); after names the"
-            " node it follows, else it is the last."
+            f"Add a node. Its type decides its config: {outline(TYPES)}. Nodes on a page also take"
+            " tab, timeout (seconds), retries, on_failure: go_on; those that click or press also"
+            " dialog: accept or dismiss, and dialog_text. fields of extract is {name: selector or"
+            " {selector, attribute}}; what it reads is {{nodeN.variable}} later. A loop"
+            " over pages has next, the selector of what leads to the next one, and extract with"
+            " append: true inside. while and until take what a condition takes. parent puts a node"
+            " into a loop or condition (branch: else for its other side); after names the node it"
+            " follows, else it is the last."
         ),
         run=_on_session(node_tools.create_node),
         takes=NodeToCreate,

@@ -14,7 +14,7 @@ from typing import Literal
 from foreword.browser import browser_state
 from foreword.director import browser_files
 from foreword.errors import BrowserFailed, UsageError
-from foreword.plan.node import TYPES
+from foreword.plan.node import acts
 from foreword.plan.node_tree import Tree
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_steps
@@ -43,7 +43,7 @@ def find(state: WorkflowState, tree: Tree, run: str) -> UnclearStep | None:
     newest = {step.key: step for step in node_steps.of_run(state.db, state.workflow.id, run)}
     for step in newest.values():
         node = tree.nodes.get(step.node)
-        if node is None or not TYPES[str(node["type"])].acts:
+        if node is None or not acts(node, step.key):
             continue
         if step.key in done and done[step.key].status == SUCCESS:
             continue

@@ -6,7 +6,7 @@ type does is the business of `director.node_turn`; where nodes stand, that of `n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from foreword.secrets.placeholders import HIDDEN
 # before it has clicked its way through a mailbox.
 MOST_TURNS = 1_000
 BRANCHES = ("then", "else")
+NEXT = "/next"  # how the key of a step ends that leads a loop to the next page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,22 +29,38 @@ class Type:
     one_of: tuple[str, ...] = ()  # fields of which exactly one is given
     in_browser: bool = True
     acts: bool = False  # may change something for good, so that it is never repeated unasked
+    loads: bool = False  # may load another page, on which nothing is typed yet
+    fills: bool = False  # a field, which is empty again once its page is loaded anew
     holds: bool = False  # other nodes
 
 
+_COMPARISONS = ("operator", "present", "absent")
 TYPES: dict[str, Type] = {
-    "navigate": Type(),
-    "click": Type(acts=True),
-    "press": Type(acts=True),
-    "type": Type(),
-    "wait": Type(one_of=("selector", "url", "seconds")),
+    "navigate": Type(loads=True),
+    "click": Type(acts=True, loads=True),
+    "type": Type(fills=True),
+    "press": Type(acts=True, loads=True),
+    "select": Type(fills=True),
+    "hover": Type(),
+    "drag": Type(acts=True, loads=True),
+    "scroll": Type(),
+    "wait": Type(one_of=("selector", "gone", "text", "url", "quiet", "seconds")),
     "extract": Type(),
-    "condition": Type(in_browser=False, holds=True),
-    "loop": Type(in_browser=False, holds=True),
+    "upload": Type(acts=True),
+    "download": Type(acts=True, loads=True),
+    "screenshot": Type(),
+    "back": Type(loads=True),
+    "reload": Type(loads=True),
+    "http_login": Type(),
+    "condition": Type(one_of=_COMPARISONS, in_browser=False, holds=True),
+    "loop": Type(one_of=("over", "next", "while", "until"), in_browser=False, holds=True),
+    "break": Type(in_browser=False),
     "set_variable": Type(in_browser=False),
 }
 # a number that a template gives is written out in these
-_TEXT_FIELDS = ("url", "selector", "text", "keys", "dialog_text", "tab")
+_TEXT_FIELDS = (
+    "url selector text keys dialog_text tab to gone present absent next username password"
+).split()
 # null is a value in these, and no value in all others
 _NULLABLE_FIELDS = ("left", "right", "value")
 
@@ -83,7 +100,9 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
     yield from _shape_problems(str(kind), config)
     yield from _choice_problems(TYPES[str(kind)], config)
     if kind == "condition":
-        yield from _operator_problems(config)
+        yield from _operator_problems(config, "config")
+    if kind == "loop":
+        yield from _loop_problems(config)
     # a pattern or an example in a schema may look like a template
     with_templates = {name: value for name, value in config.items() if name != "schema"}
     yield from templates.problems(with_templates, "config")
@@ -118,16 +137,48 @@ def _shape_problems(kind: str, config: Mapping[str, Any]) -> list[str]:
 
 
 def _choice_problems(known: Type, config: Mapping[object, object]) -> Iterator[str]:
-    given = [name for name in known.one_of if config.get(name) is not None]
-    if known.one_of and len(given) != 1:
-        yield f"config: must have exactly one of {', '.join(known.one_of)}"
+    yield from _one_of_problems(known.one_of, config, "config")
 
 
-def _operator_problems(config: Mapping[object, object]) -> Iterator[str]:
+def _one_of_problems(
+    names: Sequence[str], config: Mapping[Any, object], path: str
+) -> Iterator[str]:
+    given = [name for name in names if config.get(name) not in (None, False)]
+    if names and len(given) != 1:
+        yield f"{path}: must have exactly one of {', '.join(names)}"
+
+
+def _operator_problems(config: Mapping[Any, object], path: str) -> Iterator[str]:
     operator = config.get("operator")
+    if operator is None:
+        for name in ("left", "right"):
+            if name in config and config.get("present", config.get("absent")) is not None:
+                yield f"{path}.{name}: is compared by an operator, and there is none"
     if operator not in condition.OPERATORS:
         return
+    if "left" not in config:
+        yield f"{path}.left: missing"
     if operator in condition.UNARY and "right" in config:
-        yield f"config.right: {operator} looks at the left side alone"
+        yield f"{path}.right: {operator} looks at the left side alone"
     if operator not in condition.UNARY and "right" not in config:
-        yield f"config.right: missing, {operator} compares with it"
+        yield f"{path}.right: missing, {operator} compares with it"
+
+
+def _loop_problems(config: Mapping[Any, object]) -> Iterator[str]:
+    if config.get("over") is not None and config.get("as") is None:
+        yield "config.as: missing, each element of the list has a name"
+    for name in ("while", "until"):
+        comparison = config.get(name)
+        if isinstance(comparison, Mapping):
+            path = f"config.{name}"
+            yield from _one_of_problems(_COMPARISONS, comparison, path)
+            yield from _operator_problems(comparison, path)
+
+
+def acts(node: Mapping[str, Any], key: str = "") -> bool:
+    """Whether a step of a node may change something for good; of a loop over pages, the click
+    that leads to the next (`key` is the step's)."""
+    kind = str(node.get("type"))
+    if kind == "loop":
+        return key.endswith(NEXT)
+    return kind in TYPES and TYPES[kind].acts

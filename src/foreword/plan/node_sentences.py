@@ -40,8 +40,62 @@ def _navigate(config: Config, name: str) -> str:
     return f"Open {_value(config, 'url')}"
 
 
+def _back(config: Config, name: str) -> str:
+    return "Go back to the page before"
+
+
+def _reload(config: Config, name: str) -> str:
+    return "Load the page again"
+
+
+def _http_login(config: Config, name: str) -> str:
+    return f"Log in at {_value(config, 'url')} as {_quote(config.get('username'))}"
+
+
 def _click(config: Config, name: str) -> str:
-    return f"Click {_value(config, 'selector')}"
+    twice = "Double-click" if config.get("double") else "Click"
+    button = config.get("button")
+    how = f" with the {button} button" if button and button != "left" else ""
+    return f"{twice} {_value(config, 'selector')}{how}"
+
+
+def _hover(config: Config, name: str) -> str:
+    return f"Move the mouse over {_value(config, 'selector')}"
+
+
+def _drag(config: Config, name: str) -> str:
+    return f"Drag {_value(config, 'selector')} onto {_value(config, 'to')}"
+
+
+def _select(config: Config, name: str) -> str:
+    choices = config.get("choices")
+    if isinstance(choices, list):
+        return f"Choose {', '.join(map(_quote, choices))} in {_value(config, 'selector')}"
+    return f"Choose {_value(config, 'choices')} in {_value(config, 'selector')}"
+
+
+def _scroll(config: Config, name: str) -> str:
+    where = f" of {_value(config, 'selector')}" if config.get("selector") else ""
+    if config.get("to") == "end":
+        return f"Scroll down{where} until nothing more comes"
+    if config.get("to"):
+        return f"Scroll to the {_value(config, 'to')}{where}"
+    return f"Scroll to {_value(config, 'selector')}"
+
+
+def _upload(config: Config, name: str) -> str:
+    files = config.get("files")
+    what = ", ".join(map(str, files)) if isinstance(files, list) else _value(config, "files")
+    return f"Give {_shorten(what)} to {_value(config, 'selector')}"
+
+
+def _download(config: Config, name: str) -> str:
+    return f"Download by {_value(config, 'selector')} into {name}.{_value(config, 'variable')}"
+
+
+def _screenshot(config: Config, name: str) -> str:
+    whole = "all of the page" if config.get("whole") else "the page"
+    return f"Keep a picture of {_value(config, 'selector') if config.get('selector') else whole}"
 
 
 def _press(config: Config, name: str) -> str:
@@ -50,7 +104,8 @@ def _press(config: Config, name: str) -> str:
 
 
 def _type(config: Config, name: str) -> str:
-    return f"Type {_quote(config.get('text'))} into {_value(config, 'selector')}"
+    slowly = "Type key by key" if config.get("slowly") else "Type"
+    return f"{slowly} {_quote(config.get('text'))} into {_value(config, 'selector')}"
 
 
 def _wait(config: Config, name: str) -> str:
@@ -59,6 +114,12 @@ def _wait(config: Config, name: str) -> str:
         return f"Wait {_value(config, 'seconds')} {unit}"
     if config.get("url") is not None:
         return f"Wait until the address is {_value(config, 'url')}"
+    if config.get("gone") is not None:
+        return f"Wait until {_value(config, 'gone')} is gone"
+    if config.get("text") is not None:
+        return f"Wait until the page says {_quote(config['text'])}"
+    if config.get("quiet"):
+        return "Wait until the page loads nothing more"
     return f"Wait for {_value(config, 'selector')}"
 
 
@@ -72,17 +133,36 @@ def _extract(config: Config, name: str) -> str:
 
 
 def _condition(config: Config, name: str) -> str:
+    return f"If {_comparison(config)}"
+
+
+def _comparison(config: Config) -> str:
+    if config.get("present") is not None:
+        return f"{_value(config, 'present')} is there"
+    if config.get("absent") is not None:
+        return f"{_value(config, 'absent')} is not there"
     operator = str(config.get("operator"))
     right = f" {_quote(config['right'])}" if "right" in config else ""
-    return f"If {_quote(config.get('left'))} {OPERATORS.get(operator, operator)}{right}"
+    return f"{_quote(config.get('left'))} {OPERATORS.get(operator, operator)}{right}"
 
 
 def _loop(config: Config, name: str) -> str:
     most = f", {_value(config, 'most')} at most" if config.get("most") is not None else ""
+    if config.get("next") is not None:
+        return f"On each page, as long as {_value(config, 'next')} leads on{most}"
+    for word in ("while", "until"):
+        if isinstance(config.get(word), Mapping):
+            return f"Again and again, {word} {_comparison(config[word])}{most}"
     return f"For each {_value(config, 'as')} of {_value(config, 'over')}{most}"
 
 
+def _break(config: Config, name: str) -> str:
+    return "Leave the loop"
+
+
 def _set_variable(config: Config, name: str) -> str:
+    if config.get("append"):
+        return f"Add {_quote(config.get('value'))} to {_value(config, 'variable')}"
     return f"Set {_value(config, 'variable')} to {_quote(config.get('value'))}"
 
 
@@ -118,6 +198,17 @@ _SENTENCES: dict[str, Callable[[Config, str], str]] = {
     "type": _type,
     "wait": _wait,
     "extract": _extract,
+    "select": _select,
+    "hover": _hover,
+    "drag": _drag,
+    "scroll": _scroll,
+    "upload": _upload,
+    "download": _download,
+    "screenshot": _screenshot,
+    "back": _back,
+    "reload": _reload,
+    "http_login": _http_login,
+    "break": _break,
     "condition": _condition,
     "loop": _loop,
     "set_variable": _set_variable,

@@ -12,11 +12,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from foreword.pattern import lazy_pattern
-from foreword.plan import page_action_shape, templates
+from foreword.plan import page_action_shape
 from foreword.plan.condition import OPERATORS
-from foreword.plan.page_action_shape import NodeConfig, Variable
+from foreword.plan.page_action_shape import NodeConfig, Variable, list_or_template, words
 from foreword.plan.validation import (
     FilledText,
+    Flag,
     Identity,
     Shape,
     Text,
@@ -46,34 +47,54 @@ def _one_word(text: str) -> str:
     return text
 
 
-def _list_or_template(value: object) -> object:
-    if not isinstance(value, list | tuple) and not templates.is_template(value):
-        raise wrong_kind("a list or a template that is one")
-    return value
+class Comparison(NodeConfig):
+    """Something that holds or not: two values, or what is on the page."""
 
-
-class ConditionConfig(NodeConfig):
-    """Do one thing or another: the nodes inside, or those on the other side."""
-
-    left: Any = Field(description="What is compared, such as {{node7.total}}.")
-    operator: Annotated[str, one_of(OPERATORS)] = Field(
-        description="How.", json_schema_extra={"enum": list(OPERATORS)}
-    )
+    left: Any = Field(None, description="What is compared, such as {{node7.total}}.")
+    operator: Annotated[str, one_of(OPERATORS)] | None = words(OPERATORS, "How it is compared.")
     right: Any = Field(None, description="With what; empty and not_empty need nothing.")
+    present: FilledText | None = Field(
+        None, description="Or: a selector, of something that is on the page."
+    )
+    absent: FilledText | None = Field(
+        None, description="Or: a selector, of something that is not on the page."
+    )
+
+
+class ConditionConfig(Comparison):
+    """Do one thing or another: the nodes inside, or those on the other side."""
 
 
 class LoopConfig(NodeConfig):
-    """Do the nodes inside for each element of a list."""
+    """Do the nodes inside again and again: for each of a list, page by page, while or until
+    something holds."""
 
-    over: Annotated[Any, BeforeValidator(_list_or_template)] = Field(
-        description="The list, such as {{node7.rows}}."
+    over: Annotated[Any, BeforeValidator(list_or_template)] = Field(
+        None, description="For each element of this list, such as {{node7.rows}}."
     )
-    name: Annotated[str, Strict(), AfterValidator(_one_word)] = Field(
-        alias="as", description="What each is called inside: as row, {{row.name}}."
+    name: Annotated[str, Strict(), AfterValidator(_one_word)] | None = Field(
+        None,
+        alias="as",
+        description="What each is called inside: as row, {{row.name}}; else the turn's number.",
+    )
+    next_page: FilledText | None = Field(
+        None,
+        alias="next",
+        description="Or: page by page; this is clicked after each turn, until it is not there.",
+    )
+    while_holds: Comparison | None = Field(
+        None, alias="while", description="Or: as long as this holds, asked before each turn."
+    )
+    until_holds: Comparison | None = Field(
+        None, alias="until", description="Or: until this holds, asked after each turn."
     )
     most: Annotated[int, Strict(), Field(ge=1)] | None = Field(
-        None, description="How many at most."
+        None, description="How many turns at most; without it, 1,000."
     )
+
+
+class BreakConfig(NodeConfig):
+    """Leave the loop that it stands in."""
 
 
 class VariableConfig(NodeConfig):
@@ -81,16 +102,30 @@ class VariableConfig(NodeConfig):
 
     variable: Variable = Field(description="Its name.")
     value: Any = Field(description="A text, a template, or any JSON.")
+    append: Flag | None = Field(
+        None, description="Add it to the list that the variable holds; of a list, its elements."
+    )
 
 
 CONFIGS: dict[str, type[NodeConfig]] = {
     "navigate": page_action_shape.NavigateConfig,
     "click": page_action_shape.ClickConfig,
-    "press": page_action_shape.PressConfig,
     "type": page_action_shape.TypeConfig,
+    "press": page_action_shape.PressConfig,
+    "select": page_action_shape.SelectConfig,
+    "hover": page_action_shape.HoverConfig,
+    "drag": page_action_shape.DragConfig,
+    "scroll": page_action_shape.ScrollConfig,
     "wait": page_action_shape.WaitConfig,
     "extract": page_action_shape.ExtractConfig,
+    "upload": page_action_shape.UploadConfig,
+    "download": page_action_shape.DownloadConfig,
+    "screenshot": page_action_shape.ScreenshotConfig,
+    "back": page_action_shape.BackConfig,
+    "reload": page_action_shape.ReloadConfig,
+    "http_login": page_action_shape.HttpLoginConfig,
     "condition": ConditionConfig,
     "loop": LoopConfig,
+    "break": BreakConfig,
     "set_variable": VariableConfig,
 }

@@ -21,6 +21,10 @@ from foreword.plan.value_schema import TYPES
 # Of one node: longer than any page takes to load, and no run is stuck for ever.
 LONGEST_WAIT_SECONDS = 600
 DIALOG_ANSWERS = ("accept", "dismiss")
+BUTTONS = ("left", "right", "middle")
+SCROLL_ENDS = ("top", "bottom", "end")
+ON_FAILURE = ("stop", "go_on")
+MOST_RETRIES = 10  # of one node: what has failed eleven times fails the twelfth time, too
 # Behind the node's own name, `node7.`, it has to fit the 200 characters of a variable's name.
 _VARIABLE = lazy_pattern(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
 
@@ -33,6 +37,18 @@ def _variable_name(text: object) -> object:
 
 def _unless_template(value: object, check: Handler) -> object:
     return value if templates.is_template(value) else check(value)
+
+
+def list_or_template(value: object) -> object:
+    """The check of a field that is a list, or a template that becomes one."""
+    if not isinstance(value, list | tuple) and not templates.is_template(value):
+        raise wrong_kind("a list or a template that is one")
+    return value
+
+
+def words(options: tuple[str, ...], description: str) -> Any:
+    """The description of a field that is one of a few words."""
+    return Field(None, description=description, json_schema_extra={"enum": list(options)})
 
 
 def _field_source(value: object) -> object:
@@ -96,10 +112,19 @@ class SchemaShape(NodeConfig):
 
 
 class TabConfig(NodeConfig):
-    """What is done on a page."""
+    """What is done in a tab."""
 
     tab: FilledText | None = Field(
         None, description="The name of the tab; without it, the workflow's own."
+    )
+    timeout: Seconds | None = Field(
+        None, description="How many seconds it may take; without it, the browser's own limits."
+    )
+    retries: Annotated[int, Strict(), Field(ge=0, le=MOST_RETRIES)] | None = Field(
+        None, description="How often it is tried again when it fails, unless it may have happened."
+    )
+    on_failure: Annotated[str, one_of(ON_FAILURE)] | None = words(
+        ON_FAILURE, "Whether the run stops when it fails, or goes on; without it, it stops."
     )
 
 
@@ -109,13 +134,19 @@ class NavigateConfig(TabConfig):
     url: FilledText = Field(description="The address, with http:// or https://.")
 
 
+class BackConfig(TabConfig):
+    """Go back to the page before."""
+
+
+class ReloadConfig(TabConfig):
+    """Load the page again."""
+
+
 class DialogConfig(TabConfig):
     """What is answered where the page asks something meanwhile; without it, no."""
 
-    dialog: Annotated[str, one_of(DIALOG_ANSWERS)] | None = Field(
-        None,
-        description="The answer to what the page asks by it; without it, dismiss.",
-        json_schema_extra={"enum": list(DIALOG_ANSWERS)},
+    dialog: Annotated[str, one_of(DIALOG_ANSWERS)] | None = words(
+        DIALOG_ANSWERS, "The answer to what the page asks by it; without it, dismiss."
     )
     dialog_text: Text | None = Field(
         None, description="What is typed into a question that wants a text."
@@ -126,6 +157,21 @@ class ClickConfig(DialogConfig):
     """Click an element."""
 
     selector: FilledText = Field(description="What is clicked.")
+    button: Annotated[str, one_of(BUTTONS)] | None = words(BUTTONS, "Of the mouse; else left.")
+    double: Flag | None = Field(None, description="Twice, as a double click.")
+
+
+class HoverConfig(TabConfig):
+    """Move the mouse over an element."""
+
+    selector: FilledText = Field(description="Over what.")
+
+
+class DragConfig(DialogConfig):
+    """Drag an element onto another one."""
+
+    selector: FilledText = Field(description="What is dragged.")
+    to: FilledText = Field(description="Onto what, as a selector.")
 
 
 class PressConfig(DialogConfig):
@@ -147,15 +193,75 @@ class TypeConfig(TabConfig):
         description="The text; {{creds.password}} for what a variable holds.",
         json_schema_extra={"format": "multiline"},
     )
+    slowly: Flag | None = Field(
+        None, description="Key by key behind what is there, for fields that watch the keys."
+    )
+
+
+class SelectConfig(TabConfig):
+    """Choose from a list, one or several."""
+
+    selector: FilledText = Field(description="The list.")
+    choices: Annotated[list[Text], BeforeValidator(list_or_template)] | FilledText = Field(
+        description="Labels or values, all that are to be chosen.",
+        json_schema_extra={"format": "lines"},
+    )
+
+
+class ScrollConfig(TabConfig):
+    """Scroll to an element, to an end, or until nothing more comes."""
+
+    selector: FilledText | None = Field(
+        None, description="What is brought into view; with `to`, what is scrolled."
+    )
+    to: Annotated[str, one_of(SCROLL_ENDS)] | None = words(
+        SCROLL_ENDS, "end: down again and again, until nothing more comes."
+    )
+
+
+class UploadConfig(TabConfig):
+    """Give files to a field, from the project or from what was downloaded."""
+
+    selector: FilledText = Field(description="The field, or the button that asks for files.")
+    files: Annotated[list[Text], BeforeValidator(list_or_template)] | FilledText = Field(
+        description="Paths inside the project, or of downloads of this workflow.",
+        json_schema_extra={"format": "lines"},
+    )
+
+
+class DownloadConfig(DialogConfig):
+    """Click an element and keep the file that comes."""
+
+    selector: FilledText = Field(description="What is clicked.")
+    variable: Variable = Field(description="The name of the file's path: node7.NAME.")
+
+
+class ScreenshotConfig(TabConfig):
+    """Keep a picture of the page, or of an element; fields of secrets are covered."""
+
+    selector: FilledText | None = Field(None, description="An element; without it, what is seen.")
+    whole: Flag | None = Field(None, description="All of the page, and not what is seen of it.")
+    variable: Variable | None = Field(None, description="The name of the file's path: node7.NAME.")
+
+
+class HttpLoginConfig(TabConfig):
+    """Answer a site that asks for a name and password before its pages (HTTP authentication)."""
+
+    url: FilledText = Field(description="An address of the site; all of its origin is meant.")
+    username: Text = Field(description="The name, such as {{creds.name}}.")
+    password: Text = Field(description="The password, such as {{creds.password}}.")
 
 
 class WaitConfig(TabConfig):
-    """Wait for an element, an address, or some seconds."""
+    """Wait until something is there, or gone, or some seconds."""
 
     selector: FilledText | None = Field(None, description="Until this is there.")
+    gone: FilledText | None = Field(None, description="Until this is gone.")
+    text: FilledText | None = Field(None, description="Until the page says this.")
     url: FilledText | None = Field(
         None, description="Until the address has this in it; * stands for anything."
     )
+    quiet: Flag | None = Field(None, description="Until the page loads nothing more.")
     seconds: Seconds | None = Field(None, description="So many seconds.")
 
 
@@ -174,6 +280,10 @@ class ExtractConfig(TabConfig):
         description="The name of what is read: node7.NAME, for {{node7.NAME}} in later nodes."
     )
     many: Flag | None = Field(None, description="All that match, as a list.")
+    append: Flag | None = Field(
+        None,
+        description="Add to what it has read in this run, as in a loop over pages.",
+    )
     fields: (
         Annotated[
             dict[str, Annotated[FieldSource, BeforeValidator(_field_source)]], Field(min_length=1)

@@ -19,8 +19,15 @@ HINT = "a workflow file is what `foreword director export NAME` writes"
 @click.option(
     "--schema", is_flag=True, help="Instead of a workflow, the JSON Schema of such a file."
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", "playwright"]),
+    default="json",
+    help="JSON to import again, or a Python script that needs only Playwright.  [default: json]",
+)
 @store_options
-def export(workflow: str | None, schema: bool, db: str | None, root: str) -> None:
+def export(workflow: str | None, schema: bool, form: str, db: str | None, root: str) -> None:
     """Write a workflow as a file, to standard output.
 
     It has the nodes and the variables that they need. No secret is in it: those are named.
@@ -28,6 +35,7 @@ def export(workflow: str | None, schema: bool, db: str | None, root: str) -> Non
     \b
     Examples:
       foreword director export letters > letters.json
+      foreword director export letters --format playwright > letters.py
       foreword director export --schema
     """
     from foreword.director import workflow_file
@@ -38,6 +46,11 @@ def export(workflow: str | None, schema: bool, db: str | None, root: str) -> Non
     if workflow is None:
         raise UsageError("which workflow?", hint="foreword director export NAME")
     with existing_workflow(db, root, workflow) as state:
+        if form == "playwright":
+            from foreword.director.playwright_script import script
+
+            click.echo(script(state), nl=False)
+            return
         made = workflow_file.export(state)
     screen.show_json(made)
     _say_secrets(made)

@@ -22,7 +22,9 @@ FREE_ROWS = 2  # empty rows below those of a mapping, to add to it
 _KINDS = {"string": "text", "boolean": "flag", "integer": "number", "number": "number"}
 _COLUMNS = ("name", "selector", "attribute")  # of a mapping from names to places on a page
 # What most nodes leave empty stands below, folded.
-_SELDOM = frozenset({"tab", "schema", "dialog", "dialog_text"})
+_SELDOM = frozenset(
+    "tab schema dialog dialog_text timeout retries on_failure append button double".split()
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,374 @@
+"""What a workflow needs to run with Playwright alone: the actions, templates and loops of its
+nodes.
+
+This file is copied into the scripts that `foreword director export --format playwright` writes, so
+it imports nothing but Playwright and the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Dialog, Error, Locator, Page, sync_playwright
+
+ACTION_SECONDS, PAGE_SECONDS = 5.0, 20.0
+MOST_TURNS = 1_000
+EXPRESSION = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
+STEP = re.compile(r"([^.\[\]]+)|\[(-?\d+)\]")
+READ = """(elements, fields) => {
+  const isField = (one) => ['INPUT', 'TEXTAREA'].includes(one.tagName);
+  const own = (one) => isField(one) ? one.value : one.innerText.trim();
+  const part = (one, {selector, attribute}) => {
+    const at = selector ? one.querySelector(selector) : one;
+    if (!at) return null;
+    if (!attribute) return own(at);
+    return ['href', 'src'].includes(attribute) ? at[attribute] : at.getAttribute(attribute);
+  };
+  return elements.map((one) => fields
+    ? Object.fromEntries(fields.map(([name, how]) => [name, part(one, how)])) : own(one));
+}"""
+DISABLED = """element => [element, element.parentElement].some(
+  (one) => one && [...one.classList].some((name) => /(^|[-_])disabled$/.test(name)))"""
+SCROLL = "box => { box = box || document.scrollingElement; box.scrollTop = box.scrollHeight; }"
+HEIGHT = "box => (box || document.scrollingElement).scrollHeight"
+
+
+class Flow:
+    """One run of a workflow: its page, its variables, and what it does."""
+
+    def __init__(self, page: Page, variables: dict[str, Any]) -> None:
+        self.page = page
+        self.variables = variables
+        self.loops: dict[str, Any] = {}
+        self.fresh: set[str] = set()  # nodes that have read something
+
+    def do(self, kind: str, config: dict[str, Any], node: str = "") -> None:
+        """Carry out a node."""
+        given = self.fill(config)
+        action: Callable[[dict[str, Any], str], None] = getattr(self, f"on_{kind}")
+        retries = int(given.get("retries") or 0)
+        for tried in range(retries + 1):
+            try:
+                action(given, node)
+                return
+            except Error as error:
+                if tried < retries:
+                    continue
+                if given.get("on_failure") != "go_on":
+                    raise SystemExit(f"{node}: {error}") from None
+                sys.stderr.write(f"{node}: failed, going on: {error}\n")
+
+    # --- values ---
+
+    def fill(self, value: Any) -> Any:
+        """A value with its templates filled."""
+        if isinstance(value, dict):
+            return {name: self.fill(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self.fill(member) for member in value]
+        if not isinstance(value, str):
+            return value
+        whole = EXPRESSION.fullmatch(value.strip())
+        if whole:
+            return self.look_up(whole[1])
+        return EXPRESSION.sub(lambda found: as_text(self.look_up(found[1])), value)
+
+    def look_up(self, expression: str) -> Any:
+        """The value of `node7.rows[0].name`."""
+        path: list[str | int] = []
+        for name, number in STEP.findall(expression):
+            path.append(int(number) if number else name)
+        known = {**self.variables, **self.loops}
+        for length in range(len(path), 0, -1):
+            name = ".".join(map(str, path[:length]))
+            if name in known:
+                value = known[name]
+                for part in path[length:]:
+                    value = value[part] if isinstance(part, int) else value[str(part)]
+                return value
+        raise SystemExit(f"there is no variable {expression!r}")
+
+    def set(self, name: str, value: Any, *, append: bool = False) -> None:
+        """Set a variable, or add to the list that it holds."""
+        if append:
+            before = self.variables.get(name, [])
+            more = value if isinstance(value, list) else [value]
+            value = [*(before if isinstance(before, list) else [before]), *more]
+        self.variables[name] = value
+
+    # --- loops and conditions ---
+
+    def turns(self, over: Any, most: int | None = None) -> list[Any]:
+        """The elements of a list."""
+        values: list[Any] = self.fill(over)
+        return values[:most]
+
+    def pages(self, selector: str, most: int | None = None) -> Iterator[int]:
+        """Turn by turn, to the next page after each, until there is none."""
+        for number in range(1, (most or MOST_TURNS) + 1):
+            yield number
+            button = self.find(self.fill(selector)).first
+            if not usable(button):
+                return
+            before = self.page.url + self.page.inner_text("body")
+            button.click()
+            self.settle()
+            for _ in range(50):
+                if self.page.url + self.page.inner_text("body") != before:
+                    break
+                self.page.wait_for_timeout(100)
+            else:
+                return
+
+    def repeat(self, most: int | None = None, **asked: dict[str, Any]) -> Iterator[int]:
+        """Turn by turn, `while` or `until` something holds."""
+        for number in range(1, (most or MOST_TURNS) + 1):
+            if "while" in asked and not self.holds(asked["while"]):
+                return
+            yield number
+            if "until" in asked and self.holds(asked["until"]):
+                return
+
+    def holds(self, comparison: dict[str, Any]) -> bool:
+        """Whether something holds."""
+        asked = self.fill(comparison)
+        if "present" in asked:
+            return usable(self.find(asked["present"]).first)
+        if "absent" in asked:
+            return not usable(self.find(asked["absent"]).first)
+        return compare(asked.get("left"), asked["operator"], asked.get("right"))
+
+    # --- on the page ---
+
+    def find(self, selector: str) -> Locator:
+        """The element of a selector; `frame=... >> ...` looks into a frame."""
+        scope: Any = self.page
+        while selector.startswith("frame=") and " >> " in selector:
+            frame, _, selector = selector.partition(" >> ")
+            scope = scope.frame_locator(frame.removeprefix("frame="))
+        found: Locator = scope.locator(selector)
+        return found
+
+    def settle(self) -> None:
+        """Go on in the newest tab, once it is loaded."""
+        self.page.wait_for_timeout(50)
+        self.page = self.page.context.pages[-1]
+        self.page.wait_for_load_state("domcontentloaded")
+
+    def answer(self, given: dict[str, Any]) -> None:
+        """Answer what the page asks next."""
+        if given.get("dialog") == "accept":
+            text = given.get("dialog_text")
+
+            def accept(dialog: Dialog) -> None:
+                dialog.accept(text) if text is not None else dialog.accept()
+
+            self.page.once("dialog", accept)
+
+    def on_navigate(self, given: dict[str, Any], node: str) -> None:
+        self.page.goto(given["url"], wait_until="domcontentloaded", timeout=limit(given, True))
+
+    def on_back(self, given: dict[str, Any], node: str) -> None:
+        self.page.go_back(wait_until="domcontentloaded", timeout=limit(given, True))
+
+    def on_reload(self, given: dict[str, Any], node: str) -> None:
+        self.page.reload(wait_until="domcontentloaded", timeout=limit(given, True))
+
+    def on_click(self, given: dict[str, Any], node: str) -> None:
+        self.answer(given)
+        self.find(given["selector"]).click(
+            button=given.get("button") or "left",
+            click_count=2 if given.get("double") else 1,
+            timeout=limit(given),
+        )
+        self.settle()
+
+    def on_press(self, given: dict[str, Any], node: str) -> None:
+        self.answer(given)
+        if given.get("selector"):
+            self.find(given["selector"]).focus(timeout=limit(given))
+        for key in given["keys"].split():
+            self.page.keyboard.press(key)
+        self.settle()
+
+    def on_type(self, given: dict[str, Any], node: str) -> None:
+        field = self.find(given["selector"])
+        text = as_text(given["text"])
+        if field.evaluate("field => field.tagName", timeout=limit(given)) == "SELECT":
+            self.on_select({**given, "choices": [text]}, node)
+        elif given.get("slowly"):
+            field.press_sequentially(text, delay=30)
+        else:
+            field.fill(text, timeout=limit(given))
+
+    def on_select(self, given: dict[str, Any], node: str) -> None:
+        field = self.find(given["selector"])
+        options = field.evaluate(
+            "list => [...list.options].map((one) => [one.text.trim(), one.value])"
+        )
+        chosen = list[int]()
+        for choice in given["choices"]:
+            chosen.append(next(at for at, option in enumerate(options) if choice in option))
+        field.select_option(index=chosen, timeout=limit(given))
+
+    def on_hover(self, given: dict[str, Any], node: str) -> None:
+        self.find(given["selector"]).hover(timeout=limit(given))
+
+    def on_drag(self, given: dict[str, Any], node: str) -> None:
+        self.answer(given)
+        self.find(given["selector"]).drag_to(self.find(given["to"]), timeout=limit(given))
+
+    def on_scroll(self, given: dict[str, Any], node: str) -> None:
+        selector = given.get("selector")
+        if selector and not given.get("to"):
+            self.find(selector).scroll_into_view_if_needed(timeout=limit(given))
+            return
+        box = self.find(selector).element_handle() if selector else None
+        if given.get("to") == "top":
+            self.page.evaluate("box => { (box || document.scrollingElement).scrollTop = 0; }", box)
+            return
+        same, height = 0, 0
+        while same < (3 if given.get("to") == "end" else 1):
+            self.page.evaluate(SCROLL, box)
+            if given.get("to") == "end":
+                self.page.wait_for_timeout(600)
+            now = self.page.evaluate(HEIGHT, box)
+            same, height = (same + 1, now) if now == height else (0, now)
+
+    def on_wait(self, given: dict[str, Any], node: str) -> None:
+        if given.get("seconds"):
+            self.page.wait_for_timeout(1000 * float(given["seconds"]))
+        elif given.get("gone"):
+            self.find(given["gone"]).first.wait_for(state="hidden", timeout=limit(given, True))
+        elif given.get("text"):
+            self.page.get_by_text(given["text"]).first.wait_for(timeout=limit(given, True))
+        elif given.get("url"):
+            pattern = ".*".join(map(re.escape, given["url"].split("*")))
+            self.page.wait_for_url(re.compile(pattern), timeout=limit(given, True))
+        elif given.get("quiet"):
+            self.page.wait_for_load_state("networkidle", timeout=limit(given, True))
+        else:
+            self.find(given["selector"]).first.wait_for(timeout=limit(given))
+
+    def on_extract(self, given: dict[str, Any], node: str) -> None:
+        fields = None
+        if given.get("fields"):
+            sources = given["fields"].items()
+            fields = [[n, {"selector": how} if isinstance(how, str) else how] for n, how in sources]
+        found = self.find(given["selector"])
+        if not given.get("many"):
+            found.wait_for(state="attached", timeout=limit(given))
+        values = found.evaluate_all(READ, fields)
+        is_first = node not in self.fresh
+        self.fresh.add(node)
+        name = f"{node}.{given['variable']}"
+        if given.get("append") and is_first:
+            self.variables[name] = []
+        value = values if given.get("many") else values[0]
+        self.set(name, value, append=bool(given.get("append")))
+
+    def on_upload(self, given: dict[str, Any], node: str) -> None:
+        self.find(given["selector"]).set_input_files(given["files"], timeout=limit(given))
+
+    def on_download(self, given: dict[str, Any], node: str) -> None:
+        with self.page.expect_download(timeout=60_000) as coming:
+            self.on_click(given, node)
+        path = Path("downloads") / Path(coming.value.suggested_filename).name
+        coming.value.save_as(path)
+        self.set(f"{node}.{given['variable']}", str(path))
+
+    def on_screenshot(self, given: dict[str, Any], node: str) -> None:
+        path = Path("downloads") / f"{node}.png"
+        path.parent.mkdir(exist_ok=True)
+        if given.get("selector"):
+            self.find(given["selector"]).first.screenshot(path=path)
+        else:
+            self.page.screenshot(path=path, full_page=bool(given.get("whole")))
+        if given.get("variable"):
+            self.set(f"{node}.{given['variable']}", str(path))
+
+    def on_http_login(self, given: dict[str, Any], node: str) -> None:
+        from base64 import b64encode
+
+        name = f"{given['username']}:{given['password']}"
+        header = {"authorization": "Basic " + b64encode(name.encode()).decode()}
+        origin = "/".join(given["url"].split("/")[:3])
+        self.page.context.route(
+            f"{origin}/**",
+            lambda route: route.continue_(headers={**route.request.headers, **header}),
+        )
+
+    def on_set_variable(self, given: dict[str, Any], node: str) -> None:
+        self.set(given["variable"], given["value"], append=bool(given.get("append")))
+
+
+def limit(given: dict[str, Any], loads: bool = False) -> float:
+    """Milliseconds that an action may take."""
+    return 1000 * float(given.get("timeout") or (PAGE_SECONDS if loads else ACTION_SECONDS))
+
+
+def usable(element: Locator) -> bool:
+    """Whether an element is there now, seen, and not switched off."""
+    if not element.count() or not element.is_visible() or not element.is_enabled():
+        return False
+    return not element.evaluate(DISABLED)
+
+
+def as_text(value: Any) -> str:
+    """A value inside a text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def number(value: Any) -> float | None:
+    """A value as a number, if it reads as one."""
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def compare(left: Any, operator: str, right: Any) -> bool:
+    """Whether an operator holds between two values."""
+    if operator.startswith("not_"):
+        return not compare(left, operator.removeprefix("not_"), right)
+    first, second = number(left), number(right)
+    if operator == "empty":
+        return left is None or (hasattr(left, "__len__") and not len(left))
+    if operator == "equals":
+        return left == right or (first is not None and first == second)
+    if operator == "contains":
+        return as_text(right) in left if isinstance(left, str) else right in left
+    assert first is not None, f"{left!r} is no number"
+    assert second is not None, f"{right!r} is no number"
+    orders = {"greater": first > second, "less": first < second}
+    return {**orders, "at_least": first >= second, "at_most": first <= second}[operator]
+
+
+def start(
+    steps: Callable[[Flow], None], variables: dict[str, Any], secrets: dict[str, str]
+) -> None:
+    """Run the workflow in a browser; what its nodes have set is printed as JSON."""
+    for name, environment in secrets.items():
+        if environment not in os.environ:
+            raise SystemExit(f"set {environment} to the value of {name}")
+        variables[name] = os.environ[environment]
+    given = set(variables)
+    program = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, headless="--show" not in sys.argv
+        )
+        flow = Flow(browser.new_page(), variables)
+        steps(flow)
+        browser.close()
+    results = {name: value for name, value in flow.variables.items() if name not in given}
+    sys.stdout.write(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
