@@ -268,3 +268,55 @@ def test_a_run_has_a_limit_after_which_it_can_be_resumed(
     assert "its limit" in result["error"]
     again = runner.run_workflow(state, browser, resume=result["run"])
     assert again["status"] == "success"
+
+
+def test_a_selector_that_leads_nowhere_is_repaired_by_role_name_and_place(
+    state: WorkflowState, browser: Browser, bench: Workbench
+) -> None:
+    bench.door = "1"
+    first = run(
+        state,
+        browser,
+        ("navigate", {"url": f"{bench.url}/door"}),
+        ("type", {"selector": "#who", "text": "ada"}),
+        ("click", {"selector": "#go"}),
+    )
+    assert first["status"] == "success", first
+    bench.door = "2"
+    for node in ("node2", "node3"):
+        node_tools.update_node(state, node, config={"timeout": 0.5})
+    second = runner.run_workflow(state, browser)
+    assert second["status"] == "success", second
+    assert bench.requests[-1] == "/opened?user=ada&word="
+    assert second["repairs"] == [
+        {"node": "node2", "selector": "#who", "instead": '[name="user"]'},
+        {"node": "node3", "selector": "#go", "instead": 'role=button[name="Sign in"] >> nth=1'},
+    ]
+    assert any("leads nowhere any more" in note for note in second["notes"])
+    bench.door = "3"
+    node_tools.update_node(state, "node2", config={"on_failure": "go_on"})
+    third = runner.run_workflow(state, browser)
+    assert third["failed_at"] == "node3"  # two of them: neither is clicked
+    node_tools.update_node(state, "node3", config={"selector": "#other"})
+    bench.door = "2"
+    assert runner.run_workflow(state, browser)["failed_at"] == "node3"
+
+
+def test_a_workflow_stays_signed_in_between_runs_only_if_the_user_says_so(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    rules = Rules(action_seconds=3, page_seconds=8)
+
+    def start(restore: Path | None) -> Browser:
+        return Browser.start(rules, folder=tmp_path / "profiles", restore=restore)
+
+    seen = list[bool]()
+    for keep_login in (True, True, False):
+        bench.requests.clear()
+        with Director.open(
+            workflow="letters", root=tmp_path, browser=start, keep_login=keep_login
+        ) as director:
+            director.call("debug_navigate", {"url": f"{bench.url}/door", "reason": "look"})
+            assert [tab["name"] for tab in director.resources.tabs() or ()] == ["Main Tab"]
+        seen.append("signed in" in bench.requests)
+    assert seen == [False, True, False]

@@ -329,9 +329,11 @@ class Dying:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._browser, name)
 
-    def click(self, *args: Any, **named: Any) -> dict[str, Any]:
-        self._browser.click(*args, **named)
-        raise self._error
+    def perform(self, kind: str, *args: Any, **named: Any) -> dict[str, Any]:
+        done = self._browser.perform(kind, *args, **named)
+        if kind == "click":
+            raise self._error
+        return done
 
 
 def unclear() -> BrowserFailed:

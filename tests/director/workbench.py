@@ -50,6 +50,15 @@ addEventListener("scroll", () => setTimeout(() => {
   if (innerHeight + scrollY > document.body.scrollHeight - 50) more(); }, 50));
 </script>"""
 
+DOORS = {
+    "1": "<title>Door</title><nav><a href='/'>Sign in</a></nav><form id=login action='/opened'>"
+    "<input id=who name=user><input id=word name=word><button id=go>Sign in</button></form>",
+    "2": "<title>Door</title><nav><button>Sign in</button></nav><form id=login action='/opened'>"
+    "<p><input id=x1 name=user></p><input id=x2 name=word><button class=b2>Sign in</button></form>",
+    "3": "<title>Door</title><form id=login action='/opened'>"
+    "<button>Sign in</button><button>Sign in</button></form>",
+}
+
 
 @dataclass
 class Workbench:
@@ -57,6 +66,7 @@ class Workbench:
 
     url: str
     requests: list[str] = field(default_factory=list)
+    door: str = "1"  # which version of the door there is
 
 
 def _rows(page: int) -> str:
@@ -68,7 +78,7 @@ def _rows(page: int) -> str:
     return f"<!doctype html><title>Rows {page}</title><table>{rows}</table>{following}"
 
 
-def _answer(path: str, login: str) -> tuple[int, dict[str, str], bytes]:
+def _answer(path: str, login: str, door: str) -> tuple[int, dict[str, str], bytes]:
     html = {"content-type": "text/html"}
     if path.startswith("/rows"):
         return 200, html, _rows(int(path.partition("page=")[2] or 1)).encode()
@@ -77,6 +87,8 @@ def _answer(path: str, login: str) -> tuple[int, dict[str, str], bytes]:
     if path == "/report":
         headers = {"content-disposition": 'attachment; filename="../../.rep ort?.csv"'}
         return 200, headers, b"name,sum\nada,7\n"
+    if path.startswith("/door"):
+        return 200, {**html, "set-cookie": "seen=yes; max-age=900"}, DOORS[door].encode()
     pages = {"/": HOME, "/feed": FEED, "/second": "<title>Second</title>second"}
     body = pages.get(path, f"<title>{path}</title>inside {path}")
     return 200, html, body.encode()
@@ -88,9 +100,12 @@ def workbench() -> Iterator[Workbench]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if "seen=yes" in self.headers.get("cookie", "") and self.path == "/door":
+                bench.requests.append("signed in")
             if self.path != "/favicon.ico":
                 bench.requests.append(self.path)
-            status, headers, body = _answer(self.path, self.headers.get("authorization", ""))
+            login = self.headers.get("authorization", "")
+            status, headers, body = _answer(self.path, login, bench.door)
             self.send_response(status)
             for name, value in {**headers, "content-length": str(len(body))}.items():
                 self.send_header(name, value)

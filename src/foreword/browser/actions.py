@@ -213,7 +213,7 @@ async def select_options(
         found = [at for at, label_and_value in enumerate(options) if choice in label_and_value]
         if not found:
             labels = ", ".join(label for label, _ in options[:MOST_OPTIONS])
-            raise BrowserFailed(f"{selector!r} has no choice {choice!r}; it has: {labels}")
+            raise BrowserFailed(f"{selector!r} has no such choice; it has: {labels}")
         chosen.append(found[0])
     await locator.select_option(index=chosen, timeout=1000 * rules.action_seconds)
 

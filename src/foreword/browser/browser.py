@@ -19,6 +19,7 @@ from foreword.browser import (
     browser_state,
     downloads,
     explore,
+    page_actions,
     pictures,
     tab_care,
 )
@@ -32,6 +33,7 @@ from foreword.browser.chromium import (
     start_chromium,
 )
 from foreword.browser.dom import Dom
+from foreword.browser.element_marks import Marks
 from foreword.browser.frame_content import dom_of
 from foreword.browser.page_actions import PAGE_ACTIONS, ActionContext, is_usable
 from foreword.browser.rules import Rules, origin_error
@@ -129,11 +131,14 @@ class Browser:
         tab: str | None = None,
         dialog: DialogAnswer = DISMISS,
         folder: Path | None = None,
+        marks: Marks | None = None,
         has_secret: pictures.HasSecret = _nothing_secret,
     ) -> dict[str, Any]:
         """Do what `page_actions` names so: `given` has what it takes, `dialog` answers what the
         page asks by it, `folder` is for files that are kept. A `timeout` in what is given stands
-        for the limits of the rules."""
+        for the limits of the rules. `marks` are those of its element the last time, or empty: the
+        result has those of now, and what was used in its place where the selector leads nowhere.
+        """
         action = PAGE_ACTIONS[kind]
         rules = self.rules
         if given.get("timeout"):
@@ -147,9 +152,10 @@ class Browser:
                 rules=rules,
                 effect=effect,
                 folder=folder,
+                marks=marks,
                 has_secret=has_secret,
             )
-            return action.perform(on, given, context)
+            return page_actions.perform(action, on, given, context)
 
         return self._act(
             perform,
@@ -297,7 +303,7 @@ class Browser:
         """Bring a tab to the front."""
         return self._act(_no_action, name, any_address=True, while_loading=True)
 
-    def save(self, path: str | Path, *, mark: str = "") -> None:
+    def save(self, path: str | Path, *, mark: str = "", with_tabs: bool = True) -> None:
         """Keep cookies, local storage and open tabs in a file that only its owner can read; `mark`
         says after what.
 
@@ -305,7 +311,11 @@ class Browser:
         nobody's business.
         """
         file = Path(path)
-        if self._run(self._serially(lambda chromium: browser_state.save(chromium, file, mark))):
+
+        async def save(chromium: Chromium) -> bool:
+            return await browser_state.save(chromium, file, mark, with_tabs=with_tabs)
+
+        if self._run(self._serially(save)) and with_tabs:
             self._state_file = file
 
     def close(self) -> None:

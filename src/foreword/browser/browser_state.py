@@ -28,7 +28,7 @@ _TAB_KEYS = {"name", "url", "active"}
 _HINT = "start without it, and sign in again"
 
 
-async def save(chromium: Chromium, path: Path, mark: str = "") -> bool:
+async def save(chromium: Chromium, path: Path, mark: str = "", *, with_tabs: bool = True) -> bool:
     """Write the file anew, unless the browser is the user's own; it is there whole or as it was."""
     if chromium.profile is None:
         return False
@@ -37,7 +37,8 @@ async def save(chromium: Chromium, path: Path, mark: str = "") -> bool:
     for listed, tab in zip(chromium.tabs.listing(), chromium.tabs.all(), strict=True):
         is_workflow = tab is chromium.tabs.workflow_tab()
         # a listing shortens long addresses
-        tabs.append({**listed, "url": tab.url, "workflow": is_workflow})
+        if with_tabs:
+            tabs.append({**listed, "url": tab.url, "workflow": is_workflow})
     state = {"version": VERSION, "mark": mark, "storage": storage, "tabs": tabs}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -20,9 +20,18 @@ _DIGEST_DIGITS = 12  # 48 bits: the workflows of one project do not meet by chan
 
 def place(state: WorkflowState) -> Path:
     """The file of a workflow, whether it is there or not."""
+    return state.root / FOLDER / BROWSERS / f"workflow-{workflow_digest(state)}.json"
+
+
+def login_place(state: WorkflowState) -> Path:
+    """The file in which a workflow stays signed in between its runs, where the user wants that."""
+    return state.root / FOLDER / BROWSERS / f"login-{workflow_digest(state)}.json"
+
+
+def workflow_digest(state: WorkflowState) -> str:
+    """What tells the files of one workflow from those of others in the same project."""
     owner = f"{state.db.name}\n{state.workflow.name}".encode("utf-8", "replace")
-    digest = hashlib.sha256(owner).hexdigest()[:_DIGEST_DIGITS]
-    return state.root / FOLDER / BROWSERS / f"workflow-{digest}.json"
+    return hashlib.sha256(owner).hexdigest()[:_DIGEST_DIGITS]
 
 
 def prepare(path: Path) -> None:

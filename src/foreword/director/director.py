@@ -58,6 +58,7 @@ class Director:
         inspect_with: Any = None,
         system_prompt: str = DIRECTOR,
         most_requests: int = MOST_REQUESTS,
+        keep_login: bool = False,
         **session: Any,
     ) -> Self:
         """Open a workflow's director; the workflow is made where there is none.
@@ -66,14 +67,21 @@ class Director:
         in which a process that died has left its own (else None): it is called when a tool first
         needs it, and closed with the director. `inspect_with` names a model that puts into words
         what `inspect_tab` finds. `most_requests` is how often a model may be asked until it has to
-        answer. `session` is passed on to `Session.open`: budget, window, recipe,
+        answer. `keep_login` keeps cookies and local storage of the workflow's browser, and begins
+        with them the next time. `session` is passed on to `Session.open`: budget, window, recipe,
         when to warn and to compress.
         """
         opened = Session.open(db, workflow, root=root, **session)
         try:
             if opened.system_prompt != system_prompt:
                 opened.system_prompt = system_prompt
-            resources = DirectorResources(opened, browser, model=model, inspect_with=inspect_with)
+            resources = DirectorResources(
+                opened,
+                browser,
+                model=model,
+                inspect_with=inspect_with,
+                keep_login=keep_login,
+            )
             return cls(resources, most_requests=most_requests)
         except BaseException:
             opened.close()

@@ -43,8 +43,10 @@ class DirectorResources:
         *,
         model: Any = None,
         inspect_with: Any = None,
+        keep_login: bool = False,
     ) -> None:
         self.session = session
+        self._keep_login = keep_login
         self.model = model
         self.inspect_with = inspect_with
         self.secrets = KnownValues()
@@ -73,6 +75,9 @@ class DirectorResources:
 
     def _start_browser(self, start: Start, tell: Tell) -> Browser:
         saved = runner.saved_browser(self.session)
+        if saved is None and self._keep_login:
+            kept = browser_files.login_place(self.session)
+            saved = kept if kept.is_file() else None
         try:
             return start(saved)
         except BrowserFailed as failure:
@@ -137,6 +142,11 @@ class DirectorResources:
         still need it."""
         self.remember_blocked_origins()
         if self._browser is not None and self._start is not None:
+            if self._keep_login:
+                path = browser_files.login_place(self.session)
+                with suppress(BrowserFailed, StoreError):
+                    browser_files.prepare(path)
+                    self._browser.save(path, with_tabs=False)
             self._browser.close()
             self._browser = None
             if runner.unfinished_run(self.session) is None:

@@ -7,11 +7,11 @@ no link is followed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from foreword.director.browser_files import workflow_digest
 from foreword.errors import StoreError, UsageError
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.paths import FOLDER, make_hidden
@@ -19,7 +19,6 @@ from foreword.store.paths import FOLDER, make_hidden
 FILES = "files"
 TEST = "test"  # the folder of nodes that were tested, and of debug actions
 LARGEST_UPLOAD_BYTES = 200 * 1024 * 1024  # the same as of a download
-_DIGEST_DIGITS = 12  # 48 bits: the workflows of one project do not meet by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,4 @@ class RunFiles:
 
 def files_of(state: WorkflowState, run: str = TEST) -> RunFiles:
     """The files of a run, or of tests."""
-    owner = f"{state.db.name}\n{state.workflow.name}".encode("utf-8", "replace")
-    digest = hashlib.sha256(owner).hexdigest()[:_DIGEST_DIGITS]
-    return RunFiles(state.root.resolve(), f"workflow-{digest}", run)
+    return RunFiles(state.root.resolve(), f"workflow-{workflow_digest(state)}", run)

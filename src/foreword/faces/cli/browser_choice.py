@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -41,6 +42,23 @@ ATTACH = click.option(
     "--attach", metavar="ADDRESS", help="One that is running, as in http://127.0.0.1:9222."
 )
 SHOW = click.option("--show", is_flag=True, help="Start it with a window.")
+KEEP_LOGIN = click.option(
+    "--keep-login",
+    is_flag=True,
+    help="Stay signed in: keep the cookies of this workflow, and begin with them.",
+)
+ACTION_SECONDS = click.option(
+    "--action-seconds",
+    type=click.FloatRange(min=0.1, max=600),
+    metavar="N",
+    help="For an element to be there and ready.  [default: 5]",
+)
+PAGE_SECONDS = click.option(
+    "--page-seconds",
+    type=click.FloatRange(min=0.1, max=600),
+    metavar="N",
+    help="For a page to load.  [default: 20]",
+)
 SMALLEST_WINDOW = 8_000  # tokens; instructions, tools, plan and tabs take half of it
 
 
@@ -75,6 +93,7 @@ class BrowserChoice:
     program: str | None
     attach: str | None
     show: bool
+    keep_login: bool = False
 
     @contextmanager
     def browser_or_starter(
@@ -90,6 +109,17 @@ class BrowserChoice:
         with Browser.attach(self.attach, self.rules) as browser:
             yield browser
 
+    def with_limits(
+        self, action_seconds: float | None, page_seconds: float | None
+    ) -> BrowserChoice:
+        """The same with other limits of time, where there are some."""
+        rules = self.rules
+        if action_seconds is not None:
+            rules = replace(rules, action_seconds=action_seconds)
+        if page_seconds is not None:
+            rules = replace(rules, page_seconds=page_seconds)
+        return replace(self, rules=rules)
+
     def _start(self, root: Path, restore: Path | None) -> Browser:
         from foreword.browser import Browser
 
@@ -100,10 +130,46 @@ class BrowserChoice:
 
 
 def browser_options(command: Command) -> Command:
-    """The options that say which browser, and what it may open."""
-    for option in (SHOW, ATTACH, PROGRAM, ASSETS, ORIGIN):
-        command = option(command)
-    return command
+    """The options that say which browser, what it may open and how long it may take; the command
+    is given them as one `browser`."""
+
+    @wraps(command)
+    def with_browser(
+        *,
+        origins: tuple[str, ...],
+        assets: tuple[str, ...],
+        program: str | None,
+        attach: str | None,
+        show: bool,
+        keep_login: bool,
+        action_seconds: float | None,
+        page_seconds: float | None,
+        **others: Any,
+    ) -> Any:
+        browser = browser_from_options(
+            origins=origins,
+            assets=assets,
+            program=program,
+            attach=attach,
+            show=show,
+            keep_login=keep_login,
+        )
+        return command(browser=browser.with_limits(action_seconds, page_seconds), **others)
+
+    chosen: Any = with_browser
+    options = (
+        PAGE_SECONDS,
+        ACTION_SECONDS,
+        KEEP_LOGIN,
+        SHOW,
+        ATTACH,
+        PROGRAM,
+        ASSETS,
+        ORIGIN,
+    )
+    for option in options:
+        chosen = option(chosen)
+    return cast("Command", chosen)
 
 
 def browser_from_options(
@@ -113,6 +179,7 @@ def browser_from_options(
     program: str | None,
     attach: str | None,
     show: bool,
+    keep_login: bool = False,
 ) -> BrowserChoice:
     """The browser that these options ask for; what can't be is said before anything begins."""
     from foreword.browser.profile import program as find_program
@@ -121,10 +188,16 @@ def browser_from_options(
         raise UsageError(
             "--attach takes a browser as it is", hint="leave --browser and --show away"
         )
+    if attach is not None and keep_login:
+        raise UsageError("--attach takes a browser as it is", hint="it stays signed in by itself")
     if program is not None:
         find_program(program)
     return BrowserChoice(
-        rules=browser_rules(origins, assets), program=program, attach=attach, show=show
+        rules=browser_rules(origins, assets),
+        program=program,
+        attach=attach,
+        show=show,
+        keep_login=keep_login,
     )
 
 

@@ -17,7 +17,7 @@ import click
 from foreword.engine.table import cut_to, printable
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.cli import command_input, screen
-from foreword.faces.cli.browser_choice import BrowserChoice, browser_from_options, browser_options
+from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
 from foreword.faces.cli.command_input import say_if_new
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
@@ -93,11 +93,7 @@ def call(
     workflow: str,
     tool: str,
     arguments: str,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-    show: bool,
+    browser: BrowserChoice,
     db: str | None,
     root: str,
 ) -> None:
@@ -121,9 +117,6 @@ def call(
     if tool not in TOOLS:
         raise UnknownName("tool", tool[:LONGEST_NAME], TOOLS)
     values = _arguments(arguments)
-    browser = browser_from_options(
-        origins=origins, assets=assets, program=program, attach=attach, show=show
-    )
     with open_director(db, workflow, root=root, browser=browser) as opened:
         outcome = opened.call(tool, values)
     finish(outcome)
@@ -147,7 +140,13 @@ def open_director(
     with (
         browser.browser_or_starter(folder) as browser_or_starter,
         Director.open(
-            db, workflow, root=folder, model=model, browser=browser_or_starter, **session
+            db,
+            workflow,
+            root=folder,
+            model=model,
+            browser=browser_or_starter,
+            keep_login=browser.keep_login,
+            **session,
         ) as director,
     ):
         say_if_new(director.session)

@@ -14,7 +14,7 @@ import click
 
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.cli import command_input, screen
-from foreword.faces.cli.browser_choice import WINDOW, browser_from_options, browser_options
+from foreword.faces.cli.browser_choice import WINDOW, BrowserChoice, browser_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
@@ -52,11 +52,7 @@ def chat(
     window: int | None,
     message: str | None,
     verbose: bool,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-    show: bool,
+    browser: BrowserChoice,
     db: str | None,
     root: str,
 ) -> None:
@@ -84,9 +80,6 @@ def chat(
         raise UsageError(
             "there is nothing to say", hint='for example --say "Run it, and tell me what failed."'
         )
-    browser = browser_from_options(
-        origins=origins, assets=assets, program=program, attach=attach, show=show
-    )
     printer = EventPrinter(verbose=verbose, quiet=message is not None)
     with (
         open_director(

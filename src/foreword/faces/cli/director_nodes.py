@@ -11,7 +11,7 @@ import click
 from foreword.engine.table import cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browser_choice import browser_from_options, browser_options
+from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
 from foreword.faces.cli.command_input import existing_workflow
 from foreword.faces.cli.director import AS_JSON, LINE_COLUMNS, finish, open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
@@ -74,11 +74,7 @@ def _node_as_json(node: Node, newest: Mapping[str, Result], secrets: KnownValues
 def test(
     workflow: str,
     node: str,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-    show: bool,
+    browser: BrowserChoice,
     db: str | None,
     root: str,
 ) -> None:
@@ -92,13 +88,10 @@ def test(
       foreword director test letters node1
       foreword director test letters node4 --attach http://127.0.0.1:9222
     """
-    browser = browser_from_options(
-        origins=origins, assets=assets, program=program, attach=attach, show=show
-    )
     existing_workflow(db, root, workflow).close()
     with open_director(db, workflow, root=root, browser=browser) as director:
         outcome = director.call("test_single_node", {"node": node})
-    if outcome.failed and attach is None and f'"{EMPTY_PAGE}"' in outcome.text:
+    if outcome.failed and browser.attach is None and f'"{EMPTY_PAGE}"' in outcome.text:
         screen.show_hint(
             "its own browser stands on an empty page; --attach to one that stands where the node"
             " begins"
@@ -119,20 +112,23 @@ def test(
 @click.option(
     "--skip", metavar="NODE", help="Go on; take this step for done, and do not do it again."
 )
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    metavar="N",
+    help="How long it may take; it can be resumed then.  [default: 14400]",
+)
 @AS_JSON
 @browser_options
 @store_options
 def run(
     workflow: str,
+    seconds: float | None,
     resume: bool,
     again: str | None,
     skip: str | None,
     as_json: bool,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-    show: bool,
+    browser: BrowserChoice,
     db: str | None,
     root: str,
 ) -> None:
@@ -151,9 +147,6 @@ def run(
     """
     from foreword.director import runner
 
-    browser = browser_from_options(
-        origins=origins, assets=assets, program=program, attach=attach, show=show
-    )
     with existing_workflow(db, root, workflow) as state:
         _check_nodes(state)
         run_to_resume = _run_to_resume(state, bool(resume or again or skip))
@@ -167,6 +160,7 @@ def run(
             resume=run_to_resume,
             again=again,
             skip=skip,
+            seconds=seconds or runner.RUN_SECONDS,
             on_step=_StepPrinter(director.session),
             cancel=cancel,
         )
