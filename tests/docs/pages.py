@@ -50,17 +50,25 @@ def save(root: Path, path: str, text: str) -> None:
 
 def run_python(root: Path, code: str) -> tuple[str, int]:
     """What a program writes, standard output first, and its exit code."""
-    return _run_warm(root, [], program=code)
+    exit_code, output, errors = _run_warm(root, [], program=code)
+    return output + errors, exit_code
 
 
 def run_foreword(root: Path, *arguments: str) -> tuple[str, int]:
     """The same of `foreword ARGUMENTS`."""
-    output, code = _run_warm(root, arguments)
-    assert "Traceback" not in output, output
-    return output, code
+    code, output, errors = _run_warm(root, arguments)
+    assert "Traceback" not in errors, errors
+    return output + errors, code
 
 
-def _run_warm(root: Path, arguments: Sequence[str], program: str = "") -> tuple[str, int]:
+def run_into_file(root: Path, *arguments: str, file: str) -> tuple[str, int]:
+    """What `foreword ARGUMENTS > FILE` shows, and its exit code."""
+    code, output, errors = _run_warm(root, arguments)
+    save(root, file, output)
+    return errors, code
+
+
+def _run_warm(root: Path, arguments: Sequence[str], program: str = "") -> tuple[int, str, str]:
     cache = str(root.parent / "cache")
     code, output, errors = run_command(
         arguments,
@@ -70,7 +78,7 @@ def _run_warm(root: Path, arguments: Sequence[str], program: str = "") -> tuple[
         stdin=b"",
         timeout_seconds=TIMEOUT_SECONDS,
     )
-    return (output + errors).decode(), code
+    return code, output.decode(), errors.decode()
 
 
 def commands(body: str) -> Iterator[tuple[str, str]]:
@@ -117,7 +125,10 @@ def check_page(page: Path, project: Path) -> None:
             for command, expected in commands(block.body):
                 words = shlex.split(command.replace("HANDLE", handle))
                 assert words[0] == "foreword", where
-                output, code = run_foreword(project, *words[1:])
+                if words[-2] == ">":
+                    output, code = run_into_file(project, *words[1:-2], file=words[-1])
+                else:
+                    output, code = run_foreword(project, *words[1:])
                 handle = next(iter(re.findall(r"\bfw_\w+", output)), handle)
                 assert re.fullmatch(pattern(expected), collapse_spaces(output)), (
                     f"{where}: {command}\n{output}"

@@ -13,6 +13,7 @@ import pytest
 from foreword.demos.scripted_model import scripted_model
 from foreword.demos.site import site
 from foreword.director.tools import TOOLS
+from foreword.plan.action_words import markdown_table
 from foreword.testing import fake_provider
 from tests.docs.pages import check_page
 from tests.warm_process import ForkedCommand
@@ -48,7 +49,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
         check_page(page, project)
         sent = list(served.sent)
         requests = str(provider.requests)
-    assert len(sent) == 5 + 5
+    assert len(sent) == 5 + 5 + 5  # the director's run, the repaired one, and that of the copy
     assert {(row["urgent"], row["note"]) for row in sent} == {("", "")}
     assert "harbour-7" not in requests
 
@@ -61,3 +62,7 @@ def test_every_tool_it_names_is_one() -> None:
         tools.add(call or command)
     assert len(tools) > 5
     assert tools <= set(TOOLS)
+
+
+def test_every_type_of_node_is_in_the_table_with_all_that_it_takes() -> None:
+    assert markdown_table() in PAGE.read_text("utf-8")

@@ -27,9 +27,7 @@ from foreword.store.messages import Range
 # Until an answer is due: a model that goes round in circles does so at the user's expense. `go_on`
 # gives it as many again.
 MOST_REQUESTS = 100
-# For one request, and how often it is made: a model that is busy gets another chance, a person
-# waits no longer than some minutes.
-TIMEOUT_SECONDS = 120
+# How often one request is made: a model that is busy gets another chance.
 ATTEMPTS = 3
 # Messages in which a call may still wait for its result: more than the calls of one reply.
 LATEST = 50
@@ -63,7 +61,6 @@ class Agent:
     tool_context: ToolContext
     tools: Mapping[str, DirectorTool]
     most_requests: int = MOST_REQUESTS
-    timeout_seconds: float = TIMEOUT_SECONDS
     attempts: int = ATTEMPTS
     warned: set[str] = field(default_factory=set)  # what was warned of before, added to here
 
@@ -128,7 +125,7 @@ class Agent:
             context.model,
             self._messages_to_send(package.messages),
             [tool.spec for tool in self.tools.values()],
-            timeout_seconds=self.timeout_seconds,
+            timeout_seconds=self.tool_context.resources.model_seconds,
             attempts=self.attempts,
             on_text=stream,
             cancel=context.cancel,

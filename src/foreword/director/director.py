@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from foreword.director.agent import MOST_REQUESTS, Agent, TurnResult
 from foreword.director.by_hand import call_messages
-from foreword.director.resources import DirectorResources, Start, nobody
+from foreword.director.resources import MODEL_SECONDS, DirectorResources, Start, nobody
 from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import ToolContext
@@ -59,6 +59,7 @@ class Director:
         system_prompt: str = DIRECTOR,
         most_requests: int = MOST_REQUESTS,
         keep_login: bool = False,
+        model_seconds: float = MODEL_SECONDS,
         **session: Any,
     ) -> Self:
         """Open a workflow's director; the workflow is made where there is none.
@@ -67,9 +68,9 @@ class Director:
         in which a process that died has left its own (else None): it is called when a tool first
         needs it, and closed with the director. `inspect_with` names a model that puts into words
         what `inspect_tab` finds. `most_requests` is how often a model may be asked until it has to
-        answer. `keep_login` keeps cookies and local storage of the workflow's browser, and begins
-        with them the next time. `session` is passed on to `Session.open`: budget, window, recipe,
-        when to warn and to compress.
+        answer, `model_seconds` the limit for one answer. `keep_login` keeps cookies and local
+        storage of the workflow's browser, and begins with them the next time. `session` is passed
+        on to `Session.open`: budget, window, recipe, when to warn and to compress.
         """
         opened = Session.open(db, workflow, root=root, **session)
         try:
@@ -81,6 +82,7 @@ class Director:
                 model=model,
                 inspect_with=inspect_with,
                 keep_login=keep_login,
+                model_seconds=model_seconds,
             )
             return cls(resources, most_requests=most_requests)
         except BaseException:

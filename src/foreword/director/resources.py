@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from foreword.browser.blocked import BlockedOrigin
 
 NO_BROWSER = "there is no browser here"
+# For one answer of the model, attempts and waits included: a long answer of a slow model takes a
+# minute, and a connection that is dead is noticed before its user gives up.
+MODEL_SECONDS = 120.0
 
 Start = Callable[[Path | None], "Browser"]  # from where another one was saved, if it was
 Tell = Callable[[dict[str, Any]], None]
@@ -44,8 +47,10 @@ class DirectorResources:
         model: Any = None,
         inspect_with: Any = None,
         keep_login: bool = False,
+        model_seconds: float = MODEL_SECONDS,
     ) -> None:
         self.session = session
+        self.model_seconds = model_seconds
         self._keep_login = keep_login
         self.model = model
         self.inspect_with = inspect_with

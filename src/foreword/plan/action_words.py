@@ -30,3 +30,18 @@ def _fields(kind: str) -> list[str]:
         options = f": {' | '.join(field['enum'])}" if 0 < len(field.get("enum", ())) < 4 else ""
         written.append(f"{name}{mark}{options}")
     return sorted(written, key=lambda text: "?" in text)
+
+
+def markdown_table() -> str:
+    """Every type of node with what it does and what it takes, for the documentation."""
+    lines = ["| type | does | takes |", "|---|---|---|"]
+    for kind, shape in CONFIGS.items():
+        schema = shape.model_json_schema()
+        takes = list[str]()
+        for name in _fields(kind):
+            plain = name.partition(":")[0].rstrip("?")
+            takes.append(
+                f"`{name.replace('|', 'or')}` {schema['properties'][plain]['description']}"
+            )
+        lines.append(f"| `{kind}` | {schema['description']} | {'<br>'.join(takes) or 'nothing'} |")
+    return "\n".join(line.replace("\n", " ") for line in lines)

@@ -43,6 +43,12 @@ NO_MODEL = (
 @click.option(
     "--say", "message", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."
 )
+@click.option(
+    "--model-seconds",
+    type=click.FloatRange(min=1),
+    metavar="N",
+    help="For one answer of the model.  [default: 120]",
+)
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @browser_options
 @store_options
@@ -51,6 +57,7 @@ def chat(
     model: str | None,
     window: int | None,
     message: str | None,
+    model_seconds: float | None,
     verbose: bool,
     browser: BrowserChoice,
     db: str | None,
@@ -68,6 +75,7 @@ def chat(
       foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
     """  # noqa: E501 - commands to copy stay on one line
+    from foreword.director.resources import MODEL_SECONDS
     from foreword.faces.cli.director_events import EventPrinter
     from foreword.models.model_names import find_model
 
@@ -83,7 +91,13 @@ def chat(
     printer = EventPrinter(verbose=verbose, quiet=message is not None)
     with (
         open_director(
-            db, workflow, root=root, browser=browser, model=model, window=window
+            db,
+            workflow,
+            root=root,
+            browser=browser,
+            model=model,
+            model_seconds=model_seconds or MODEL_SECONDS,
+            window=window,
         ) as director,
         director.alone(),
     ):
