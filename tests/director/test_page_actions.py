@@ -12,6 +12,8 @@ import pytest
 from foreword.browser import Browser, Rules
 from foreword.director import Director, node_tools, runner
 from foreword.session.workflow_state import WorkflowState
+from foreword.testing import fake_provider
+from tests.director.scenes import calls, open_director
 from tests.director.workbench import Workbench, workbench
 
 
@@ -320,3 +322,20 @@ def test_a_workflow_stays_signed_in_between_runs_only_if_the_user_says_so(
             assert [tab["name"] for tab in director.resources.tabs() or ()] == ["Main Tab"]
         seen.append("signed in" in bench.requests)
     assert seen == [False, True, False]
+
+
+def test_a_model_that_sees_is_shown_the_picture_that_it_asks_for(
+    browser: Browser, bench: Workbench, tmp_path: Path
+) -> None:
+    look = {"action": "screenshot", "look": True, "reason": "see it"}
+    script = [
+        calls(debug_navigate={"url": bench.url, "reason": "look"}, debug_action=look),
+        "I see it.",
+    ]
+    with (
+        fake_provider(script) as provider,
+        open_director(tmp_path, provider.openai, browser=browser) as director,
+    ):
+        assert director.say("What is there?").text == "I see it."
+    assert "data:image/png;base64,iVBOR" in json.dumps(provider.requests[-1])
+    assert "base64" not in json.dumps(provider.requests[0])

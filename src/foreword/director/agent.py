@@ -215,7 +215,8 @@ class Agent:
     def _add_result(self, call: ToolCall, outcome: Outcome) -> None:
         """Keep what came of a call, and tell it."""
         tool = self.tools.get(call.name)
-        result = ToolResult(call.id, outcome.text, outcome.failed)
+        pictures = (outcome.picture,) if outcome.picture else ()
+        result = ToolResult(call.id, outcome.text, outcome.failed, rest=pictures)
         self._append(Message("tool", (result,), tool.kind if tool else "conversation"))
         event = {
             "type": "result",

@@ -8,6 +8,7 @@ and appears in no answer.
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any, Literal
 
 from pydantic import Field, create_model
@@ -16,8 +17,10 @@ from foreword import tokens
 from foreword.director.node_turn import TurnResources, perform
 from foreword.director.run_files import files_of
 from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
+from foreword.director.tool_calls import PICTURE
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
+from foreword.message import Image
 from foreword.operations.fitted_values import COUNTER
 from foreword.operations.operation import OperationInput, Reason
 from foreword.plan import node as kinds
@@ -35,7 +38,7 @@ DEBUG_ACTIONS = tuple(
     " http_login".split()
 )
 _KEEP_FILES = ("download", "screenshot")
-_NO_CONFIG = ("action", "tab", "reason", "variable", "secret", "text")
+_NO_CONFIG = ("action", "tab", "reason", "variable", "secret", "text", "look")
 # A budget below this is raised to it: less of a page says nothing.
 LEAST_DOM_TOKENS = 100
 INSPECT_PROMPT = """\
@@ -117,6 +120,8 @@ def debug_action(context: ToolContext, given: Arguments) -> Answer:
         for name in ("variable", "secret"):
             if given.get(name) is not None:
                 raise UsageError(f"{action}: {name}: only type takes it")
+    if given.get("look") and action != "screenshot":
+        raise UsageError(f"{action}: look: only screenshot takes it")
     if action in _KEEP_FILES:
         filled = {"variable": "file", **filled}  # a node has one; here the result says it
     _refuse_unfit(action, filled)
@@ -126,6 +131,10 @@ def debug_action(context: ToolContext, given: Arguments) -> Answer:
     result = perform(context.browser, action, filled, tab=tab, resources=resources)
     if result.get("password"):
         context.secrets.learn_texts([filled["text"]])
+    if given.get("look"):
+        path = resources.files.find_kept(result["path"])
+        data = b64encode(path.read_bytes()).decode()
+        return {**result, PICTURE: Image(media_type="image/png", data=data)}
     return result
 
 
@@ -234,6 +243,7 @@ class DebugStep(TabInput):
     action: Literal[DEBUG_ACTIONS]  # type: ignore[valid-type]
     variable: ToolText | None = None
     secret: bool | None = None
+    look: bool | None = None
     reason: Reason
 
 
@@ -286,6 +296,7 @@ TOOLS = (
             " a variable: {{creds.password}}, or variable: creds.password. secret: true hides a"
             " text everywhere. dialog: accept (or dismiss) answers what the page asks by it, which"
             " is else dismissed; dialog_text a prompt. timeout: seconds that it may take."
+            " screenshot with look: true shows you the picture, if you can see pictures."
         ),
         run=debug_action,
         takes=DebugAction,

@@ -49,6 +49,16 @@ class RunFiles:
         """How a file is called by nodes: its path from the root of the project."""
         return Path(path).relative_to(self.root).as_posix()
 
+    def find_kept(self, name: str) -> Path:
+        """A file that came from a page in any run of the workflow."""
+        try:
+            real = (self.root / name).resolve(strict=True)
+        except (OSError, ValueError):
+            real = self.root
+        if not real.is_file() or not real.is_relative_to(self._workflow_folder.resolve()):
+            raise UsageError(f"no file {name[:200]!r} was kept by this workflow")
+        return real
+
     def find_all(self, names: Iterable[str]) -> list[str]:
         """The files of these names; an error for one that may not be handed to a page."""
         return [str(self._find(name)) for name in names]

@@ -15,12 +15,14 @@ from typing import Any
 from foreword.director.tool import DirectorTool
 from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, ForewordError, UnknownName, UsageError
+from foreword.message import Image
 from foreword.operations import fitted_values
 from foreword.operations.fitted_values import WholeValue
 from foreword.secrets.masking import HIDDEN, hide
 from foreword.secrets.placeholders import is_placeholder
 
 FAILED = "failed"
+PICTURE = "picture"  # of an answer: an image for a model that sees
 # The tools that are given their arguments as they are; all others get them without secrets.
 TAKE_SECRETS = frozenset({"create_node", "update_node", "set_variable", "debug_action"})
 _LONGEST_NAME = 80  # characters of a name that a model made up, in an error
@@ -33,6 +35,7 @@ class Outcome:
 
     text: str
     failed: bool = False
+    picture: Image | None = None  # that the tool was asked to show
 
 
 def perform(
@@ -55,8 +58,10 @@ def perform(
                 context.save()
             context.remember_blocked_origins()
         context.learn()
-        text = _answer_text(context, name, answer)
-        return Outcome(text, failed=answer.get("status") == FAILED)
+        picture = answer.get(PICTURE)
+        shown = {key: value for key, value in answer.items() if key != PICTURE}
+        text = _answer_text(context, name, shown)
+        return Outcome(text, failed=answer.get("status") == FAILED, picture=picture)
     except ForewordError as error:
         return Outcome(_error_text(context, error), failed=True)
     except Exception as error:  # noqa: BLE001 - whatever breaks a tool, the conversation goes on

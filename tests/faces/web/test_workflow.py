@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 
 import pytest
@@ -11,12 +12,16 @@ from playwright.sync_api import Browser, expect
 import foreword
 from foreword.demos.site import PASSWORD, Site, site
 from foreword.director import node_tools
+from foreword.director.run_files import files_of
 from foreword.faces.web import addresses
-from foreword.store import node_runs, node_steps
+from foreword.store import node_results, node_runs, node_steps
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import PHONE, tab
 
 FLOW = addresses.session("letters", "workflow")
+PIXEL = b64decode(  # a picture of one pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 SLOW_MILLISECONDS = 40_000  # a browser is started, and a node waits for what is not there
 
 
@@ -240,3 +245,63 @@ def test_the_browser_is_seen_beside_the_nodes_while_they_run(
             expect(page.locator(".is-success")).to_have_count(1, timeout=SLOW_MILLISECONDS)
             assert page.locator("#picture img").evaluate("image => image.naturalWidth") > 300
             expect(page.locator("#picture img")).to_be_visible()
+
+
+def test_a_repair_is_offered_and_taken_over_and_kept_files_are_shown(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = broken_workflow
+    with foreword.Session.open(session.url, "repaired", root=session.root) as built:
+        node_tools.create_node(built, "click", {"selector": "#go"})
+        node_tools.create_node(built, "screenshot", {"variable": "picture"})
+        folder = files_of(built).folder()
+        (folder / "seen.png").write_bytes(PIXEL)
+        (folder / "data.html").write_text("<script>alert(1)</script>")
+        name = files_of(built).name_of(str(folder / "seen.png"))
+        repaired = {"selector": "#go", "instead": 'role=button[name="Go"]'}
+        for node, result in (("node1", {"repaired": repaired}), ("node2", {"path": name})):
+            node_results.keep_test(
+                built.db, built.workflow.id, node=node, status="success", output={"result": result}
+            )
+        with tab(browser, address) as opened:
+            page = opened.live(addresses.session("repaired", "workflow"))
+            page.locator("#node2 .kept-picture").scroll_into_view_if_needed()
+            expect(page.locator("#node2 .kept-picture")).to_have_js_property("naturalWidth", 1)
+            page.click("#repair-node1")
+            expect(page.locator("#node1")).to_contain_text('Click role=button[name="Go"]')
+            expect(page.locator("#repair-node1")).to_have_count(0)
+        other = name.replace("seen.png", "data.html")
+        reply = address.ask("GET", addresses.session("repaired", "workflow/file", path=other))
+        assert reply.headers["content-disposition"].startswith("attachment")
+        assert reply.headers["content-type"] == "application/octet-stream"
+        for path in ("../../state.db", ".foreword/state.db", "/etc/hostname", "\0"):
+            reply = address.ask("GET", addresses.session("repaired", "workflow/file", path=path))
+            assert reply.status == 400, path
+
+
+def test_what_a_loop_asks_is_filled_in_field_by_field(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = broken_workflow
+    with (
+        foreword.Session.open(session.url, "asking", root=session.root) as asking,
+        tab(browser, address, PHONE) as opened,
+    ):
+        page = opened.live(addresses.session("asking", "workflow", add="loop"))
+        page.click("#seldom summary")
+        page.fill("[name='config.while.left']", "{{n}}")
+        page.select_option("[name='config.while.operator']", "less")
+        page.fill("[name='config.while.right']", "3")
+        page.fill("#config-most", "9")
+        assert opened.overflow() <= 0
+        page.click("#save-node")
+        expect(page.locator("#node1")).to_contain_text("while {{n}} is less than 3, 9 at most")
+        page.click("#edit-node1")
+        page.fill("[name='config.while.right']", "4")
+        page.click("#save-node")
+        expect(page.locator("#node1")).to_contain_text("is less than 4")
+        (node,) = node_tools.read_tree(asking).nodes.values()
+    assert node["config"] == {
+        "while": {"left": "{{n}}", "operator": "less", "right": 4},
+        "most": 9,
+    }

@@ -139,12 +139,17 @@ def move(request: ViewRequest) -> Response:
     node = request.text("node")
     way = request.text("way")
     if way == "delete":
-        _finish(_call(request, "delete_node", {"node": node}))
-    else:
-        with request.state() as state:
-            place = _place_beside(state, node, up=way == "up")
-        if place is not None:
-            _finish(_call(request, "move_node", {"node": node, **place}))
+        return change(request, "delete_node", {"node": node})
+    with request.state() as state:
+        place = _place_beside(state, node, up=way == "up")
+    if place is None:
+        return go_to(addresses.session(request.workflow, "workflow"))
+    return change(request, "move_node", {"node": node, **place})
+
+
+def change(request: ViewRequest, tool: str, arguments: dict[str, Any]) -> Response:
+    """Call a tool that changes nodes, and show them; an error where it can't."""
+    _finish(_call(request, tool, arguments))
     return go_to(addresses.session(request.workflow, "workflow"))
 
 

@@ -32,12 +32,13 @@ class NodeField:
     """One field of a node's configuration."""
 
     name: str
-    kind: str  # text, long, flag, number, choice, value, lines, rows, json
+    kind: str  # text, long, flag, number, choice, value, lines, rows, json, group
     needed: bool
     about: str
     options: tuple[str, ...] = ()
     value: str = ""
     rows: tuple[tuple[str, ...], ...] = ()  # of a mapping
+    inner: tuple[NodeField, ...] = ()  # of a group, named with it: while.left
     is_seldom: bool = False
 
 
@@ -48,12 +49,51 @@ def about(kind: str) -> str:
 
 def fields(kind: str, config: Mapping[str, Any]) -> list[NodeField]:
     """The fields of a type of node, filled with a configuration, what is needed first."""
-    schema = _schema(kind)
+    made = _fields(_schema(kind), config, _schema(kind).get("$defs", {}))
+    return sorted(made, key=lambda field: (field.is_seldom, not field.needed))
+
+
+def _fields(
+    schema: Mapping[str, Any],
+    config: Mapping[str, Any],
+    definitions: Mapping[str, Any],
+    prefix: str = "",
+) -> list[NodeField]:
     needed = schema.get("required", ())
     made = list[NodeField]()
     for name, property_schema in schema["properties"].items():
-        made.append(_field(name, property_schema, name in needed, config.get(name)))
-    return sorted(made, key=lambda field: (field.is_seldom, not field.needed))
+        value = config.get(name)
+        group = _group_schema(property_schema, definitions)
+        if group is None:
+            made.append(_field(prefix + name, property_schema, name in needed, value))
+            continue
+        inner = _fields(group, value or {}, definitions, f"{prefix}{name}.")
+        about = str(property_schema.get("description", ""))
+        field = NodeField(
+            name=prefix + name,
+            kind="group",
+            needed=False,
+            about=about,
+            value="given" if value else "",
+            inner=tuple(inner),
+            is_seldom=True,
+        )
+        made.append(field)
+    return made
+
+
+def _group_schema(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """The schema of a field that is a mapping of a few named fields; a JSON Schema, which holds
+    others of its kind, is none."""
+    for form in schema.get("anyOf", [schema]):
+        reference = str(form.get("$ref", ""))
+        found = definitions.get(reference.rpartition("/")[2])
+        if found and "properties" in found and reference not in json.dumps(found):
+            group: Mapping[str, Any] = found
+            return group
+    return None
 
 
 def filled(kind: str, form: Mapping[str, str]) -> dict[str, Any]:
@@ -82,7 +122,9 @@ def changes(kind: str, form: Mapping[str, str], before: Mapping[str, Any]) -> di
 def as_form(kind: str, config: Mapping[str, Any]) -> dict[str, str]:
     """A configuration as the fields of a form that nobody has touched."""
     form = dict[str, str]()
-    for field in fields(kind, config):
+    every = list(fields(kind, config))
+    for field in every:
+        every += field.inner
         form[PREFIX + field.name] = field.value
         for number, row in enumerate(field.rows):
             for column, cell in zip(_COLUMNS, row, strict=True):
@@ -158,6 +200,9 @@ def _rows(value: Any) -> tuple[tuple[str, ...], ...]:
 
 def _read(field: NodeField, form: Mapping[str, str]) -> Any:
     """The value of a field; None where it is empty."""
+    if field.kind == "group":
+        values = {inner.name.rpartition(".")[2]: _read(inner, form) for inner in field.inner}
+        return {name: value for name, value in values.items() if value is not None} or None
     if field.kind == "rows":
         return _read_rows(field, form)
     text = form.get(PREFIX + field.name, "").replace("\r\n", "\n")

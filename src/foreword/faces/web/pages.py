@@ -37,6 +37,7 @@ READ: dict[str, View] = {
     "/sessions/{workflow}/chat/message/{seq:int}": chat.message,
     "/sessions/{workflow}/workflow": workflow.show,
     "/sessions/{workflow}/workflow/picture": workflow.picture,
+    "/sessions/{workflow}/workflow/file": workflow.file,
     "/sessions/{workflow}/plan": plan.show,
     "/sessions/{workflow}/context": context_view.show,
     "/sessions/{workflow}/context/section/{place:int}": context_view.section,
@@ -64,6 +65,7 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/chat/tool": chat.call,
     "/sessions/{workflow}/workflow/node": workflow.save,
     "/sessions/{workflow}/workflow/move": node_editing.move,
+    "/sessions/{workflow}/workflow/repair": workflow.repair,
     "/sessions/{workflow}/workflow/test": chat.test,
     "/sessions/{workflow}/workflow/run": chat.run,
 }

@@ -4,11 +4,14 @@ changed, moved, tested, run, and run on."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import quote
 
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from foreword.director import runner
+from foreword.director.run_files import files_of
+from foreword.errors import UsageError
 from foreword.faces.web import header, node_editing, node_form
 from foreword.faces.web.chat import director_status
 from foreword.faces.web.node_editing import NodeEdit
@@ -69,6 +72,9 @@ class NodeOutput:
     hint: str
     variables: dict[str, str]
     rest: str
+    was: str = ""  # the selector that led nowhere,
+    instead: str = ""  # and the one that was used in its place
+    file: str = ""  # that was kept
 
 
 def show(request: ViewRequest) -> Response:
@@ -84,6 +90,28 @@ def picture(request: ViewRequest) -> Response:
     if found is None:
         return Response(status_code=204, headers=headers)
     return Response(found, headers=headers, media_type="image/jpeg")
+
+
+def file(request: ViewRequest) -> Response:
+    """A file that a node has kept: a picture is shown, all else is for saving."""
+    with request.state() as state:
+        path = files_of(state).find_kept(request.text("path"))
+    is_picture = path.suffix == ".png"
+    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+    if not is_picture:
+        headers["content-disposition"] = f"attachment; filename*=UTF-8''{quote(path.name)}"
+    media_type = "image/png" if is_picture else "application/octet-stream"
+    return FileResponse(path, headers=headers, media_type=media_type)
+
+
+def repair(request: ViewRequest) -> Response:
+    """Make the selector that was used in place of another the node's own."""
+    with request.state() as state:
+        (row,) = [row for row in _rows(nodes.node_entries(state)) if row.id == request.text("node")]
+    if row.last is None or not row.last.instead:
+        raise UsageError(f"there is nothing to repair at {row.id}")
+    changed = {"node": row.id, "config": {"selector": row.last.instead}}
+    return node_editing.change(request, "update_node", changed)
 
 
 def save(request: ViewRequest) -> Response:
@@ -133,7 +161,7 @@ def _stopped_at(runs: list[NodeRun], open_run: str | None) -> str:
 def _rows(entries: Sequence[NodeEntry]) -> list[NodeRow]:
     places = [(entry.around[-1] if entry.around else "", entry.branch) for entry in entries]
     rows = list[NodeRow]()
-    for number, entry in enumerate(entries):
+    for number, entry in enumerate(entries):  # a hundred at most, so that looking twice is cheap
         place = places[number]
         is_first = place not in places[:number]
         is_last = place not in places[number + 1 :]
@@ -156,13 +184,26 @@ def _row(entry: NodeEntry, *, is_first: bool, is_last: bool) -> NodeRow:
         depth=min(len(entry.around), DEEPEST),
         is_otherwise=entry.begins_else,
         config=pretty(entry.config),
-        last=_output(entry.last) if entry.last else None,
+        last=_last_output(entry),
     )
+
+
+def _last_output(entry: NodeEntry) -> NodeOutput | None:
+    """What a node gave last; a repair is offered for the selector that it still has."""
+    if entry.last is None:
+        return None
+    output = _output(entry.last)
+    if output.was and output.was != entry.config.get("selector"):
+        return replace(output, was="", instead="")
+    return output
 
 
 def _output(result: Result) -> NodeOutput:
     output = result.output
     rest = {key: value for key, value in output.items() if key in ("result", "page")}
+    result_fields = output.get("result")
+    given = result_fields if isinstance(result_fields, dict) else {}
+    repaired = given.get("repaired") or {}
     variables = output.get("variables") or {}
     return NodeOutput(
         run=result.run,
@@ -174,4 +215,7 @@ def _output(result: Result) -> NodeOutput:
         hint=str(output.get("hint") or ""),
         variables={str(name): str(value) for name, value in variables.items()},
         rest=pretty(rest) if rest else "",
+        was=str(repaired.get("selector", "")),
+        instead=str(repaired.get("instead", "")),
+        file=str(given.get("path") or ""),
     )
