@@ -14,11 +14,15 @@ import click
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import (
+    ACTION_SECONDS,
     ASSETS,
     ATTACH,
+    KEEP_LOGIN,
     ORIGIN,
+    PAGE_SECONDS,
     PROGRAM,
     WINDOW,
+    BrowserChoice,
     browser_from_options,
 )
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
@@ -92,6 +96,9 @@ REQUESTS_PER_MINUTE = 6_000
 @ASSETS
 @PROGRAM
 @ATTACH
+@KEEP_LOGIN
+@ACTION_SECONDS
+@PAGE_SECONDS
 @click.option("--log", is_flag=True, help="A line on stderr for each request.")
 def serve(
     db: str | None,
@@ -110,6 +117,9 @@ def serve(
     assets: tuple[str, ...],
     program: str | None,
     attach: str | None,
+    keep_login: bool,
+    action_seconds: float | None,
+    page_seconds: float | None,
     log: bool,
 ) -> None:
     """Serve the page and the HTTP API.
@@ -144,9 +154,15 @@ def serve(
     load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
     roots = _roots(also)
-    director_settings = _director_settings(
-        model=model, origins=origins, assets=assets, program=program, attach=attach
+    browser = browser_from_options(
+        origins=origins,
+        assets=assets,
+        program=program,
+        attach=attach,
+        show=False,
+        keep_login=keep_login,
     )
+    director_settings = _director_settings(model, browser.with_limits(action_seconds, page_seconds))
     token, digest = _token(host, folder, file=token_file, new=new_token)
     listening = server.listen(host, port)
     port = listening.getsockname()[1]
@@ -181,28 +197,22 @@ def _exit_now() -> None:
     os._exit(0)
 
 
-def _director_settings(
-    *,
-    model: str | None,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-) -> dict[str, Any]:
+def _director_settings(model: str | None, browser: BrowserChoice) -> dict[str, Any]:
     """How the directors work; what can't be is said now, not to whoever talks to one first."""
     if model:
         from foreword.models.model_names import find_model
 
         find_model(model)
-    rules = browser_from_options(
-        origins=origins, assets=assets, program=program, attach=attach, show=False
-    ).rules
+    rules = browser.rules
     return {
         "model": model or None,
         "origins": rules.origins,
         "assets": rules.assets,
-        "browser": program,
-        "attach": attach,
+        "action_seconds": rules.action_seconds,
+        "page_seconds": rules.page_seconds,
+        "browser": browser.program,
+        "attach": browser.attach,
+        "keep_login": browser.keep_login,
     }
 
 

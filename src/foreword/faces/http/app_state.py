@@ -85,6 +85,9 @@ class Settings:
     assets: tuple[str, ...] = ()
     browser: str | None = None  # the program that is started; else the system's
     attach: str | None = None  # the address of a browser that is running already, in place of one
+    keep_login: bool = False  # whether workflows stay signed in between two browsers
+    action_seconds: float = 5.0  # for an element to be there; the reasons are those of `Rules`
+    page_seconds: float = 20.0  # for a page to load
 
 
 class AppState:

@@ -254,7 +254,10 @@ class Directors:
             window=settings.window,
             create=False,
         )
-        return Director(DirectorResources(session, self._browser, model=settings.model))
+        resources = DirectorResources(
+            session, self._browser, model=settings.model, keep_login=settings.keep_login
+        )
+        return Director(resources)
 
     def _browser(self, restore: Path | None) -> Browser:
         from foreword.browser import Browser
@@ -271,7 +274,13 @@ class Directors:
         """What browsers may open: never the server's own page and API, where a page could do all
         that its user can."""
         settings = self.settings
-        return Rules(origins=settings.origins, assets=settings.assets, own_port=settings.port)
+        return Rules(
+            origins=settings.origins,
+            assets=settings.assets,
+            action_seconds=settings.action_seconds,
+            page_seconds=settings.page_seconds,
+            own_port=settings.port,
+        )
 
     def _need_model(self) -> None:
         if not self.settings.model:
