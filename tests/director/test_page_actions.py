@@ -11,8 +11,9 @@ import pytest
 
 from foreword.browser import Browser, Rules
 from foreword.director import Director, node_tools, runner
+from foreword.errors import BrowserFailed
 from foreword.session.workflow_state import WorkflowState
-from foreword.testing import fake_provider
+from foreword.testing import Reply, fake_provider
 from tests.director.scenes import calls, open_director
 from tests.director.workbench import Workbench, workbench
 
@@ -328,7 +329,7 @@ def test_a_model_that_sees_is_shown_the_picture_that_it_asks_for(
     browser: Browser, bench: Workbench, tmp_path: Path
 ) -> None:
     look = {"action": "screenshot", "look": True, "reason": "see it"}
-    script = [
+    script: list[str | Reply] = [
         calls(debug_navigate={"url": bench.url, "reason": "look"}, debug_action=look),
         "I see it.",
     ]
@@ -339,3 +340,39 @@ def test_a_model_that_sees_is_shown_the_picture_that_it_asks_for(
         assert director.say("What is there?").text == "I see it."
     assert "data:image/png;base64,iVBOR" in json.dumps(provider.requests[-1])
     assert "base64" not in json.dumps(provider.requests[0])
+
+
+class Failing:
+    """A browser that is lost right behind the second click on "Next"."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser, self._clicks = browser, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._browser, name)
+
+    def perform(self, kind: str, *args: Any, **named: Any) -> dict[str, Any]:
+        done = self._browser.perform(kind, *args, **named)
+        self._clicks += kind == "next_page"
+        if kind == "next_page" and self._clicks == 2:
+            error = BrowserFailed("the browser has ended or crashed")
+            error.may_have_happened = True
+            raise error
+        return done
+
+
+def test_a_loop_over_pages_asks_before_it_would_pass_over_one(
+    state: WorkflowState, browser: Browser, bench: Workbench
+) -> None:
+    node_tools.create_node(state, "navigate", {"url": f"{bench.url}/rows"})
+    loop = node_tools.create_node(state, "loop", {"next": 'role=link[name="Next"]'})
+    read = {"selector": "td", "variable": "rows", "many": True, "append": True}
+    node_tools.create_node(state, "extract", read, parent=loop["id"])
+    lost = runner.run_workflow(state, Failing(browser))  # type: ignore[arg-type]
+    assert (lost["status"], lost["key"]) == ("failed", "node2[1]/next")
+    asked = runner.run_workflow(state, browser, resume=lost["run"])
+    assert "it may have happened" in asked["question"]
+    done = runner.run_workflow(state, browser, resume=lost["run"], skip="node2[1]/next")
+    assert done["status"] == "success", done
+    rows = state.get_workflow_variables()["node3.rows"]
+    assert rows == [f"row {number}" for number in range(1, 251)]

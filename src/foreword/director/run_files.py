@@ -87,6 +87,7 @@ class RunFiles:
         return real
 
 
-def files_of(state: WorkflowState, run: str = TEST) -> RunFiles:
-    """The files of a run, or of tests."""
-    return RunFiles(state.root.resolve(), f"workflow-{workflow_digest(state)}", run)
+def files_of(state: WorkflowState, run: str = TEST, root: Path | None = None) -> RunFiles:
+    """The files of a run, or of tests; `root` is that of the project, where the state has none."""
+    folder = state.root if root is None else root
+    return RunFiles(folder.resolve(), f"workflow-{workflow_digest(state)}", run)

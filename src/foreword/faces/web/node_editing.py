@@ -46,7 +46,7 @@ def edit_of(request: ViewRequest, entries: list[NodeEntry]) -> NodeEdit | None:
     """The form that the page was asked for: to `edit` a node, or to `add` one of a type."""
     wanted = request.text("edit")
     if wanted:
-        entry = _entry(entries, wanted)
+        entry = find_entry(entries, wanted)
         return _edit(entry.type, entry.config, node=entry.id, description=entry.description)
     kind = request.text("add")
     if not kind:
@@ -105,7 +105,7 @@ def _change(
             if request.text(name):
                 arguments[name] = request.text(name)
         return "create_node", arguments
-    entry = _entry(entries, node)
+    entry = find_entry(entries, node)
     changed: dict[str, Any] = {}
     config = node_form.changes(kind, request.form, entry.config)
     if config:
@@ -174,7 +174,8 @@ def _place_beside(state: WorkflowState, node: str, *, up: bool) -> dict[str, str
     return None
 
 
-def _entry(entries: list[NodeEntry], name: str) -> NodeEntry:
+def find_entry(entries: list[NodeEntry], name: str) -> NodeEntry:
+    """The node of that name; an error that names those there are."""
     for entry in entries:
         if entry.id == name:
             return entry

@@ -23,7 +23,7 @@ from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 
-MOST_FIELDS = 100  # of a form: the largest of ours has a dozen
+MOST_FIELDS = 400  # of a form: a node that reads a hundred fields has three for each
 
 
 @dataclass(frozen=True)

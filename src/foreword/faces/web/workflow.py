@@ -95,7 +95,8 @@ def picture(request: ViewRequest) -> Response:
 def file(request: ViewRequest) -> Response:
     """A file that a node has kept: a picture is shown, all else is for saving."""
     with request.state() as state:
-        path = files_of(state).find_kept(request.text("path"))
+        files = files_of(state, root=request.app_state.settings.root)
+    path = files.find_kept(request.text("path"))
     is_picture = path.suffix == ".png"
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
     if not is_picture:
@@ -107,10 +108,11 @@ def file(request: ViewRequest) -> Response:
 def repair(request: ViewRequest) -> Response:
     """Make the selector that was used in place of another the node's own."""
     with request.state() as state:
-        (row,) = [row for row in _rows(nodes.node_entries(state)) if row.id == request.text("node")]
-    if row.last is None or not row.last.instead:
-        raise UsageError(f"there is nothing to repair at {row.id}")
-    changed = {"node": row.id, "config": {"selector": row.last.instead}}
+        entry = node_editing.find_entry(nodes.node_entries(state), request.text("node"))
+    last = _last_output(entry)
+    if last is None or not last.instead:
+        raise UsageError(f"there is nothing to repair at {entry.id}")
+    changed = {"node": entry.id, "config": {"selector": last.instead}}
     return node_editing.change(request, "update_node", changed)
 
 
