@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static attack audit soak bench mutants lock clean
+.PHONY: demo test check check-static attack agents audit soak bench mutants lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -13,6 +13,7 @@ AUDIT_INSTALLED := .venv-audit/installed
 MUTANTS_INSTALLED := .venv-mutants/installed
 BROWSER := .venv/browser
 NODE_INSTALLED := .venv/node/installed
+AGENTS_INSTALLED := .agents/installed
 
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
@@ -38,12 +39,18 @@ check-static: $(INSTALLED)
 attack: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
 	@FOREWORD_ATTACK=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m attack $(ARGS)
 
+# Claude Code, Codex, opencode and Gemini CLI themselves, against a provider on this machine. They take a gigabyte on disk
+# and about six minutes, so they are a part of `make soak` and no part of CI.
+agents: $(INSTALLED) $(AGENTS_INSTALLED)
+	@FOREWORD_AGENTS=$(CURDIR)/.agents $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 5 tests/real_agents $(ARGS)
+
 # Known vulnerabilities in what the locks pin. Asks a service on the network, so it is no part of CI.
 audit: $(AUDIT_INSTALLED)
 	@.venv-audit/bin/python requirements/audit.py .venv-audit/bin/pip-audit
 
-# The property tests and the killing of flows at length, then an hour of load on a server. MINUTES=10 for less.
-soak: $(INSTALLED)
+# The real coding agents, the property tests and the killing of flows at length, then an hour of load on a server.
+# MINUTES=10 for less.
+soak: $(INSTALLED) agents
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis tests/engine $(ARGS)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),300) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis --ignore tests/engine $(ARGS)
 	@FOREWORD_SOAK=1 FOREWORD_KILLS=50 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py \
@@ -78,9 +85,10 @@ lock: $(INSTALLED)
 	$(COMPILE) --group audit -o requirements/audit.lock
 	$(COMPILE) pyproject.toml --group mutants -o requirements/mutants.lock
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node
+	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/agents
 
 clean:
-	rm -rf .venv .venv-audit .venv-bench .venv-mutants mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .agents .venv .venv-audit .venv-bench .venv-mutants mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -132,6 +140,15 @@ $(NODE_INSTALLED): requirements/node/package-lock.json | $(INSTALLED)
 	@cp requirements/node/package.json requirements/node/package-lock.json .venv/node/
 	@$(NPM) install --no-save --omit=optional --prefix .venv/node || \
 		{ echo "make: the tests need an npm registry, once, for what requirements/node names" >&2; exit 1; }
+	@touch $@
+
+# Here the optional parts are needed: the programs are binaries for this platform.
+$(AGENTS_INSTALLED): requirements/agents/package-lock.json | $(INSTALLED)
+	@echo "installing the coding agents (once, 400 MB)" >&2
+	@mkdir -p .agents
+	@cp requirements/agents/package.json requirements/agents/package-lock.json .agents/
+	@$(NPM) install --no-save --prefix .agents || \
+		{ echo "make: the coding agents come from an npm registry, once" >&2; exit 1; }
 	@touch $@
 
 $(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv

@@ -171,6 +171,27 @@ def test_what_the_agents_own_summary_says_is_not_said_again(agent: CodingAgent) 
     assert "pytest tests/test_heights.py -k north_pier" in beside
 
 
+def test_after_a_compaction_the_answer_loads_neither_schemas_nor_the_compressor(
+    agent: CodingAgent,
+) -> None:
+    agent.answer("pre_compact_auto")
+    env = {**os.environ, "HOME": str(agent.home), "XDG_CACHE_HOME": str(agent.home / ".cache")}
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "foreword", "hook", "--timeout", "60"],
+        input=agent.event("session_start_compact"),
+        cwd=agent.project,
+        env=env,
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    assert b"Never push to main." in ran.stdout  # tier 0, prepared before the compaction
+    assert b"tidepool/tables.py" in ran.stdout
+    loaded = ran.stderr.decode()
+    for module in ("pydantic", "yaml", "foreword.session.summary", "foreword.context.assemble"):
+        assert f" {module}\n" not in loaded
+
+
 def test_a_resumed_conversation_that_still_holds_our_text_is_not_told_it_again(
     agent: CodingAgent,
 ) -> None:
@@ -611,8 +632,8 @@ def test_options_that_make_no_sense_do_not_stop_the_agent(agent: CodingAgent) ->
 
 
 def test_a_broken_recipe_costs_tier_0_and_not_the_checkpoint(agent: CodingAgent) -> None:
-    agent.answer("pre_compact_auto")
     (agent.project / "foreword" / "recipes" / "coding.yaml").write_text("sections: [", "utf-8")
+    agent.hook(agent.event("pre_compact_auto"))
     ran = agent.hook(agent.event("session_start_compact"))
     assert ran.code == 0
     assert "tidepool/tables.py" in ran.out

@@ -1,11 +1,13 @@
 """The summary that an agent wrote of its own conversation, out of the end of its transcript.
 
-Read without parsing what is not needed: a hook waits for it.
+Read without parsing what is not needed, and without the room that reads whole sessions: an agent
+waits for it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from foreword.coding_agents import trusted_files
@@ -29,17 +31,42 @@ def transcript_ending(event: HookEvent, root: Path) -> str:
 
 def newest_summary(ending: str) -> str:
     """The newest summary in the end of a transcript; empty where there is none."""
-    from foreword.agent_sessions import Compaction
-    from foreword.agent_sessions.reader import bytes_session
-
-    lines = ending.splitlines()
-    for line in reversed(lines):
+    for line in reversed(ending.splitlines()):
         if any(mark in line for mark in _MARKS):
-            session = bytes_session(line.encode("utf-8", "replace"))
-            for event in session.events if session is not None else ():
-                if isinstance(event, Compaction):
-                    return event.summary
+            summary = _summary_in(line)
+            if summary:
+                return summary
     return ""
+
+
+def _summary_in(line: str) -> str:
+    """The summary that a line holds: Claude Code's, Codex's, or that of Gemini CLI."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(value, dict):
+        return ""
+    if value.get("isCompactSummary"):
+        return "\n".join(_texts(value.get("message")))
+    payload = value.get("payload")
+    if value.get("type") == "compacted" and isinstance(payload, dict):
+        return str(payload.get("message") or "")
+    snapshots = [text for text in _texts(value) if _MARKS[-1] in text]
+    return "\n".join(snapshots)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in a message, however deep they are."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if name in ("content", "text", "messages", "$set"):
+                yield from _texts(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _texts(member)
 
 
 def is_in_play(ending: str, words: str) -> bool:

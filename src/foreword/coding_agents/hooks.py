@@ -91,9 +91,10 @@ def answer(event: HookEvent, root: Path, options: Options) -> dict[str, Any] | N
         text = resume.context(root, event, options.recipe)
         fields = {"additionalContext": text} if text else None
     elif event.name == PRE_COMPACT:
-        from foreword.coding_agents import compaction_checkpoint
+        from foreword.coding_agents import compaction_checkpoint, resume
 
         compaction_checkpoint.write(event, root)
+        resume.prepare(root, event, options.recipe)
     elif event.name == POST_TOOL_USE:
         fields = long_results.shorten_result(event, root, options.budget_tokens)
     return _output(event, fields) if fields else None

@@ -10,19 +10,20 @@ somebody else. What fails is told to the log and left out; the rest is still wor
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from foreword.coding_agents import agent_summary, hook_log
 from foreword.coding_agents.hook_events import BEFORE_AGENT, HookEvent, agent_of
 from foreword.coding_agents.templates import RECIPE
-from foreword.errors import UnknownName
+from foreword.errors import ForewordError, UnknownName
 from foreword.text.omission_mark import CHECKPOINT_CUT
 
 if TYPE_CHECKING:
     from foreword.work.checkpoint import Checkpoint
-    from foreword.work.checkpoints import RestoredCheckpoint
 
 # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
 LONGEST = 9_500
@@ -35,6 +36,7 @@ LEADS = (
     " prints what was left out."
 )
 CONVERSATION = "conversation"  # in a checkpoint that a hook wrote: the name of the conversation
+LARGEST_CHECKPOINT = 4 * 1024 * 1024  # bytes; those of hooks have some ten thousand
 MOST_CHANGES = 3  # of what has changed since a checkpoint was written, in one line each
 # The instruction files that each agent sends with every request.
 LOADED_BY_AGENT = {
@@ -43,6 +45,8 @@ LOADED_BY_AGENT = {
     "gemini": ("GEMINI.md",),
     "opencode": ("AGENTS.md",),
 }
+# A compaction takes a model a minute or two; what is older was prepared for another one.
+PREPARED_SECONDS = 900
 SNAPSHOT = "<state_snapshot>"  # opens the summary of Gemini CLI
 FALLBACK = "factory"
 GAP = "\n\n"  # between the parts
@@ -56,11 +60,9 @@ def context(root: Path, event: HookEvent, recipe: str = "") -> str:
     if event.name == BEFORE_AGENT and not _is_due(ending):
         return ""
     summary = agent_summary.newest_summary(ending)
-    tier_0 = _or_empty("tier 0", lambda: _tier_0(root, recipe, event))
+    tier_0 = _or_empty("tier 0", lambda: _prepared_tier_0(event) or _tier_0(root, recipe, event))
     room = LONGEST - len(LEADS) - len(tier_0) - len(2 * GAP)
-    checkpoint = _or_empty(
-        "the newest checkpoint", lambda: _checkpoint(root, event.session, room, summary)
-    )
+    checkpoint = _or_empty("the newest checkpoint", lambda: _checkpoint(root, event, room, summary))
     if not tier_0 and not checkpoint:
         return ""
     return GAP.join(part for part in (LEADS, tier_0, checkpoint) if part)
@@ -79,6 +81,40 @@ def _or_empty(what: str, read: Callable[[], str]) -> str:
     except Exception as error:  # noqa: BLE001 - the other part is still worth having
         hook_log.note(what, f"{type(error).__name__}: {error}")
         return ""
+
+
+def prepare(root: Path, event: HookEvent, recipe: str = "") -> None:
+    """Assemble tier 0 before a compaction, when there is time, for the answer behind it: that one
+    is waited for, and assembling is most of its work."""
+    from foreword.store import private
+
+    text = _or_empty("tier 0", lambda: _tier_0(root, recipe, event))
+    path = _prepared_file(event)
+    private.make_folder(path.parent)
+    for old in path.parent.iterdir():
+        if time() - old.lstat().st_mtime > PREPARED_SECONDS:
+            old.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, private.FILE_MODE), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _prepared_tier_0(event: HookEvent) -> str:
+    """Tier 0 as it was just before the compaction that an event tells of; empty where nobody
+    prepared it."""
+    path = _prepared_file(event)
+    if event.source != "compact" or not path.is_file():
+        return ""
+    is_fresh = time() - path.lstat().st_mtime <= PREPARED_SECONDS
+    return path.read_text("utf-8") if is_fresh else ""
+
+
+def _prepared_file(event: HookEvent) -> Path:
+    from foreword.coding_agents.compaction_checkpoint import phase_of
+    from foreword.store.paths import cache_folder
+
+    return cache_folder() / "tier-0" / f"{phase_of(event.session)}.txt"
 
 
 def _tier_0(root: Path, recipe: str, event: HookEvent) -> str:
@@ -105,28 +141,52 @@ def _tier_0(root: Path, recipe: str, event: HookEvent) -> str:
     return "".join(pieces_of(sections)).strip()
 
 
-def _checkpoint(root: Path, conversation: str, room: int, summary: str) -> str:
-    from foreword.coding_agents.work_state import from_checkpoint
-    from foreword.coding_agents.work_text import work_text
+def _checkpoint(root: Path, event: HookEvent, room: int, summary: str) -> str:
     from foreword.engine.render import boundary_pattern
     from foreword.secrets.masking import mask
+
+    opening, closing = f"<{TAG}>\n", f"\n</{TAG}>"
+    room -= len(opening) + len(closing)
+    text = _checkpoint_text(root, event, room, summary)
+    if not text:
+        return ""
+    text = boundary_pattern(frozenset([TAG])).escape(mask(text))
+    return f"{opening}{_cut_at_line(text, room)}{closing}"
+
+
+def _checkpoint_text(root: Path, event: HookEvent, room: int, summary: str) -> str:
+    """Where the work stood: by the checkpoint of this conversation that was written a moment ago,
+    else by the newest there is, with what has changed since."""
+    own = _own_checkpoint(root, event) if event.source == "compact" else None
+    if own is not None:
+        return _work_lines(own, (), room, summary)
+    newest = _newest_checkpoint(root, event.session)
+    if newest is None:
+        return ""
     from foreword.work import checkpoints
     from foreword.work.checkpoint import as_text
 
-    newest = _newest_checkpoint(root, conversation)
-    if newest is None:
-        return ""
     restored = checkpoints.read(root, None, newest.task, newest.phase)
-    opening, closing = f"<{TAG}>\n", f"\n</{TAG}>"
-    room -= len(opening) + len(closing)
     if CONVERSATION in restored.checkpoint.extra:
-        about = _about_lines(restored)
-        state = from_checkpoint(restored.checkpoint)
-        text = f"{about}{work_text(state, room - len(about), summary)}"
-    else:
-        text = as_text(restored.checkpoint, restored.changes).strip()
-    text = boundary_pattern(frozenset([TAG])).escape(mask(text))
-    return f"{opening}{_cut_at_line(text, room)}{closing}"
+        return _work_lines(restored.checkpoint, restored.changes, room, summary)
+    return as_text(restored.checkpoint, restored.changes).strip()
+
+
+def _own_checkpoint(root: Path, event: HookEvent) -> Checkpoint | None:
+    """The checkpoint of this conversation, read without the store and without its schema, which
+    take longer than all the rest; nothing where it is not as a hook writes it."""
+    from foreword.coding_agents import trusted_files
+    from foreword.coding_agents.compaction_checkpoint import phase_of, task_of
+    from foreword.work.checkpoint import file_name, from_data
+
+    path = root / ".checkpoints" / file_name(task_of(root), phase_of(event.session))
+    try:
+        data = json.loads(trusted_files.tail(path, LARGEST_CHECKPOINT))
+        checkpoint = from_data(data)
+    except (ForewordError, ValueError, TypeError, AttributeError, KeyError):
+        return None
+    is_own = bool(event.session) and checkpoint.extra.get(CONVERSATION) == event.session
+    return checkpoint if is_own else None
 
 
 def _newest_checkpoint(root: Path, conversation: str) -> Checkpoint | None:
@@ -144,12 +204,15 @@ def _newest_checkpoint(root: Path, conversation: str) -> Checkpoint | None:
     return max(own or readable, key=lambda checkpoint: checkpoint.written_at, default=None)
 
 
-def _about_lines(restored: RestoredCheckpoint) -> str:
-    """Which checkpoint it is, and what is no longer as it says."""
-    checkpoint = restored.checkpoint
+def _work_lines(checkpoint: Checkpoint, changes: Sequence[str], room: int, summary: str) -> str:
+    """Which checkpoint it is, what is no longer as it says, and where the work stood."""
+    from foreword.coding_agents.work_state import from_checkpoint
+    from foreword.coding_agents.work_text import work_text
+
     lines = [f"{checkpoint.task}, checkpoint {checkpoint.sequence} of {checkpoint.written_at}"]
-    lines += [f"changed since: {change}" for change in restored.changes[:MOST_CHANGES]]
-    return "".join(f"{line}\n" for line in lines)
+    lines += [f"changed since: {change}" for change in changes[:MOST_CHANGES]]
+    about = "".join(f"{line}\n" for line in lines)
+    return f"{about}{work_text(from_checkpoint(checkpoint), room - len(about), summary)}"
 
 
 def _cut_at_line(text: str, room: int) -> str:

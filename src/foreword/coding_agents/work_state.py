@@ -2,7 +2,8 @@
 which names are in play.
 
 Made from the messages by the built-in compressor and by the calls; kept as a checkpoint; written
-out by `work_text`. Pure.
+out by `work_text`. Pure. The compressor is imported where it is used: a hook that only reads a
+checkpoint back is waited for.
 """
 
 from __future__ import annotations
@@ -11,15 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from foreword.agent_sessions.file_actions import file_work
-from foreword.message import Message, Text
-from foreword.session.summary import compress
-from foreword.session.summary.name_weights import literals
-from foreword.session.summary.summary_text import EarlierSummary, Part, read, shorten_line, write
-from foreword.text.sentences import sentences
-from foreword.tokens import Counter
-
 if TYPE_CHECKING:
+    from foreword.message import Message
+    from foreword.session.summary.summary_text import EarlierSummary
+    from foreword.tokens import Counter
     from foreword.work.checkpoint import Checkpoint
 
 LOOKED_FOR = 50  # characters of a line, to tell whether it was said: its end may be shortened
@@ -68,6 +64,10 @@ def work_state(
 ) -> WorkState:
     """Where the work stands at the end of these messages, its lines and names in about so many
     tokens."""
+    from foreword.session.summary import compress
+    from foreword.session.summary.name_weights import literals
+    from foreword.session.summary.summary_text import read
+
     summary = compress(messages, room_tokens, counter, earlier=earlier, query=query)
     found = read(summary.text)
     replied = _last_words(messages, "assistant")
@@ -96,6 +96,8 @@ def _by_speaker(
 ) -> tuple[tuple[str, ...], list[str]]:
     """The lines that somebody said, and those that only a tool printed or a file holds: raw output
     is for whoever asks for it, but the names in it may be needed."""
+    from foreword.message import Text
+
     texts = list[str]()
     for message in messages:
         texts += [part.text for part in message.parts if isinstance(part, Text)]
@@ -109,6 +111,8 @@ def _by_speaker(
 
 def first_request(messages: Iterable[Message]) -> str:
     """What the user wants: the first words that a person typed."""
+    from foreword.session.summary.summary_text import shorten_line
+
     for message in messages:
         if message.role == "user" and message.kind == "conversation" and message.text.strip():
             return shorten_line(message.text)
@@ -116,6 +120,8 @@ def first_request(messages: Iterable[Message]) -> str:
 
 
 def _last_words(messages: Sequence[Message], role: str) -> str:
+    from foreword.message import Text
+
     for message in reversed(messages):
         if message.role == role and message.kind == "conversation":
             texts = [part.text for part in message.parts if isinstance(part, Text)]
@@ -127,6 +133,9 @@ def _last_words(messages: Sequence[Message], role: str) -> str:
 
 def _questions(replied: str, messages: Sequence[Message]) -> list[str]:
     """What the agent asked in its last words and nobody has answered yet."""
+    from foreword.session.summary.summary_text import shorten_line
+    from foreword.text.sentences import sentences
+
     for message in reversed(messages):
         if message.role == "user" and message.kind == "conversation" and not message.results:
             return []
@@ -161,6 +170,8 @@ def _names_of(found: EarlierSummary) -> tuple[str, ...]:
 
 def _file_lines(messages: Sequence[Message]) -> tuple[str, ...]:
     """The files and what was done to them: the changed ones first, of each the newest."""
+    from foreword.agent_sessions.file_actions import file_work
+
     work = file_work(messages)
     newest = sorted(work, key=lambda path: (work[path].is_changed, work[path].last), reverse=True)
     return tuple(f"{path}: {work[path]}" for path in newest[:MOST_FILES])
@@ -210,6 +221,8 @@ def from_checkpoint(checkpoint: Checkpoint) -> WorkState:
 
 def as_summary(state: WorkState) -> str:
     """The state as the summary of an earlier compression, to be folded into the next one."""
+    from foreword.session.summary.summary_text import Part, write
+
     parts: dict[Part, list[str]] = {
         "user": list(state.user_words),
         "decisions": list(state.decisions),

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from foreword.coding_agents.work_state import WorkState
-from foreword.session.summary.name_weights import literals
-from foreword.text.words import STOP_WORDS, occurs, words
+from foreword.text.words import STOP_WORDS, is_literal, names, occurs, words
 
 # Of the room, for each part at first. Judged on the development compactions beside the summaries
 # written then: with names at half of it 84% of what was needed later is there, at a third of it as
@@ -41,6 +40,7 @@ NAMES = "Names in play"
 SAID = 0.75  # of a line's words, in what the reader has, for it to be said there already
 PER_NAME = 2.0  # what a new name is worth beside the line itself
 OVERHEAD = 40  # characters added to the length of every line: a short one is not better for it
+SHORTEST_NAME = 4  # characters: a shorter one is in any text
 ROW = 4  # characters around the names of a row
 _SEPARATOR = ", "
 
@@ -104,7 +104,7 @@ def _take(taken: dict[int, str], lines: Sequence[str], writer: _Writer, room: in
     for at, line in enumerate(lines):
         if at in taken:
             continue
-        new = [name for name in literals(line) if not writer.has(name)]
+        new = [name for name in _names_in(line) if not writer.has(name)]
         if not new and _is_said(line, writer):
             continue
         ranks[at] = (1 + PER_NAME * len(new)) / (len(line) + OVERHEAD)
@@ -115,6 +115,12 @@ def _take(taken: dict[int, str], lines: Sequence[str], writer: _Writer, room: in
             taken[at] = lines[at]
             used += size
             writer.add(lines[at])
+
+
+def _names_in(line: str) -> list[str]:
+    """The names in a line, each once."""
+    found = dict.fromkeys(name for name in names(line) if is_literal(name))
+    return [name for name in found if len(name) >= SHORTEST_NAME]
 
 
 def _is_said(line: str, writer: _Writer) -> bool:
