@@ -33,6 +33,7 @@ _TEXT_KEYS = {  # by the fields of HookEvent
     "instructions": "custom_instructions",
     "tool": "tool_name",
     "agent": "agent",
+    "summary": "summary",
 }
 
 
@@ -49,6 +50,7 @@ class HookEvent:
     instructions: str = ""  # what the user said should be kept
     tool: str = ""
     agent: str = ""  # which it is, where it says so
+    summary: str = ""  # what the agent wrote of its conversation, where it gives that and no file
     tool_input: Mapping[str, Any] = field(default_factory=dict)
     tool_response: Any = None
     # the conversation itself, where the agent gives that and no file

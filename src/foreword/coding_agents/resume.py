@@ -59,7 +59,7 @@ def context(root: Path, event: HookEvent, recipe: str = "") -> str:
         return ""
     if event.name == BEFORE_AGENT and not _is_due(ending):
         return ""
-    summary = agent_summary.newest_summary(ending)
+    summary = event.summary or agent_summary.newest_summary(ending)
     tier_0 = _or_empty("tier 0", lambda: _prepared_tier_0(event) or _tier_0(root, recipe, event))
     room = LONGEST - len(LEADS) - len(tier_0) - len(2 * GAP)
     checkpoint = _or_empty("the newest checkpoint", lambda: _checkpoint(root, event, room, summary))

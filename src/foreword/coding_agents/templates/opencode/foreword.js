@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process"
 
 const FOREWORD = "foreword"
+const brought = new Map() // what came back, by the id of the summary it stands behind
 const LARGE = 16000 // characters of a result, below which nothing is asked
 
 // What `foreword hook` answers to an event; nothing where it has nothing to say.
@@ -34,14 +35,21 @@ export const Foreword = async ({ client, directory }) => ({
       await ask(directory, { hook_event_name: "PreCompact", session_id: sessionID, transcript }, 20)
     } catch {}
   },
-  event: async ({ event }) => {
-    if (event.type !== "session.compacted") return
+  // Behind the newest summary stands what Foreword brings back, the same text in every request.
+  "experimental.chat.messages.transform": async (_, output) => {
     try {
-      const id = event.properties.sessionID
-      const answer = await ask(directory, { hook_event_name: "SessionStart", source: "compact", session_id: id }, 9)
-      if (!answer.additionalContext) return
-      const parts = [{ type: "text", text: answer.additionalContext, synthetic: true }]
-      await client.session.prompt({ path: { id }, body: { noReply: true, parts } })
+      const at = output.messages.findLastIndex((one) => one.info.role === "assistant" && one.info.summary === true)
+      const next = at < 0 ? undefined : output.messages.slice(at + 1).find((one) => one.info.role === "user")
+      if (!next) return
+      const { id, sessionID } = output.messages[at].info
+      if (!brought.has(id)) {
+        const summary = output.messages[at].parts.map((part) => part.text ?? "").join("\n")
+        const event = { hook_event_name: "SessionStart", source: "compact", session_id: sessionID, summary }
+        brought.set(id, (await ask(directory, event, 9)).additionalContext ?? "")
+      }
+      const text = brought.get(id)
+      if (!text) return
+      next.parts.push({ id: `prt_foreword_${id}`, sessionID, messageID: next.info.id, type: "text", text, synthetic: true })
     } catch {}
   },
   "tool.execute.after": async ({ tool, sessionID, args }, result) => {
