@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static attack agents audit soak bench mutants lock clean
+.PHONY: demo test check check-static attack agents audit sites soak bench mutants lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -14,6 +14,8 @@ MUTANTS_INSTALLED := .venv-mutants/installed
 BROWSER := .venv/browser
 NODE_INSTALLED := .venv/node/installed
 AGENTS_INSTALLED := .agents/installed
+SMALL_SITES_INSTALLED := .venv/sites/installed
+SITES_INSTALLED := .venv-sites/installed
 
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
@@ -24,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
-test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
+test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED) $(SMALL_SITES_INSTALLED)
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 10 $(ARGS)
 
 check: check-static test
@@ -43,6 +45,10 @@ attack: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
 # and about six minutes, so they are a part of `make soak` and no part of CI.
 agents: $(INSTALLED) $(AGENTS_INSTALLED)
 	@FOREWORD_AGENTS=$(CURDIR)/.agents $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 5 tests/real_agents $(ARGS)
+
+# The browser on applications of other makers: all are installed (once), started on loopback, looked at and worked on.
+sites: $(INSTALLED) $(BROWSER) $(SMALL_SITES_INSTALLED) $(SITES_INSTALLED)
+	@FOREWORD_SITES=1 $(BIN)/python -m pytest -q tests/sites $(ARGS)
 
 # Known vulnerabilities in what the locks pin. Asks a service on the network, so it is no part of CI.
 audit: $(AUDIT_INSTALLED)
@@ -84,11 +90,14 @@ lock: $(INSTALLED)
 	$(COMPILE) pyproject.toml --group bench -o requirements/bench.lock
 	$(COMPILE) --group audit -o requirements/audit.lock
 	$(COMPILE) pyproject.toml --group mutants -o requirements/mutants.lock
+	$(COMPILE) --group small-sites -o requirements/small-sites.lock
+	$(COMPILE) --group sites -o requirements/sites.lock
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node
+	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node-sites
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/agents
 
 clean:
-	rm -rf .agents .venv .venv-audit .venv-bench .venv-mutants mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .agents .venv .venv-audit .venv-bench .venv-mutants .venv-sites mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -101,7 +110,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 # An environment does not survive being copied or moved: the copy would run the original's code.
 ifneq ($(wildcard .venv/home),)
 ifneq ($(shell cat .venv/home),$(CURDIR))
-$(shell rm -rf .venv .venv-audit .venv-bench .venv-mutants)
+$(shell rm -rf .venv .venv-audit .venv-bench .venv-mutants .venv-sites)
 endif
 endif
 
@@ -149,6 +158,21 @@ $(AGENTS_INSTALLED): requirements/agents/package-lock.json | $(INSTALLED)
 	@cp requirements/agents/package.json requirements/agents/package-lock.json .agents/
 	@$(NPM) install --no-save --prefix .agents || \
 		{ echo "make: the coding agents come from an npm registry, once" >&2; exit 1; }
+	@touch $@
+
+# Nothing of Foreword is in these: what the tests work on is not what they work with.
+$(SMALL_SITES_INSTALLED): requirements/small-sites.lock | $(INSTALLED)
+	@test -x .venv/sites/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv/sites
+	@$(BIN)/uv pip sync -q --python .venv/sites/bin/python --require-hashes requirements/small-sites.lock
+	@touch $@
+
+$(SITES_INSTALLED): requirements/sites.lock requirements/node-sites/package-lock.json | $(INSTALLED)
+	@echo "setting up .venv-sites (once, about a gigabyte)" >&2
+	@test -x .venv-sites/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-sites
+	@$(BIN)/uv pip sync -q --python .venv-sites/bin/python --require-hashes requirements/sites.lock
+	@mkdir -p .venv-sites/node
+	@cp requirements/node-sites/package.json requirements/node-sites/package-lock.json .venv-sites/node/
+	@$(NPM) install --no-save --omit=optional --prefix .venv-sites/node
 	@touch $@
 
 $(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv

@@ -25,6 +25,7 @@
     const pointed = POINTERS.has(style.cursor) && style.pointerEvents !== 'none' && outer && getComputedStyle(outer).cursor !== style.cursor;
     const marked = element.hasAttribute('onclick') || element.getAttribute('tabindex') === '0';
     return (pointed || marked) && tree.hasSize(element) && !element.querySelector(INSIDE)
+      && !element.shadowRoot?.querySelector(INSIDE)
       && clean(element.innerText, LONG + 1).length <= LONG;
   };
   const isControl = (element, role, style, context) => USED.has(role) || tagOf(element) === 'IFRAME' || tagOf(element) === 'FRAME'
@@ -77,6 +78,7 @@
     if (shown) fact.icon = shown.name;
     // It is in the page for assistive technology, and nobody can click on it as it is.
     if (context.clip || !tree.hasSize(element)) fact.visible = false;
+    if (context.inert) fact.covered = true;  // something else is in front until it is closed
     return fact;
   };
   const note = (element, role, context) => {
@@ -93,13 +95,14 @@
     if (!PLACES.has(role) && !tree.idOf(element) && !element.getAttribute('data-testid')) return null;
     return {element, role, name: PLACES.has(role) ? accessible.name(element) : '', words: ''};
   };
+  const isSender = (element) => (tagOf(element) === 'BUTTON' || tagOf(element) === 'INPUT') && ['submit', 'image'].includes(element.type) && element.form !== null;
   const add = (element, role, context) => {
     const name = label(element, role), known = role + ' ' + name;
     const turn = turns.get(known) || 0;
     turns.set(known, turn + 1);
     if ((context.row && context.row.isBeyond) || facts.length >= MOST) { passed += 1; return; }
     const row = context.row ? {number: context.row.number, text: context.row.text, menu: context.row.isMenu} : null;
-    facts.push({fact: describe(element, role, name, context), row, form: context.form, heading,
+    facts.push({fact: describe(element, role, name, context), row, form: context.form, heading, sends: isSender(element),
       about: [idOf(element), element.getAttribute('name') || '', element.getAttribute('autocomplete') || ''],
       frame: frames.indexOf(element), inside: context.places.filter(place => place.name && PLACES.has(place.role)).map(place => [place.role, clean(place.name, LONG)])});
     found.push({element, role, name, known, turn, places: context.places});
@@ -107,9 +110,10 @@
   const visit = (element, outer) => {
     const style = getComputedStyle(element);
     if (SKIPPED.has(tagOf(element)) || tree.isGone(element, style)) return;
-    if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return;
+    if (element.getAttribute('aria-hidden') === 'true') return;
     const role = accessible.role(element), isDrawn = style.visibility === 'visible';
-    const context = {...outer, clip: tree.clip(outer.clip, element, style), row: outer.members.get(element) || outer.row};
+    const context = {...outer, clip: tree.clip(outer.clip, element, style), row: outer.members.get(element) || outer.row,
+      inert: outer.inert || element.hasAttribute('inert')};
     if (isDrawn) note(element, role, context);
     if (tagOf(element) === 'FORM') context.form = forms.length - 1;
     const used = isDrawn && isControl(element, role, style, context);
@@ -121,7 +125,7 @@
     context.members = isEditable(element) ? new Map() : rowsIn(element, inner, rows);
     for (const child of inner.reverse()) waiting.push([child, context]);
   };
-  const top = {clip: '', row: null, form: -1, control: false, places: [], members: new Map()};
+  const top = {clip: '', row: null, inert: false, form: -1, control: false, places: [], members: new Map()};
   const waiting = document.body ? [[document.body, top]] : [];
   while (waiting.length) visit(...waiting.pop());
   for (const one of found) one.isAlone = turns.get(one.known) === 1;

@@ -44,5 +44,18 @@
     return style.visibility === 'visible' && style.fontSize !== '0px'
       && (box === null || box.checkVisibility({opacityProperty: true}));
   };
-  return {clean, tagOf, idOf, children, elements, parent, contains, isGone, hasSize, clip, isReadable};
+  const WORDLESS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG']);
+  // The first texts in an element, each as it stands in one place.
+  const texts = (element, most) => {
+    const found = [], waiting = [element];
+    while (waiting.length && found.length < most) {
+      const node = waiting.pop();
+      if (node.nodeType === Node.TEXT_NODE) {
+        const words = clean(node.data, node.data.length);
+        if (words) found.push(words);
+      } else if (node.nodeType === Node.ELEMENT_NODE && !WORDLESS.has(tagOf(node))) waiting.push(...children(node).reverse());
+    }
+    return found;
+  };
+  return {clean, texts, tagOf, idOf, children, elements, parent, contains, isGone, hasSize, clip, isReadable};
 })()

@@ -53,10 +53,12 @@
     const isDialog = ['dialog', 'alertdialog'].includes(accessible.role(shown));
     return {cover: `${isDialog ? 'a dialog' : 'something'} covers the page: ${nameOf(shown) || shown.localName}`, covered: behind};
   };
+  // What stands for something that is still to come: a skeleton of whatever size, or a sign over much of the page.
   const isWaiting = (element) => {
-    const words = `${element.getAttribute('class') || ''} ${tree.idOf(element)} ${element.getAttribute('data-testid') || ''}`;
-    const box = element.getBoundingClientRect();
-    return WAITING.test(words) && box.width * box.height > LARGE * innerWidth * innerHeight && element.checkVisibility({visibilityProperty: true, opacityProperty: true});
+    const named = `${element.getAttribute('class') || ''} ${tree.idOf(element)} ${element.getAttribute('data-testid') || ''}`;
+    const words = WAITING.exec(named.replace(/([a-z])(?=[A-Z])/g, '$1-')), box = element.getBoundingClientRect();
+    if (!words || !element.checkVisibility({visibilityProperty: true, opacityProperty: true})) return false;
+    return box.width * box.height > (words[2].toLowerCase() === 'skeleton' ? 0 : LARGE * innerWidth * innerHeight);
   };
   const busyOf = (elements) => {
     if (document.readyState === 'loading') return 'its document is not complete';

@@ -17,6 +17,9 @@ FIRST_ROWS = 3  # of rows that are alike, those whose elements are told unasked 
 # Of the best score in a form, for everything in that form: who asks for the login wants its fields,
 # and at half of this a word that is elsewhere by chance comes before them.
 FORM_SHARE = 0.5
+# Of its own score, for the button that sends a form: who wants to save or to log in means it, and
+# not the link of the same words that leads to the form. At 1 the link comes first on Wagtail.
+SUBMIT_WEIGHT = 2.0
 # Of the score of what an element is in, beside its own: a heading speaks of everything below it.
 AROUND_SHARE = 0.3
 # Of a score, for what can't be clicked on as it is: it comes after what can, and is not lost.
@@ -45,17 +48,34 @@ def ranking(elements: Sequence[dict[str, Any]], instruction: str, limit: int) ->
 
 
 def _scores(elements: Sequence[dict[str, Any]], instruction: str) -> list[float]:
-    """How much the words of each element, and of what it is in, have to do with the instruction."""
+    """How much the words of each element, of its row and of what it is in, have to do with the
+    instruction. A later row counts only where its own words do: "Select row" is in all of them."""
     query = with_meanings(instruction)
-    own = relevance.rank([with_meanings(_own_words(element)) for element in elements], query)
-    around = relevance.rank([with_meanings(_words_around(element)) for element in elements], query)
-    return [mine + AROUND_SHARE * theirs for mine, theirs in zip(own, around, strict=True)]
+    own = _ranks([with_meanings(_own_words(element)) for element in elements], query)
+    rows = _ranks([_row_text(element) for element in elements], instruction)
+    around = _ranks([with_meanings(_words_around(element)) for element in elements], query)
+    scores = []
+    for at, element in enumerate(elements):
+        if _is_later_row(element) and not rows[at]:
+            scores.append(0.0)
+        else:
+            weight = SUBMIT_WEIGHT if element["sends"] else 1.0
+            scores.append(weight * own[at] + rows[at] + AROUND_SHARE * around[at])
+    return scores
+
+
+def _ranks(passages: Sequence[str], query: str) -> list[float]:
+    # What stands beside something on a page need have nothing to do with it.
+    return relevance.rank(passages, query, neighbours=False)
 
 
 def _own_words(element: dict[str, Any]) -> str:
     fact = element["fact"]
-    row = element["row"]["text"] if element["row"] else ""
-    return " ".join([fact["role"], fact["name"], fact.get("near", ""), *element["about"], row])
+    return " ".join([fact["role"], fact["name"], fact.get("near", ""), *element["about"]])
+
+
+def _row_text(element: dict[str, Any]) -> str:
+    return str(element["row"]["text"]) if element["row"] and not element["row"]["menu"] else ""
 
 
 def _words_around(element: dict[str, Any]) -> str:

@@ -35,8 +35,7 @@
   };
   // Words of a row that no other has, as in its first cell.
   const wordsOf = (members, texts) => (number) => {
-    const cells = [...members[number].querySelectorAll('td, th, h1, h2, h3, h4, a, span, div, p')].filter(cell => !cell.children.length).slice(0, MOST_CELLS);
-    const candidates = [...cells.map(cell => clean(cell.innerText, LONG + 1)), texts[number]];
+    const candidates = [...tree.texts(members[number], MOST_CELLS), texts[number]];
     return candidates.find(words => words.length > 1 && words.length <= LONG && !texts.some((text, other) => other !== number
       && text.toLowerCase().includes(words.toLowerCase()))) || '';
   };

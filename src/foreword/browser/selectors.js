@@ -2,10 +2,11 @@
 // class, the same within a named place, and only then numbers. Each is tried by the caller before it is given out.
 (tree) => {
   const {tagOf, idOf} = tree;
-  const LONGEST_NAME = 80, LONGEST_AROUND = 400, MOST_PLACES = 3, MOST_CLASSES = 3;
+  const LONGEST_NAME = 80, MOST_TEXTS = 60, MOST_BESIDE = 50, MOST_PLACES = 3, MOST_CLASSES = 3;
   const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'data-automation-id'];
   // Attributes that say what an element is or does.
-  const TELLING = ['name', 'aria-label', 'title', 'placeholder', 'alt', 'formaction', 'value', 'type', 'rel', 'for'];
+  const TELLING = ['name', 'aria-label', 'title', 'placeholder', 'alt', 'formaction'];
+  const ALIKE = ['value', 'type', 'rel', 'for'];  // others often have the same
   const STATES = /^(is|has|ng|js|v)-|active|selected|current|hover|focus|open|expanded|collapsed|disabled|enabled|checked|visible|hidden|shown|odd|even|first|last|loading|dirty|valid|touched/i;
   const GENERATED = /\d{3,}|\d[a-f]|[a-f]\d|[0-9a-f]{8,}|^[:«_]?r\d|^ember|^mui-|^radix-|^headlessui|emotion|^css-|^sc-|^jsx-|^svelte-|[-_:]\d+$|\$\d/i;
   const ICON = /^(fa|bi|mdi|ti|ri|icon|glyphicon|octicon|pi|la|codicon|lucide|material|jp)-(?!(fw|lg|spin|solid|regular|brands|icon|icons)$)[a-z][\w-]*|[a-z]-icon$/i;
@@ -39,12 +40,12 @@
     if (plain === name) return `role=${role}[name=${quoted(name)}]`;
     return plain ? `role=${role}[name*=${quoted(plain)}]` : '';  // the sign of an icon font is no part of it
   };
-  const byAttributes = (element) => {
+  const byAttributes = (element, names) => {
     const tag = element.localName, tries = [];
-    const href = element.getAttribute('href');
+    const href = names === TELLING ? element.getAttribute('href') : '';
     if (href && !/^(#$|data:|javascript:)/i.test(href) && href.length < 200) tries.push(`${tag}[href=${quoted(href)}]`);
-    const given = [...element.attributes].map(one => one.name).filter(name => name.startsWith('data-') && !TEST_IDS.includes(name));
-    for (const name of [...TELLING, ...given]) {
+    const given = names !== TELLING ? [] : [...element.attributes].map(one => one.name).filter(name => name.startsWith('data-') && !TEST_IDS.includes(name));
+    for (const name of [...names, ...given]) {
       const value = element.getAttribute(name);
       if (!value || value.length > LONGEST_NAME || (name.startsWith('data-') && isGenerated(value))) continue;
       if (name === 'value' && !['BUTTON', 'INPUT'].includes(tagOf(element))) continue;
@@ -92,15 +93,15 @@
   };
   // An element within one around it, by words that none beside that one has.
   const byWordsAround = (element, inner) => {
-    const tries = [];
-    for (let at = element.parentElement, up = 0; at && at !== document.body && up < 8 && tries.length < 9; at = at.parentElement, up++) {
-      if (tree.clean(at.innerText, LONGEST_AROUND + 1).length > LONGEST_AROUND) break;
-      const beside = [...(at.parentElement?.children || [])].filter(other => other !== at && other.localName === at.localName);
-      if (!beside.length) continue;
-      const others = beside.map(other => tree.clean(other.textContent, LONGEST_AROUND).toLowerCase());
-      const leaves = [...at.querySelectorAll('*')].filter(part => !part.children.length && !element.contains(part));
-      const words = leaves.map(part => tree.clean(part.textContent, LONGEST_NAME + 1)).find(text => /\p{L}/u.test(text)
-        && text.length <= LONGEST_NAME && !others.some(other => other.includes(text.toLowerCase())));
+    const tries = [], own = new Set(tree.texts(element, MOST_TEXTS));
+    for (let at = tree.parent(element), up = 0; at && at !== document.body && up < 16 && tries.length < 9; at = tree.parent(at), up++) {
+      const beside = [...(at.parentNode?.children || [])].filter(other => other !== at && other.localName === at.localName);
+      if (!beside.length || tagOf(at) === 'SLOT') continue;
+      const inside = tree.texts(at, MOST_TEXTS);
+      if (inside.length === MOST_TEXTS) break;
+      const others = beside.slice(0, MOST_BESIDE).map(other => tree.texts(other, MOST_TEXTS).join(' ').toLowerCase());
+      const words = inside.find(text => /\p{L}/u.test(text) && text.length > 1 && text.length <= LONGEST_NAME && !own.has(text)
+        && !others.some(other => other.includes(text.toLowerCase())));
       if (words) tries.push(...inner.map(one => `${short(at)}:has-text(${quoted(words)}) >> ${one}`));
     }
     return tries;
@@ -114,7 +115,7 @@
     if (isAlone && named && !isCount) best.push(named);
     if (id && !isGenerated(id)) best.push(byId(id));
     if (isAlone && named && isCount) best.push(named);  // a count or a date in a name changes
-    const attributes = byAttributes(element), byClasses = byClass(element);
+    const attributes = byAttributes(element, TELLING), alike = byAttributes(element, ALIKE), byClasses = byClass(element);
     const inPlaces = [];
     for (const place of places.slice(0, MOST_PLACES)) {
       const outer = placeSelector(place);
@@ -128,7 +129,7 @@
     const words = name && !named ? [`${short(element)}:has-text(${quoted(tree.clean(name, LONGEST_NAME))})`] : [];
     const around = [...words, ...byIcon(element), ...(isAlone && name ? [] : byWordsAround(element, inner))];
     const numbered = [...(id && isGenerated(id) ? [byId(id)] : []), ...(named ? [`${named} >> nth=${turn}`] : []), path(element)];
-    return [...new Set([...best, ...attributes, ...(isAlone ? [] : inPlaces), ...byClasses, ...text, ...(isAlone ? inPlaces : []), ...around, ...byKind(element), ...numbered])].filter(Boolean);
+    return [...new Set([...best, ...attributes, ...(isAlone ? [] : inPlaces), ...byClasses, ...alike, ...text, ...(isAlone ? inPlaces : []), ...around, ...byKind(element), ...numbered])].filter(Boolean);
   };
   return {tries, path, short, classes, icon, isGenerated};
 }

@@ -46,9 +46,9 @@ _TABLE = (
 _SEARCH = "SELECT rowid, -bm25(passage, 1.0, ?) FROM passage WHERE passage MATCH ? AND rowid < ?"
 
 
-def rank(passages: Sequence[str], query: str) -> list[float]:
-    """A score for each passage: 0 without a match, higher is better; a neighbour of a match gets
-    a share of it."""
+def rank(passages: Sequence[str], query: str, *, neighbours: bool = True) -> list[float]:
+    """A score for each passage: 0 without a match, higher is better; unless `neighbours` have
+    nothing to do with each other, a neighbour of a match gets a share of it."""
     named, terms = _terms(_usable(query[:LONGEST_QUERY]))
     if not passages or not (named or terms):
         return [0.0] * len(passages)
@@ -58,7 +58,7 @@ def rank(passages: Sequence[str], query: str) -> list[float]:
         for row, score in _search(index, wanted, len(passages)):
             scores[row] += boost * score
     index.close()
-    return _with_neighbours(scores)
+    return _with_neighbours(scores) if neighbours else scores
 
 
 def _terms(query: str) -> tuple[list[str], list[str]]:

