@@ -371,6 +371,7 @@ def jupyterlab(folder: Path) -> Iterator[Application]:
                 opening("/lab?reset"),
                 _patience(),
                 clicking(ready),
+                _patience(9),  # the folder is there when the answer is, which is held back
                 typing("input.jp-DirListing-editor", "{{row.name}}"),
                 ("press", {"keys": "Enter", "selector": "input.jp-DirListing-editor"}, {}),
                 _patience(2),
