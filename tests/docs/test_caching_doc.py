@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.session import cache_reuse, call_memory, history_section
+from foreword.session import cache_reuse, call_memory, history_plan
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "caching.md"
@@ -22,7 +22,8 @@ def test_every_reason_of_a_break_is_explained() -> None:
         cache_reuse.FIRST,
         call_memory.COMPRESSED,
         call_memory.UNDONE,
-        history_section.LEFT_OUT,
-        history_section.SHORTENED,
+        history_plan.LEFT_OUT,
+        history_plan.SHORTENED,
+        history_plan.SUMMARY_SHORTENED,
     ):
         assert f"`{reason}`" in text

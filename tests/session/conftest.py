@@ -12,9 +12,10 @@ from tests.sessions import Open
 
 @pytest.fixture
 def start_session(open_session: Open) -> Open:
-    """Opens sessions on one store."""
+    """Opens sessions on one store, which cut and do not compress: their limits are those of the
+    window."""
 
     def open_one(budget: int = 2000, **more: Any) -> foreword.Session:
-        return open_session(budget=budget, **more)
+        return open_session(**{"budget": budget, "compress_at": "90%", "warn_at": "80%", **more})
 
     return open_one

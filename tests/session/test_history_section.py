@@ -14,7 +14,8 @@ from foreword.engine.render import scale_of_tags
 from foreword.message import IMAGE_TOKENS, NO_RESULT, Message, Text
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Section
-from foreword.session.history_section import LEFT_OUT, SHORTENED, HistoryWriter
+from foreword.session.history_plan import LEFT_OUT, SHORTENED
+from foreword.session.history_section import HistoryWriter
 from foreword.session.timeline import Group, TimelineMessage
 from foreword.tokens import Counter, counter
 from tests.sessions import Open, call, numbered_message, results, shown_numbers, words
@@ -239,8 +240,8 @@ def test_a_message_that_would_leave_much_of_the_room_empty_is_shortened_and_the_
     assert text_of_tokens("answer", 500) in package.text
     assert "log line 0" in package.text
     assert "earlier message" not in package.text
-    # as full as after any cut, less the quarter that a first message may need in front
-    assert 800 <= package.report.total_tokens <= 950
+    # as full as after any cut, less the share that a first message may need in front
+    assert 950 <= package.report.total_tokens <= 1_200
     session.append({"role": "user", "content": "go on"})
     session.context()
     assert usage_of(session)["prefix_break"] == ""
@@ -272,8 +273,8 @@ def test_what_is_kept_from_call_to_call_makes_the_same_text_as_reading_it_anew(
 # --- what stands in front -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("tokens", "is_whole"), [(440, True), (700, False)])
-def test_a_first_message_in_front_is_whole_up_to_a_quarter_of_the_budget(
+@pytest.mark.parametrize(("tokens", "is_whole"), [(270, True), (700, False)])
+def test_a_first_message_in_front_is_whole_up_to_its_share_of_the_budget(
     start_session: Open, tokens: int, is_whole: bool
 ) -> None:
     session = start_session(counter="estimate")
@@ -283,8 +284,8 @@ def test_a_first_message_in_front_is_whole_up_to_a_quarter_of_the_budget(
     package = session.context()
     assert (first in package.text) == is_whole
     front, _, _ = history_text(package).partition("earlier messages left out")
-    assert tokens_of(front) <= 520
-    assert tokens_of(front) >= 400
+    assert tokens_of(front) <= 320
+    assert tokens_of(front) >= 230
     if not is_whole:
         cuts = [
             omission for omission in package.report.omissions if omission.reason.startswith("l")
@@ -292,7 +293,7 @@ def test_a_first_message_in_front_is_whole_up_to_a_quarter_of_the_budget(
         assert [package.originals[cut.handle].decode() for cut in cuts] == [first]
 
 
-def test_a_first_message_that_is_still_in_the_run_is_not_shortened_to_a_quarter(
+def test_a_first_message_that_is_still_in_the_run_is_not_shortened_to_its_share(
     start_session: Open,
 ) -> None:
     session = start_session()
@@ -336,20 +337,41 @@ def test_in_front_stand_the_first_message_the_summary_and_what_was_pinned_after_
     assert numbered_message(199)["content"] not in recalled
 
 
-@pytest.mark.parametrize(("tokens", "is_whole"), [(900, True), (2_500, False)])
-def test_a_summary_may_have_six_tenths_of_the_budget(
+@pytest.mark.parametrize(("tokens", "is_whole"), [(900, True), (1_990, True), (4_000, False)])
+def test_a_summary_is_sent_as_it_was_made_and_gives_way_to_the_newest_exchange_alone(
     start_session: Open, tokens: int, is_whole: bool
 ) -> None:
     roomy = start_session(20_000, counter="estimate")
     roomy.extend(numbered_message(n, 60) for n in range(100))
     roomy.compress(to=tokens)
     (made,) = roomy.compressions()
-    assert (made.tokens_after < 1_200) == is_whole
-    package = start_session(2_000, counter="estimate").context()
+    package = start_session(2_000, counter="estimate").context(budget=2_000)
     assert (made.summary in package.text) == is_whole
-    if not is_whole:
-        front, _, _ = history_text(package).partition(" earlier message")
-        assert 1_000 <= tokens_of(front) <= 1_400
+    assert numbered_message(99, 60)["content"] in package.text
+    cut_parts = [cut.what for cut in package.report.omissions if "summed up" not in cut.what]
+    assert ("part of the summary" in cut_parts) == (not is_whole)
+
+
+def test_messages_behind_a_summary_give_way_before_it_when_another_part_grows(
+    start_session: Open,
+) -> None:
+    session = start_session(20_000, counter="estimate")
+    session.extend(numbered_message(n, 15) for n in range(300))
+    session.compress(to=2_000)
+    (made,) = session.compressions()
+    whole = session.context(budget=2_000)
+    session.system_prompt = text_of_tokens("rule", 100)
+    behind = session.context(budget=2_000)
+    assert made.summary in whole.text
+    assert made.summary in behind.text
+    assert len(shown_numbers(behind)) < len(shown_numbers(whole))
+    session.system_prompt = text_of_tokens("rule", 900)
+    cut = session.context(budget=2_000)
+    assert made.summary not in cut.text
+    assert made.summary.splitlines()[0] in cut.text
+    assert numbered_message(299, 15)["content"] in cut.text
+    assert cut.text == session.context(budget=2_000).text
+    assert cut.report.total_tokens <= 2_000
 
 
 # --- what was noticed on the way ------------------------------------------------------------------

@@ -633,6 +633,7 @@ def compress(
         summary_tokens=3,
         tokens_before=12,
         tokens_after=6,
+        excerpts={4: 200},
     )
 
 

@@ -91,6 +91,7 @@ def _compress(last: int, summary: str, note: str) -> Call:
         summary_tokens=1,
         tokens_before=4,
         tokens_after=3,
+        excerpts={4: 200},
     )
 
 

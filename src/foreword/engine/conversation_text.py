@@ -37,7 +37,9 @@ from foreword.text.omission_mark import too_large_mark
 # Characters of a value in a tool call that has to be shortened; half of them stay in front of the
 # mark. Names, paths and numbers are shorter and stay whole; what is longer is a file's content.
 LONGEST_ARGUMENT = 400
-LEAST_PART_TOKENS = 60  # no part is cut below this: there would be little but the mark
+# No part is cut below this: there would be little but the mark. In a room of not even two such
+# parts it is each part's share.
+LEAST_PART_TOKENS = 60
 TRIES = 40  # cuts of one stretch, each of its longest part: one that can't fit comes to an end, too
 
 
@@ -96,8 +98,11 @@ def shorten_stretch(
     lighter = [_lighter(message, tokens, scale) for message in messages]
     whole = write_stretch(lighter, scale, tag, newest=newest)
     room = scale.counter.room(tokens)
-    least = scale.counter.room(LEAST_PART_TOKENS)
     parts = [list(message.parts) for message in whole.entry.messages]
+    least_tokens = LEAST_PART_TOKENS
+    if tokens < 2 * LEAST_PART_TOKENS:
+        least_tokens = min(LEAST_PART_TOKENS, tokens // max(1, sum(map(len, parts))))
+    least = scale.counter.room(least_tokens)
     cuts: list[Omission] = []
     originals: dict[str, bytes] = {}
     written = whole

@@ -7,6 +7,7 @@ what the other functions here give is as it is kept, and a face that shows it hi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self
 
@@ -95,7 +96,11 @@ class CompressionTarget(OperationInput):
     model_config = example({"to": "10%", "preview": True})
 
     to: int | str | None = Field(
-        None, description="About how many tokens, or a share of the window, as in `10%`."
+        None,
+        description="How many tokens the next call is to have, or a share of the window (`10%`).",
+    )
+    question: str | None = Field(
+        None, description="What the summary should answer; without it, the user's last words."
     )
     preview: bool = Field(False, description="Say what would happen; change nothing.")
 
@@ -152,12 +157,17 @@ class CompactionResult:
     kept_messages: int
     tokens_before: int
     tokens_after: int
-    target_tokens: int
+    parts_tokens: Annotated[int, Field(description="Of the other parts of the next call.")]
+    target_tokens: Annotated[int, Field(description="Of the whole next call.")]
     summary: str
     summary_tokens: int
     method: str
     notes: tuple[str, ...]
     applied: bool
+    excerpts: Annotated[
+        Mapping[int, int],
+        Field(description="Of messages that are shown in part: tokens, by their number."),
+    ]
     reached: Annotated[bool, Field(description="Whether the target was reached.")]
 
 
@@ -253,7 +263,7 @@ def _call_context(package: Package, given: CallPreview) -> CallContext:
 
 def compress_session(session: Session, given: CompressionTarget) -> CompactionResult:
     """Put a summary in place of the older messages, or say what that would come to."""
-    made = session.compress(to=given.to, preview=given.preview)
+    made = session.compress(to=given.to, question=given.question or "", preview=given.preview)
     values = {field.name: getattr(made, field.name) for field in fields(Compaction)}
     return CompactionResult(**values, reached=made.reached)
 

@@ -124,12 +124,20 @@ class Calls:
         workflow: str,
         notes: Sequence[str],
         save: bool,
+        is_own_budget: bool = False,
     ) -> Package:
         """The next call; saving keeps its report, what it left out, where its window begins, and
-        a usage log line."""
+        a usage log line.
+
+        Under a budget of its own, or after a compression, nothing of it can be in a cache: its
+        window may fill the room. Else it leaves room for what comes.
+        """
         began = perf_counter()
         self.refresh(now, budget)
         last_usage = self._last_usage(now.last_call)
+        reason = self._rewrite_reason(last_usage)
+        if not last_usage and self.message_cache.compression is not None:
+            reason = COMPRESSED
         inputs = CallInputs(
             selection=self.selection,
             parts=parts,
@@ -138,7 +146,8 @@ class Calls:
             cut=self._cut,
             workflow=workflow,
             notes=notes,
-            cached=0 if self._rewrite_reason(last_usage) else last_usage.get("messages", 0),
+            cached=0 if reason else last_usage.get("messages", 0),
+            may_fill=reason == COMPRESSED or (is_own_budget and not last_usage),
         )
         call = make_call(inputs, budget)
         if save:

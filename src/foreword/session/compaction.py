@@ -7,8 +7,8 @@ so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foreword.engine.render import turn_text
@@ -16,30 +16,32 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.message import Message
 from foreword.models import ask
 from foreword.secrets.known_values import KnownValues
-from foreword.session.message_cache import (
-    MessageCache,
-    size_of,
-    summary_message,
-    timeline_message,
+from foreword.session.history_plan import LITTLE
+from foreword.session.history_section import HistoryWriter
+from foreword.session.history_split import (
+    HistorySplit,
+    groups_to_split,
+    last_words,
+    split_history,
 )
+from foreword.session.message_cache import MessageCache, size_of, summary_message
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
-from foreword.session.timeline import Group, group_messages
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
-from foreword.store.messages import Range
 from foreword.tokens import Counter
 
-# Of the target, for messages that stay whole; the rest is the summary's. The newest messages are
-# what the agent is working on; more for them leaves less for everything before.
-NEWEST_SHARE = 0.4
-# A summary gets at least so much, even where what stays whole has taken the target: with less it
-# would hold its headings and little else.
+# Of the room for the history, for the newest messages; the rest is the summary's. They are what the
+# agent is working on. On real sessions half of this keeps as many of the names that are needed
+# later, double loses 2 in 100.
+NEWEST_SHARE = 0.2
+# A summary gets at least so much, even where what stays beside it has taken the target: with less
+# it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
-HEAD_TOKENS = 60  # room for the line that says what a summary stands for; it is counted afterwards
-REACHED = 1.1  # "about": up to a tenth over the target
+LEAST_SUMMARY_SHARE = 0.2
+JOINED_TOKENS = 4  # by which a summary and its heading may come to more than each by itself
 MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its prompt
 # A model that writes a summary of a long history takes a while; after this the built-in compressor
 # does it, so that no call waits for ever.
@@ -69,67 +71,101 @@ class Compaction:
     kept_messages: int  # that stay whole
     tokens_before: int  # of the history
     tokens_after: int
-    target_tokens: int
+    parts_tokens: int  # of the fresh parts beside it
+    target_tokens: int  # of the whole next call
     summary: str
     summary_tokens: int
     method: str
     notes: tuple[str, ...] = ()
     applied: bool = False
+    # of the first, a pinned or the newest message where it is shown in part: tokens, by its number
+    excerpts: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def reached(self) -> bool:
         """Whether the target was reached."""
-        return self.tokens_after <= REACHED * self.target_tokens
+        return self.parts_tokens + self.tokens_after <= self.target_tokens
 
 
 def plan(
     message_cache: MessageCache,
+    writer: HistoryWriter,
     *,
     target: int,
-    counter: Counter,
+    budget: int,
+    parts_tokens: int,
     lasting: LastingParts,
     workflow: str,
+    question: str = "",
     model: Any = None,
     timeout_seconds: float = MODEL_SECONDS,
     secrets: KnownValues,
     strict: bool = True,
 ) -> Compaction:
-    """What compressing to about so many tokens comes to; nothing is changed yet. No secret goes
-    into a summary.
+    """What compressing comes to, so that the next call has so many tokens, the fresh parts
+    included; nothing is changed yet. Later calls have that budget. No secret goes into a summary.
 
-    A model that can't be asked at all (no such model, no key) is an error if `strict`; else a note,
-    as any failure.
+    The question of the moment is the one given, else the user's last words. A model that can't be
+    asked at all (no such model, no key) is an error if `strict`; else a note, as any failure.
     """
-    split = _split_history(message_cache, target)
-    if not split.last:
-        return _nothing_to_compress(message_cache, split, target)
+    writer.hide(secrets)
+    groups = groups_to_split(message_cache)
     earlier = message_cache.compression.summary if message_cache.compression else ""
-    request = _SummaryRequest(
-        messages=[without_secrets(message, secrets) for message in split.old_messages],
-        earlier=secrets.hide_known(earlier),
-        room=max(LEAST_SUMMARY_TOKENS, target - split.whole_tokens - HEAD_TOKENS),
-        lasting=lasting,
-        counter=counter,
-    )
-    if model is None:
-        summary = _extract(request)
-    else:
-        summary = _ask_model(request, model, timeout_seconds, strict=strict)
-    message = summary_message(summary.text, split.last, workflow)
-    size = counter.count(turn_text("user", message.text) + "\n")
+    room = max(0, target - parts_tokens)
+    newest_room = round(NEWEST_SHARE * room)
+    least = min(LEAST_SUMMARY_TOKENS, round(LEAST_SUMMARY_SHARE * room))
+
+    def size_with(text: str, last: int) -> int:
+        words = summary_message(text, last, workflow).text
+        return writer.scale.counter.count(turn_text("user", words) + "\n")
+
+    for is_last_try in (False, True):
+        split = split_history(
+            message_cache,
+            writer,
+            groups,
+            target=target,
+            budget=budget,
+            newest_room=newest_room,
+        )
+        if not split.last:
+            return _nothing_to_compress(
+                message_cache, split, target=target, parts_tokens=parts_tokens
+            )
+        request = _SummaryRequest(
+            messages=[without_secrets(message, secrets) for message in split.old_messages],
+            earlier=secrets.hide_known(earlier),
+            room=max(least, room - split.shown_tokens - size_with("", split.last) - JOINED_TOKENS),
+            lasting=lasting,
+            counter=writer.scale.counter,
+            question=secrets.hide_known(question or last_words(groups)),
+            beside=split.shown_text,
+        )
+        if model is None:
+            summary = _extract(request)
+        else:
+            summary = _ask_model(request, model, timeout_seconds, strict=strict)
+        size = size_with(summary.text, split.last)
+        # what a summary had nothing for is the newest messages'
+        unused = room - split.shown_tokens - size
+        if is_last_try or model is not None or unused <= LITTLE * target:
+            break
+        newest_room += unused
     made = Compaction(
         last=split.last,
-        messages=len(split.old_messages),
-        kept_messages=split.whole_messages,
+        messages=split.summed_up,
+        kept_messages=split.shown_messages,
         tokens_before=message_cache.history_tokens,
-        tokens_after=split.whole_tokens + size,
+        tokens_after=split.shown_tokens + size,
+        parts_tokens=parts_tokens,
         target_tokens=target,
         summary=summary.text,
         summary_tokens=size,
         method=summary.method,
         notes=summary.notes,
+        excerpts=split.excerpts,
     )
-    return made if made.reached else _with_target_note(made, split.whole_tokens)
+    return made if made.reached else _with_target_note(made, split.shown_tokens)
 
 
 def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
@@ -140,7 +176,7 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     """
     if not made.messages:
         return made
-    staying = size_of(message_cache.in_front_of(made.last + 1))
+    staying = size_of(message_cache.in_front_of(made.last + 1, compressed_to=made.last))
     extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
     added = compressions.add(
         message_cache.db,
@@ -154,70 +190,15 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
         summary_tokens=made.summary_tokens,
         tokens_before=made.tokens_before,
         tokens_after=made.tokens_after,
+        excerpts=made.excerpts,
     )
     if added is None:
         return replace(made, messages=0, notes=(OVERTAKEN,))
     return replace(made, applied=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _HistorySplit:
-    """What a summary is to stand for, and what stays whole: the first message, the pinned, the
-    newest."""
-
-    last: int  # the summary stands for the messages up to this one; 0 where there is none
-    old_messages: Sequence[Message]
-    whole_messages: int
-    whole_tokens: int
-
-
-def _split_history(message_cache: MessageCache, target: int) -> _HistorySplit:
-    where = Range(
-        message_cache.conversation.id, message_cache.compressed_to + 1, message_cache.known
-    )
-    lines = messages.between(message_cache.db, where)
-    groups = group_messages(map(timeline_message, lines))
-    newest_from = _newest_start(groups, round(NEWEST_SHARE * target))
-    newest = groups[newest_from:]
-    if newest_from == 0:
-        return _HistorySplit(
-            last=0, old_messages=(), whole_messages=len(lines), whole_tokens=size_of(newest)
-        )
-    old = groups[:newest_from]
-    last = old[-1].last
-    staying = message_cache.in_front_of(last + 1)
-    staying_numbers = set[int]()
-    for group in staying:
-        staying_numbers.update(turn.seq for turn in group.turns)
-    old_messages = list[Message]()
-    for group in old:
-        old_messages += [turn.message for turn in group.turns if turn.seq not in staying_numbers]
-    return _HistorySplit(
-        last=last,
-        old_messages=old_messages,
-        whole_messages=_message_count(staying) + _message_count(newest),
-        whole_tokens=size_of(staying) + size_of(newest),
-    )
-
-
-def _newest_start(groups: Sequence[Group], room: int) -> int:
-    """Where the newest groups that fit the room begin; the very newest stays whatever its size."""
-    if not groups:
-        return 0
-    start = len(groups) - 1
-    size = groups[start].tokens
-    while start > 0 and size + groups[start - 1].tokens <= room:
-        start -= 1
-        size += groups[start].tokens
-    return start
-
-
-def _message_count(groups: Sequence[Group]) -> int:
-    return sum(len(group.turns) for group in groups)
-
-
 def _nothing_to_compress(
-    message_cache: MessageCache, split: _HistorySplit, target: int
+    message_cache: MessageCache, split: HistorySplit, *, target: int, parts_tokens: int
 ) -> Compaction:
     note = (
         "there is nothing to compress: what is there fits already, or is the newest message alone"
@@ -225,9 +206,10 @@ def _nothing_to_compress(
     return Compaction(
         last=message_cache.compressed_to,
         messages=0,
-        kept_messages=split.whole_messages,
+        kept_messages=split.shown_messages,
         tokens_before=message_cache.history_tokens,
         tokens_after=message_cache.history_tokens,
+        parts_tokens=parts_tokens,
         target_tokens=target,
         summary="",
         summary_tokens=0,
@@ -245,6 +227,8 @@ class _SummaryRequest:
     room: int
     lasting: LastingParts
     counter: Counter
+    question: str  # of the moment
+    beside: str  # what is shown anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +249,8 @@ def _extract(request: _SummaryRequest) -> _SummaryText:
         earlier=request.earlier,
         keep=request.lasting.identifiers[:MOST_IDENTIFIERS],
         finished=request.lasting.finished,
+        query=request.question,
+        beside=request.beside,
     )
     return _SummaryText(made.text, EXTRACT)
 
@@ -296,10 +282,11 @@ def _ask_model(
     return _SummaryText(text, _model_name(model))
 
 
-def _with_target_note(made: Compaction, whole_tokens: int) -> Compaction:
+def _with_target_note(made: Compaction, shown_tokens: int) -> Compaction:
     note = (
-        f"the target of {made.target_tokens:,} tokens can't be reached: {whole_tokens:,} are in"
-        " messages that stay whole (the first, the pinned, the newest)"
+        f"the target of {made.target_tokens:,} tokens can't be reached:"
+        f" {made.parts_tokens:,} are in the other parts, {shown_tokens:,} in messages that stay"
+        " (the first, the pinned, the newest)"
     )
     return replace(made, notes=(*made.notes, note))
 

@@ -14,29 +14,20 @@ from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
 from foreword.engine.render import GAP, Scale, close_tag, open_tag, turn_text
 from foreword.engine.report import Omission
-from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Message, data_beside_words
+from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text, data_beside_words
 from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
-from foreword.section import Body, Choice, Entry, Form, Section
-from foreword.session.message_cache import Dropped, MessageCache, summary_group
+from foreword.section import Body, Choice, Entry, Form, Section, handle_of
+from foreword.session.history_plan import HEAD_TOKENS, HistoryPlan, nothing_of, plan_history
+from foreword.session.message_cache import Dropped, MessageCache, summary_head
 from foreword.session.secret_messages import without_secrets
+from foreword.session.summary.compress import compress
 from foreword.session.timeline import Group
-from foreword.session.window import Window, choose, low_water
 from foreword.store.compressions import Cut
 from foreword.text.omission_mark import missing_mark
 from foreword.tokens import Counter
 
-# Of the budget, each: a first or pinned message, or a summary, that is larger is shortened, so
-# that what stands in front can't push out the newest messages. A summary stands for the whole
-# past, so it may have more.
-FRONT_SHARE = 0.25
-SUMMARY_SHARE = 0.6
 NOTHING_SAID = EMPTY["conversation"] + "\n"
-# The line that names what is missing, a little generously: its room is set aside before its numbers
-# are known, and what it takes is measured afterwards.
-MARK_TOKENS = 40
-LEFT_OUT = "older messages left out to make room"
-SHORTENED = "a message had to be shortened to make room"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -128,12 +119,37 @@ class HistoryWriter:
         text = self.texts.get(key)
         if text is None:
             messages = [without_secrets(message, self.secrets) for message in group.messages]
-            if shorten_to:
+            if shorten_to and group.first < 0:
+                text = self._shorten_summary(messages[0], shorten_to)
+            elif shorten_to:
                 text = shorten_stretch(messages, self.scale, self.tag, shorten_to, newest=newest)
             else:
                 text = write_stretch(messages, self.scale, self.tag, newest=newest)
             self.texts[key] = text
         return text
+
+    def tokens_within(self, group: Group, tokens: int) -> int:
+        """What a group takes that is shortened to so many tokens: hardly ever exactly that."""
+        return self.scale.counter.tokens(self.text_of(group, shorten_to=tokens).units)
+
+    def _shorten_summary(self, message: Message, tokens: int) -> ConversationText:
+        """A summary within so many tokens, by its own parts: what lasts stays, the rest by its
+        weight."""
+        head, summary = summary_head(message)
+        counter = self.scale.counter
+        shorter = compress((), max(1, tokens - HEAD_TOKENS), counter, earlier=summary)
+        words = f"{head}\n\n{shorter.text}"
+        text = write_stretch([replace(message, parts=(Text(words),))], self.scale, self.tag)
+        original = message.text.encode("utf-8", "surrogatepass")
+        handle = handle_of(original)
+        cut = Omission(
+            tag=self.tag,
+            what="part of the summary",
+            tokens=max(0, counter.count(message.text) - counter.count(words)),
+            reason="larger than its room",
+            handle=handle,
+        )
+        return replace(text, cuts=(cut,), originals=((handle, original),))
 
     def run_of(self, groups: Sequence[Group], excerpts: Mapping[int, int]) -> Run:
         """Groups as written, the last of them as the newest; of those that the last call carried
@@ -224,26 +240,34 @@ def history_section(
     other_units: int,
     workflow: str,
     is_last: bool,
+    may_fill: bool,
+    mark_only: bool = False,
 ) -> HistorySection:
     """The history within a budget of which the other parts take so many units; `is_last` where
-    none of them comes behind it."""
+    none of them comes behind it. `mark_only` leaves the line that says what is missing."""
     counter = writer.scale.counter
     tag = writer.tag
     closing = close_tag(tag, "\n")
     frame_units = counter.measure(open_tag(tag))
     frame_units += counter.measure(closing if is_last else closing + GAP)
-    plan = _plan(
+    plan = plan_history(
         message_cache,
         cut,
         budget=budget,
         taken=counter.tokens(other_units + frame_units),
         workflow=workflow,
+        may_fill=may_fill,
+        size_of=writer.tokens_within,
     )
+    if mark_only:
+        plan = nothing_of(message_cache)
     front = _write_front(plan, writer)
     # a group has another size in the window where it is shortened, and is the same one here
     groups = message_cache.timeline.groups
     run = writer.run_of(groups[len(groups) - len(plan.window.groups) :], plan.excerpts)
-    dropped = message_cache.dropped(plan.start)
+    dropped = message_cache.dropped(plan.start, plan.front.staying)
+    if dropped is None and message_cache.compression is not None and not plan.front.has_summary:
+        dropped = message_cache.summarized()
     opening = _opening(front, dropped, counter)
     if not front.entries and not run.entries:
         opening = replace(opening, text=NOTHING_SAID, units=counter.measure(NOTHING_SAID))
@@ -282,11 +306,10 @@ def history_section(
     )
 
 
-def _write_front(plan: _HistoryPlan, writer: HistoryWriter) -> Run:
+def _write_front(plan: HistoryPlan, writer: HistoryWriter) -> Run:
     front = Run()
-    for group, most_tokens in plan.front:
-        shorten_to = most_tokens if group.tokens > most_tokens else 0
-        front.add(writer.text_of(group, shorten_to=shorten_to))
+    for piece in plan.front.pieces:
+        front.add(writer.text_of(piece.group, shorten_to=piece.shorten_to))
     return front
 
 
@@ -339,78 +362,3 @@ def _summary_omission(message_cache: MessageCache, tag: str) -> list[Omission]:
         handle=message_cache.summarized_handle(),
     )
     return [omission]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _HistoryPlan:
-    """Which messages a call carries."""
-
-    front: list[tuple[Group, int]]  # each with the most tokens it may have
-    window: Window
-    start: int
-    excerpts: dict[int, int]  # by the first message of a group: the tokens it is shortened to
-    reason: str = ""
-
-
-def _plan(
-    message_cache: MessageCache, cut: Cut, *, budget: int, taken: int, workflow: str
-) -> _HistoryPlan:
-    """Keep the window where it is while that fits; else move it far enough for many turns."""
-    excerpts = dict(cut.excerpts)
-    room = max(0, budget - taken)
-    start = max(cut.start, message_cache.start)
-    groups = message_cache.timeline.groups_from(start)
-    if excerpts:
-        groups = [_with_excerpt_size(group, excerpts.get(group.first)) for group in groups]
-    front = _front(message_cache, start, budget=budget, workflow=workflow)
-    window = choose(groups, room=room - _size(front), low=0)
-    if not window.moved and not window.shorten_to:
-        return _HistoryPlan(front=front, window=window, start=start, excerpts=excerpts)
-    # From here on the first message and what is pinned stand in front: leave room for them.
-    newest = groups[-1].first
-    reserved = _size(_front(message_cache, newest, budget=budget, workflow=workflow)) + MARK_TOKENS
-    free = max(1, room - reserved)
-    low = low_water(groups, budget=budget, others=taken + reserved, room=free)
-    window = choose(groups, room=free, low=low)
-    is_shorter = len(window.groups) < len(groups)
-    if is_shorter:
-        start = window.groups[0].first
-    if window.shorten_to:
-        excerpts[window.groups[0].first] = window.shorten_to
-    return _HistoryPlan(
-        front=_front(message_cache, start, budget=budget, workflow=workflow),
-        window=window,
-        start=start,
-        excerpts={first: tokens for first, tokens in excerpts.items() if first >= start},
-        reason=LEFT_OUT if is_shorter else SHORTENED,
-    )
-
-
-def _with_excerpt_size(group: Group, tokens: int | None) -> Group:
-    """A group with the size it has in the window, shortened or not."""
-    if tokens is None or tokens >= group.tokens:
-        return group
-    return replace(group, tokens=tokens)
-
-
-def _front(
-    message_cache: MessageCache, start: int, *, budget: int, workflow: str
-) -> list[tuple[Group, int]]:
-    """What stands in front (the first message, what is pinned, the summary), each with the most
-    tokens it may have."""
-    most = round(FRONT_SHARE * budget)
-    summarized = list[tuple[Group, int]]()
-    later = list[tuple[Group, int]]()
-    for group in message_cache.in_front_of(start):
-        if group.first <= message_cache.compressed_to:
-            summarized.append((group, most))
-        else:
-            later.append((group, most))
-    if message_cache.compression is None:
-        return [*summarized, *later]
-    summary = (summary_group(message_cache.compression, workflow), round(SUMMARY_SHARE * budget))
-    return [*summarized, summary, *later]
-
-
-def _size(front: Sequence[tuple[Group, int]]) -> int:
-    return sum(min(group.tokens, most) for group, most in front)

@@ -16,6 +16,10 @@ from foreword.recipe.budget import whole_number
 WARN = "80%"
 COMPRESS = "90%"
 TARGET = "10%"
+# The same of a budget that is smaller than that share of the window: it is warned about a little
+# before it is full, and compressed to so much that contexts use four fifths of it on average.
+WARN_OF_BUDGET = 8 / 9
+TARGET_OF_BUDGET = 0.62
 _SHARE = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*")
 
 
@@ -32,21 +36,27 @@ class Limits:
 def limits_for(
     window: object = None,
     *,
-    model: str | None = None,
+    budget: object = None,
     warn_at: object = None,
     compress_at: object = None,
     compress_to: object = None,
 ) -> Limits:
-    """The limits that were given, and for the others the usual shares of the window."""
+    """The limits that were given, and for the others the usual shares of the window, or of the
+    budget where that is less."""
     size = whole_number(window, "window")
     if not size:
-        size = tokens.for_model(model)[0] if model else tokens.default_window()
-    limits = Limits(
-        window=size,
-        warn_at=_tokens(warn_at, default=WARN, window=size, name="warn-at"),
-        compress_at=_tokens(compress_at, default=COMPRESS, window=size, name="compress-at"),
-        compress_to=_tokens(compress_to, default=TARGET, window=size, name="compress-to"),
-    )
+        size = tokens.default_window()
+    most = whole_number(budget, "budget") or size
+    full = _tokens(compress_at, default=COMPRESS, window=size, name="compress-at")
+    if compress_at is None:
+        full = min(full, most)
+    warning = _tokens(warn_at, default=WARN, window=size, name="warn-at")
+    if warn_at is None:
+        warning = min(warning, max(1, round(WARN_OF_BUDGET * full)))
+    target = _tokens(compress_to, default=TARGET, window=size, name="compress-to")
+    if compress_to is None:
+        target = min(target, max(1, round(TARGET_OF_BUDGET * full)))
+    limits = Limits(window=size, warn_at=warning, compress_at=full, compress_to=target)
     if limits.compress_to >= limits.compress_at:
         raise BadBudget(
             limits.compress_to,

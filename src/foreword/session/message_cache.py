@@ -46,7 +46,8 @@ class MessageCache:
     known: int = 0  # the newest message that was seen
     running: int = 0  # tokens of the whole history
     floor: int = 0  # tokens of the history that the compression stands for
-    _dropped: dict[int, Dropped] = field(default_factory=dict)  # by the start of the window
+    # by the start of the window, and how many stand in front of it
+    _dropped: dict[tuple[int, int], Dropped] = field(default_factory=dict)
 
     @property
     def compressed_to(self) -> int:
@@ -61,9 +62,16 @@ class MessageCache:
         staying = size_of(self.in_front_of(self.compressed_to + 1))
         return summary + staying + self.running - self.floor
 
-    def in_front_of(self, start: int) -> list[Group]:
-        """The groups that stay although a window begins behind them."""
-        return [group for _, group in sorted(self.staying.items()) if group.last < start]
+    def in_front_of(self, start: int, *, compressed_to: int | None = None) -> list[Group]:
+        """The groups that stay although a window begins behind them; a summary that a later one
+        has taken in is none of them. What is compressed is what is now, or up to that message."""
+        last = self.compressed_to if compressed_to is None else compressed_to
+        staying = list[Group]()
+        for _, group in sorted(self.staying.items()):
+            is_folded_in = group.last <= last and is_summary(group)
+            if group.last < start and not is_folded_in:
+                staying.append(group)
+        return staying
 
     def load_compression(self) -> None:
         """Read which summary stands."""
@@ -152,18 +160,20 @@ class MessageCache:
         self.start = start
         self.timeline.drop_before(start)
 
-    def dropped(self, start: int) -> Dropped | None:
-        """What a window that begins here leaves out, if anything; looked up once for every cut."""
+    def dropped(self, start: int, front: Sequence[Group]) -> Dropped | None:
+        """What a window that begins here, with these in front of it, leaves out, if anything;
+        looked up once for every cut."""
         if start <= self.compressed_to + 1:
             return None
-        if start not in self._dropped:
-            self._dropped = {start: self._look_up(start)}
-        found = self._dropped[start]
+        staying = [group for group in front if group.first > self.compressed_to]
+        key = (start, len(staying))
+        if key not in self._dropped:
+            self._dropped = {key: self._look_up(start, staying)}
+        found = self._dropped[key]
         return found if found.messages else None
 
-    def _look_up(self, start: int) -> Dropped:
+    def _look_up(self, start: int, staying: Sequence[Group]) -> Dropped:
         conversation = self.conversation.id
-        staying = [group for group in self.in_front_of(start) if group.first > self.compressed_to]
         last = messages.up_to(self.db, conversation, start - 1)
         first = messages.up_to(self.db, conversation, self.compressed_to)
         count = last.place - first.place - sum(len(group.turns) for group in staying)
@@ -175,6 +185,12 @@ class MessageCache:
             handle=messages.handle_for(self.db, self.conversation, where),
         )
 
+    def summarized(self) -> Dropped:
+        """What the summary stands for, where there is no room for it either; its tokens are
+        accounted for as summed up."""
+        count = messages.up_to(self.db, self.conversation.id, self.compressed_to).place
+        return Dropped(messages=count, tokens=0, handle=self.summarized_handle())
+
     def summarized_handle(self) -> str:
         """A handle for the messages that the summary stands for."""
         where = Range(self.conversation.id, 1, self.compressed_to)
@@ -184,6 +200,17 @@ class MessageCache:
 def size_of(groups: Sequence[Group]) -> int:
     """The tokens of groups."""
     return sum(group.tokens for group in groups)
+
+
+def is_summary(group: Group) -> bool:
+    """Whether a group is itself a summary of what went before, and nobody has pinned it."""
+    return all(turn.message.kind == "summary" and not turn.pinned for turn in group.turns)
+
+
+def summary_head(message: Message) -> tuple[str, str]:
+    """The line of a summary's message that says what it stands for, and the summary."""
+    head, _, summary = message.text.partition("\n\n")
+    return head, summary
 
 
 def summary_message(summary: str, last: int, workflow: str) -> Message:

@@ -7,7 +7,7 @@ is saved here: that is `call_memory`'s business.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.context.item_sections import part_section
@@ -21,18 +21,16 @@ from foreword.message import IMAGE_TOKENS
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Section, Tiers
 from foreword.session.cache_reuse import Stretch
-from foreword.session.history_section import (
-    MARK_TOKENS,
-    HistorySection,
-    HistoryWriter,
-    history_section,
-)
+from foreword.session.history_plan import LITTLE, MARK_TOKENS
+from foreword.session.history_section import HistorySection, HistoryWriter, history_section
 from foreword.session.message_cache import MessageCache
 from foreword.store.compressions import Cut
+from foreword.tokens import Counter
 
 # Of the budget: the parts may not take more than the rest. It keeps a large plan or snapshot from
 # pushing out the conversation; where the whole history is smaller, only that much is reserved.
 LEAST_HISTORY = 0.2
+REFILLS = 3  # tries to fill what a shortened message has left empty; each wins about half of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +45,7 @@ class CallInputs:
     workflow: str
     notes: Sequence[str] = ()
     cached: int = 0  # how many messages the call before it had
+    may_fill: bool = False  # whether a window that moves may leave no room for what comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +194,12 @@ def _fit_history(
     inputs: CallInputs, budget: int, other_units: int, *, beside: Sequence[Choice], is_last: bool
 ) -> HistorySection:
     """The history, measured as it is written; where mending or cutting made it larger than
-    planned, planned smaller."""
+    planned, planned smaller, and larger where it came out smaller and may fill the room."""
     counter = inputs.writer.scale.counter
     room = counter.room(budget)
-    spare = 0
-    while True:
-        history = history_section(
+
+    def within(spare: int, *, mark_only: bool = False) -> HistorySection:
+        return history_section(
             inputs.message_cache,
             inputs.writer,
             inputs.cut,
@@ -208,18 +207,65 @@ def _fit_history(
             other_units=other_units + spare,
             workflow=inputs.workflow,
             is_last=is_last,
+            may_fill=inputs.may_fill,
+            mark_only=mark_only,
         )
-        over = other_units + history.units - room
-        if over <= 0:
-            return history
+
+    # Rounded up group by group, a window that is nearly full may seem too large and is not.
+    unmoved = within(-round(LITTLE * room))
+    if not unmoved.reason and other_units + unmoved.units <= room:
+        return unmoved
+    spare = 0
+    history = within(spare)
+    while other_units + history.units > room:
         if spare == room:
-            choices = [*beside, history.choice]
-            raise EssentialsTooLarge(
-                needed=budget + counter.tokens(over),
-                budget=budget,
-                sections={choice.section.name: counter.tokens(choice.units) for choice in choices},
-            )
-        spare = min(spare + over, room)
+            marked = within(room, mark_only=True)
+            return _marked_history(marked, counter, budget, other_units=other_units, beside=beside)
+        spare = min(spare + other_units + history.units - room, room)
+        history = within(spare)
+    if history.reason and inputs.may_fill:
+        return _refilled(history, within, spare, room - other_units)
+    return history
+
+
+def _refilled(
+    history: HistorySection, within: Callable[[int], HistorySection], spare: int, room: int
+) -> HistorySection:
+    """The history as planned with more room than there is, as far as it fits all the same: a
+    message that is cut at the end of a line leaves room."""
+    best = history
+    extra = room - history.units
+    for _ in range(REFILLS):
+        if room - best.units <= LITTLE * room:
+            break
+        larger = within(spare - extra)
+        if best.units < larger.units <= room:
+            best = larger
+            extra += room - larger.units
+        else:
+            extra //= 2
+    return best
+
+
+def _marked_history(
+    history: HistorySection,
+    counter: Counter,
+    budget: int,
+    *,
+    other_units: int,
+    beside: Sequence[Choice],
+) -> HistorySection:
+    """The history as one line that says what is missing, or an error where there is no room even
+    for that."""
+    over = other_units + history.units - counter.room(budget)
+    if over <= 0:
+        return history
+    choices = [*beside, history.choice]
+    raise EssentialsTooLarge(
+        needed=budget + counter.tokens(over),
+        budget=budget,
+        sections={choice.section.name: counter.tokens(choice.units) for choice in choices},
+    )
 
 
 def _with_gap(pieces: list[str]) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Never, Self
 
+from foreword import tokens
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UsageError
 from foreword.message import Kind, Message
@@ -33,6 +34,7 @@ from foreword.session.session_options import (
     history_writer,
     session_options,
 )
+from foreword.session.session_settings import SessionSettings
 from foreword.session.size_control import Room, SizeControl
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import compressions, messages
@@ -107,6 +109,7 @@ class Session(WorkflowState):
         self.conversation = conversation
         self.limits = options.limits
         self._options = options
+        self._kept_settings = dict(conversation.settings)
         self._writer = history_writer(options, counter)
         self._calls = Calls(db, conversation, options.selection, self._writer, options.budget)
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
@@ -125,7 +128,7 @@ class Session(WorkflowState):
         root: str | Path = ".",
         create: bool = True,
         conversation: str = "main",
-        recipe: str = "workflow",
+        recipe: str | None = None,
         budget: int | str | None = None,
         window: int | str | None = None,
         model: str | None = None,
@@ -143,21 +146,25 @@ class Session(WorkflowState):
         `root`. `recipe` is `workflow`, `workflow-cached` or your own. `budget` is the most tokens a
         context may have; without it, the size at which the history is compressed. `warn_at`,
         `compress_at` and `compress_to` are tokens or shares of the window (`"80%"`), which is
-        `window`, or the model's. `counter` is one of `assemble`'s; without one or a `model`, it is
-        what the conversation was counted by before, at first `o200k`. `compress_with` names a model
-        of pydantic-ai that writes the summaries; without it the built-in compressor does.
+        `window`, or the model's. All of these are kept with the conversation, and hold for whoever
+        opens it later and says nothing else. `counter` is one of `assemble`'s; without one or a
+        `model`, it is what the conversation was counted by before, at first `o200k`.
+        `compress_with` names a model of pydantic-ai that writes the summaries; without it the
+        built-in compressor does.
         """
-        options = session_options(
-            root=root,
+        if model is not None and window is None:
+            window = tokens.for_model(model)[0]
+        given = SessionSettings(
             recipe=recipe,
-            limits=limits_for(
-                window,
-                model=model,
-                warn_at=warn_at,
-                compress_at=compress_at,
-                compress_to=compress_to,
-            ),
             budget=budget,
+            window=window,
+            warn_at=warn_at,
+            compress_at=compress_at,
+            compress_to=compress_to,
+        )
+        options = session_options(
+            given,
+            root=root,
             model=model,
             counter=counter,
             compress_with=compress_with,
@@ -170,6 +177,8 @@ class Session(WorkflowState):
         try:
             found, is_new = find_or_make(db, workflow_name, create=create)
             before = messages.find(db, found.id, conversation_name)
+            if before is not None:
+                options = options.with_settings(given.with_kept(before.settings))
             used = counter_for(options, before.counter if before else None)
             stored = before or messages.ensure(db, found.id, conversation_name, used.key)
             session = cls(db, found, replace(stored, counter=used.key), options, counter=used)
@@ -215,6 +224,7 @@ class Session(WorkflowState):
         one.
         """
         new = message_to_store(message, kind)
+        self._keep_settings()
         if key is None:
             return self._appender.append(new, pinned=bool(pinned))
         return self._appender.append_once(new, pinned=bool(pinned), key=key)
@@ -223,6 +233,7 @@ class Session(WorkflowState):
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
         `key` as of `append`."""
         new = messages_to_store(said)
+        self._keep_settings()
         if key is None:
             return self._appender.append_all(new)
         return self._appender.append_all_once(new, key=key)
@@ -231,6 +242,7 @@ class Session(WorkflowState):
         self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None
     ) -> int:
         """Add many messages, all or none; returns how many. Nothing is compressed on the way."""
+        self._keep_settings()
         return self._appender.extend(map(message_to_store, said), progress)
 
     # --- the next call ----------------------------------------------------------------------------
@@ -245,30 +257,37 @@ class Session(WorkflowState):
         active. `save=False` changes nothing: no compression, no line in the usage log, no originals
         for `recall`. A store that can't be written is left as it is, too, and the report says so.
         """
-        tokens = whole_number(budget, "budget")
-        allowed = self._options.budget if tokens is None else budget_for(self.limits, tokens)
+        asked = whole_number(budget, "budget")
+        allowed = self._options.budget if asked is None else budget_for(self.limits, asked)
         if save and not self.db.read_only:
+            self._keep_settings()
             room = self._size_control.make_room(allowed, browser=browser)
             notes = self._size_control.notes(room)
-            return self._package(room, allowed, notes=notes, save=True)
+            return self._package(
+                room, allowed, notes=notes, save=True, is_own_budget=asked is not None
+            )
         room = self._size_control.measure(allowed, browser=browser)
         notes = (NOT_RECORDED.format(store=self.db.name),) if save else ()
-        return self._package(room, allowed, notes=notes, save=False)
+        return self._package(
+            room, allowed, notes=notes, save=False, is_own_budget=asked is not None
+        )
 
     def overview(self, last: int = 200) -> SessionOverview:
-        """The next call as it would be now, the usage of so many calls, and every compression, by
-        one reading of the stamps; nothing is changed."""
-        room = self._size_control.measure(self._options.budget)
+        """The next call as it would be now, under the budget of the last one, the usage of so many
+        calls, and every compression, by one reading of the stamps; nothing is changed."""
+        log = usage_log(self.db, self.conversation.id, max(1, last))
+        budget = self._next_budget(log)
+        room = self._size_control.measure(budget)
         made = self.compressions()
-        log = usage_log(self.db, self.conversation.id, last)
-        self._calls.take_log(log)
+        if log and log[0]["recipe"] == self._options.selection.recipe.name:
+            self._calls.take_log(log)
         package: Package | None = None
         problem: EssentialsTooLarge | None = None
         try:
-            package = self._package(room, self._options.budget, notes=(), save=False)
+            package = self._package(room, budget, notes=(), save=False)
         except EssentialsTooLarge as error:
             problem = error
-        usage = self._usage(room, made, log)
+        usage = self._usage(room, made, log[:last])
         due = self._size_control.preview_due_compression(room)
         next_tokens = package.report.total_tokens if package else 0
         next_parts = package.report.tokens_by_tag() if package else {}
@@ -291,6 +310,12 @@ class Session(WorkflowState):
         """What the compression before the next call comes to, if one is due; nothing is changed."""
         return self._size_control.preview_due_compression(self._size_control.measure())
 
+    def _next_budget(self, log: Sequence[Mapping[str, Any]]) -> Budget:
+        """The budget of the next call: that of the last one, else the session's own."""
+        if not log:
+            return self._options.budget
+        return budget_for(self.limits, log[0]["budget_tokens"])
+
     def state(self) -> StateOverview:
         """What the session works on now, by one reading of the stamps; nothing is changed."""
         room = self._size_control.measure()
@@ -305,7 +330,13 @@ class Session(WorkflowState):
         )
 
     def _package(
-        self, room: Room, budget: Budget, *, notes: tuple[str, ...], save: bool
+        self,
+        room: Room,
+        budget: Budget,
+        *,
+        notes: tuple[str, ...],
+        save: bool,
+        is_own_budget: bool = False,
     ) -> Package:
         self._writer.hide(self._parts.secrets)
         return self._calls.next_package(
@@ -315,6 +346,7 @@ class Session(WorkflowState):
             workflow=self.workflow.name,
             notes=notes,
             save=save,
+            is_own_budget=is_own_budget,
         )
 
     def secrets(self) -> KnownValues:
@@ -330,19 +362,29 @@ class Session(WorkflowState):
         return self._size_control.measure().size_tokens
 
     def compress(
-        self, *, to: int | str | None = None, model: Any = None, preview: bool = False
+        self,
+        *,
+        to: int | str | None = None,
+        model: Any = None,
+        question: str = "",
+        preview: bool = False,
     ) -> Compaction:
-        """Compress the history to about so many tokens; a preview says what would happen and
-        changes nothing.
+        """Compress the history so that the next call, its other parts included, has so many tokens;
+        a preview says what would happen and changes nothing.
 
-        A preview is always the built-in compressor's: a model is not asked for something that is
-        not used.
+        `question` is what the summary should be able to answer; without one, it is the user's last
+        words. A preview is always the built-in compressor's: a model is not asked for something
+        that is not used.
         """
         target = self.limits.compress_to
         if to is not None:
             target = limits_for(self.limits.window, compress_to=to).compress_to
+        if not preview:
+            self._keep_settings()
         writer = None if preview else model or self._options.compress_with
-        return self._size_control.compress(target=target, model=writer, preview=preview)
+        return self._size_control.compress(
+            target=target, model=writer, question=question, preview=preview
+        )
 
     def undo(self) -> Compression:
         """Take back the last compression: the messages it stood for are in the history again."""
@@ -398,6 +440,13 @@ class Session(WorkflowState):
             **cache_reuse.totals(log),
             "log": cache_reuse.readable(log),
         }
+
+    def _keep_settings(self) -> None:
+        """Keep what the session was opened with, once it is used for something that is kept."""
+        settings = self._options.settings.to_dict()
+        if settings != self._kept_settings:
+            messages.set_settings(self.db, self.conversation.id, settings)
+            self._kept_settings = settings
 
     def _between(self, first: int, last: int) -> list[Message]:
         lines = messages.between(self.db, Range(self.conversation.id, first, last))

@@ -6,9 +6,9 @@ that the conversation was counted by before. The limits themselves are `limits`'
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from foreword import tokens
 from foreword.engine.package import CONVERSATION
@@ -19,7 +19,8 @@ from foreword.recipe.load import load
 from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section
 from foreword.session.history_section import HistoryWriter
-from foreword.session.limits import Limits
+from foreword.session.limits import Limits, limits_for
+from foreword.session.session_settings import RECIPE, SessionSettings
 from foreword.sources.project_root import project_root
 from foreword.store.database import altered_error
 from foreword.tokens import Counter
@@ -35,6 +36,7 @@ MOST_UNITS = 100
 class SessionOptions:
     """What a session was opened with, checked before a store is touched."""
 
+    settings: SessionSettings
     root: Path
     selection: Selection
     history: str  # the tag of the section that is the conversation
@@ -45,13 +47,18 @@ class SessionOptions:
     compress_timeout_seconds: float
     auto_compress: bool
 
+    def with_settings(self, settings: SessionSettings) -> SessionOptions:
+        """The same under other settings."""
+        if settings == self.settings:
+            return self
+        rules = _rules_of(settings, self.root)
+        return replace(self, settings=settings, **rules)
+
 
 def session_options(
+    settings: SessionSettings,
     *,
     root: str | Path,
-    recipe: str,
-    limits: Limits,
-    budget: object,
     model: str | None,
     counter: str | Counter | None,
     compress_with: Any,
@@ -60,19 +67,41 @@ def session_options(
 ) -> SessionOptions:
     """Everything that can be worked out before the store is opened."""
     folder = project_root(root)
-    selection = select(load(recipe, folder), {})
     counting = choose_counter(counter, model) if counter or model else None
-    allowed = budget_for(limits, whole_number(budget, "budget"))
     return SessionOptions(
+        settings=settings,
         root=folder,
-        selection=selection,
-        history=_history_tag(selection),
-        limits=limits,
-        budget=allowed,
+        **_rules_of(settings, folder),
         counter=counting,
         compress_with=compress_with,
         compress_timeout_seconds=compress_timeout_seconds,
         auto_compress=auto_compress,
+    )
+
+
+class _Rules(TypedDict):
+    """What follows from the settings of a session."""
+
+    selection: Selection
+    history: str
+    limits: Limits
+    budget: Budget
+
+
+def _rules_of(settings: SessionSettings, root: Path) -> _Rules:
+    selection = select(load(settings.recipe or RECIPE, root), {})
+    limits = limits_for(
+        settings.window,
+        budget=settings.budget,
+        warn_at=settings.warn_at,
+        compress_at=settings.compress_at,
+        compress_to=settings.compress_to,
+    )
+    return _Rules(
+        selection=selection,
+        history=_history_tag(selection),
+        limits=limits,
+        budget=budget_for(limits, whole_number(settings.budget, "budget")),
     )
 
 

@@ -81,10 +81,14 @@ class SizeControl:
             target=self._limits.compress_to,
             model=self._options.compress_with,
             strict=False,
+            browser=browser,
         )
-        if not made.applied:
+        after = self.measure(budget, more=more, browser=browser)
+        if not made.applied or after.size_tokens > self._limits.compress_at:
             self._wait_for_growth(self._calls.message_cache.running)
-        return replace(self.measure(budget, more=more, browser=browser), compaction=made)
+        if after.size_tokens > self._limits.compress_at:
+            made = replace(made, notes=(*made.notes, self._remaining_note(after.size_tokens)))
+        return replace(after, compaction=made)
 
     def is_compression_due(self, room: Room) -> bool:
         """Whether the next context is made of a compressed history."""
@@ -101,23 +105,46 @@ class SizeControl:
         made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
         return made if made.messages else None
 
-    def compress(self, *, target: int, model: Any, preview: bool = False) -> Compaction:
-        """Compress the history to about so many tokens, unless it is only a preview."""
+    def _remaining_note(self, size: int) -> str:
+        return (
+            f"the context still has {size:,} tokens, past {self._limits.compress_at:,}, and can't"
+            " be compressed any further for now: the other parts, the first, the pinned and the"
+            " newest messages stay, and are shortened where they have to be"
+        )
+
+    def compress(
+        self, *, target: int, model: Any, question: str = "", preview: bool = False
+    ) -> Compaction:
+        """Compress the history so that the next call has so many tokens, unless it is only a
+        preview."""
         now = self._calls.stamps(self._calls.budget)
         self._calls.refresh(now, self._calls.budget)
-        return self._compress(now, target=target, model=model, preview=preview, strict=True)
+        return self._compress(
+            now, target=target, model=model, question=question, preview=preview, strict=True
+        )
 
     def _compress(
-        self, now: SessionStamps, *, target: int, model: Any, strict: bool, preview: bool = False
+        self,
+        now: SessionStamps,
+        *,
+        target: int,
+        model: Any,
+        strict: bool,
+        question: str = "",
+        preview: bool = False,
+        browser: object = None,
     ) -> Compaction:
         message_cache = self._calls.message_cache
-        texts = self._parts.texts(now)
+        texts = self._parts.texts(now, browser)
         made = compaction.plan(
             message_cache,
+            self._calls.writer,
             target=target,
-            counter=self._calls.writer.scale.counter,
+            budget=self._calls.budget.tokens,
+            parts_tokens=self._parts_tokens(texts),
             lasting=self._lasting_parts(texts),
             workflow=self._state.workflow.name,
+            question=question,
             model=model,
             timeout_seconds=self._options.compress_timeout_seconds,
             secrets=self._parts.secrets,

@@ -48,12 +48,12 @@ def low_water(groups: Sequence[Group], *, budget: int, others: int, room: int) -
     return min(room, max(round(refill) - others, round(LEAST_RUN * room)))
 
 
-def choose(groups: Sequence[Group], *, room: int, low: int) -> Window:
+def choose(groups: Sequence[Group], *, room: int, low: int, much: float = MUCH) -> Window:
     """The groups to send: all that are there where they fit, else the newest up to the low-water
     mark.
 
     The newest group always stays. One that is too large to stay whole, the newest or one that would
-    leave much of the room empty, is the last to come in, and is shortened.
+    leave much of the room empty (that share of the mark), is the last to come in, and is shortened.
     """
     if not groups or sum(group.tokens for group in groups) <= room:
         return Window(groups)
@@ -65,6 +65,6 @@ def choose(groups: Sequence[Group], *, room: int, low: int) -> Window:
     while start > 0 and size + groups[start - 1].tokens <= low:
         start -= 1
         size += groups[start].tokens
-    if low - size > MUCH * low and start > 0:
+    if low - size > much * low and start > 0:
         return Window(groups[start - 1 :], moved=start > 1, shorten_to=low - size)
     return Window(groups[start:], moved=True)

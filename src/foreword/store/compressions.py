@@ -20,7 +20,7 @@ from foreword.store.database import (
 # their place; the size of the history is in columns of its own, empty in older stores.
 COLUMNS = (
     "number, last, summary, method, note, tokens_before, tokens_after, created, undone,"
-    " history_before, history_after"
+    " history_before, history_after, excerpts"
 )
 
 
@@ -39,6 +39,7 @@ class Compression:
     tokens_after: int
     created: str
     undone: bool
+    excerpts: Mapping[int, int] = field(default_factory=dict)  # of messages shown in part: tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def add(
     summary_tokens: int,
     tokens_before: int,
     tokens_after: int,
+    excerpts: Mapping[int, int],
 ) -> Compression | None:
     """Keep a compression; from now on it is the current one.
 
@@ -88,10 +90,11 @@ def add(
             tokens_after=tokens_after,
             created=stamp(),
             undone=False,
+            excerpts=excerpts,
         )
         db.rows(
             f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, 0, ?, ?)",
+            " ?, 0, ?, ?, ?)",
             (
                 conversation,
                 made.number,
@@ -104,6 +107,7 @@ def add(
                 made.created,
                 tokens_before,
                 tokens_after,
+                to_json(dict(excerpts), "the excerpts"),
             ),
         )
         # they began in front of it
@@ -160,13 +164,13 @@ def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
 def read_cut(db: Database, conversation: int, *, window: str, start: object, excerpts: str) -> Cut:
     """Where a window begins by the columns of its row; an error where they were altered."""
     where = f"the cut of conversation {conversation} for {window!r} in {db.name}"
-    sizes = from_json(
-        excerpts,
-        where,
-        _is_sizes,
-        hint="remove its row from the table cuts: the window is chosen anew",
-    )
-    return Cut(whole_number(start, where), {int(seq): int(tokens) for seq, tokens in sizes.items()})
+    hint = "remove its row from the table cuts: the window is chosen anew"
+    return Cut(whole_number(start, where), _read_sizes(excerpts, where, hint))
+
+
+def _read_sizes(written: str, where: str, hint: str) -> dict[int, int]:
+    sizes = from_json(written, where, _is_sizes, hint=hint)
+    return {int(seq): int(tokens) for seq, tokens in sizes.items()}
 
 
 def save_window_start(db: Database, conversation: int, window: str, cut: Cut) -> None:
@@ -189,8 +193,10 @@ def _is_sizes(value: object) -> bool:
 
 
 def _compression(db: Database, row: Row) -> Compression:
-    number, last, written, method, note, replaced, size, created, undone, before, after = row
-    summary = from_json(written, f"compression {number} in {db.name}", is_text)
+    number, last, written, method, note, replaced, size, created, undone, *sizes = row
+    before, after, excerpts = sizes
+    where = f"compression {number} in {db.name}"
+    summary = from_json(written, where, is_text)
     return Compression(
         number=number,
         last=last,
@@ -203,4 +209,5 @@ def _compression(db: Database, row: Row) -> Compression:
         tokens_after=size if after is None else after,
         created=created,
         undone=bool(undone),
+        excerpts=_read_sizes(excerpts, where, "undo this compression and make it again"),
     )

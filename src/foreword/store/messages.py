@@ -9,9 +9,9 @@ counts nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foreword.engine.render import turn_text
 from foreword.errors import StoreError
@@ -19,7 +19,15 @@ from foreword.formats.record import from_record, to_record
 from foreword.formats.transcripts import marks_of
 from foreword.message import NOT_HISTORY, Message
 from foreword.section import handle_of
-from foreword.store.database import LARGEST_NUMBER, Database, Row, from_json, is_text, stamp
+from foreword.store.database import (
+    LARGEST_NUMBER,
+    Database,
+    Row,
+    from_json,
+    is_text,
+    stamp,
+    to_json,
+)
 
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 _NOT_HISTORY_SQL = ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
@@ -38,6 +46,7 @@ class Conversation:
     system_prompt: str  # the newest
     warned: int  # the size at which a warning was given; 0 for none
     quiet_until: int  # compression is not tried again before this size
+    settings: Mapping[str, int | str] = field(default_factory=dict)  # what it was opened with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +100,13 @@ def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation
 def find(db: Database, workflow: int, name: str) -> Conversation | None:
     """The conversation of that name, if there is one."""
     rows = db.rows(
-        "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until FROM"
-        " conversations WHERE workflow = ? AND name = ?",
+        "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until, settings"
+        " FROM conversations WHERE workflow = ? AND name = ?",
         (workflow, name),
     )
     if not rows:
         return None
-    number, owner, name, created, counter, written_prompt, warned, quiet_until = rows[0]
+    number, owner, name, created, counter, written_prompt, warned, quiet_until, settings = rows[0]
     system_prompt = from_json(written_prompt, f"the system prompt in {db.name}", is_text)
     return Conversation(
         id=number,
@@ -108,6 +117,22 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
         system_prompt=system_prompt,
         warned=warned,
         quiet_until=quiet_until,
+        settings=from_json(settings, f"the settings of {name!r} in {db.name}", _is_settings),
+    )
+
+
+def _is_settings(value: object) -> bool:
+    """Whether a value is a number or a text for each of some names."""
+    if not isinstance(value, dict):
+        return False
+    return all(type(each) in (int, str) for each in value.values())
+
+
+def set_settings(db: Database, conversation: int, settings: Mapping[str, int | str]) -> None:
+    """Keep what a conversation was opened with."""
+    db.rows(
+        "UPDATE conversations SET settings = ? WHERE id = ?",
+        (to_json(dict(settings), "the settings"), conversation),
     )
 
 

@@ -239,6 +239,10 @@ CREATE INDEX node_steps_of ON node_steps (workflow, run, id);
 ALTER TABLE compressions ADD COLUMN history_before {number};
 ALTER TABLE compressions ADD COLUMN history_after {number};
 """,
+    """
+ALTER TABLE conversations ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE compressions ADD COLUMN excerpts TEXT NOT NULL DEFAULT '{}';
+""",
 )
 NEWEST = len(MIGRATIONS)
 

@@ -62,9 +62,7 @@ REQUESTS_PER_MINUTE = 6_000
 @click.option(
     "--recipe",
     metavar="NAME",
-    default="workflow",
-    show_default=True,
-    help="The recipe of the sessions.",
+    help="The recipe of the sessions.  [default: each session's own, at first workflow]",
 )
 @click.option("--token-file", metavar="FILE", help="Demand the token in this file.")
 @click.option(
@@ -106,7 +104,7 @@ def serve(
     host: str,
     port: int,
     also: tuple[str, ...],
-    recipe: str,
+    recipe: str | None,
     token_file: str | None,
     new_token: bool,
     allow_host: tuple[str, ...],
@@ -151,7 +149,8 @@ def serve(
     from foreword.store.urls import open_database
 
     folder = project_root(root)
-    load(recipe, folder)
+    if recipe is not None:
+        load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
     roots = _roots(also)
     browser = browser_from_options(

@@ -129,9 +129,8 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
 @click.option(
     "--recipe",
     metavar="NAME|PATH",
-    default="workflow",
-    show_default=True,
-    help="workflow, workflow-cached, or your own with a conversation in it.",
+    help="workflow, workflow-cached, or your own with a conversation in it; kept from then on."
+    "  [default: as before, at first workflow]",
 )
 @click.option(
     "--format",
@@ -141,7 +140,9 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
     show_default=True,
     help="What goes to stdout.",
 )
-@click.option("--budget", metavar="N", help="The most tokens the context may have.")
+@click.option(
+    "--budget", metavar="N", help="The most tokens the context may have; kept from then on."
+)
 @click.option(
     "--window", metavar="N", help="The model's window in tokens; limits are shares of it."
 )
@@ -164,7 +165,7 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
 @store_options
 def context(
     name: str,
-    recipe: str,
+    recipe: str | None,
     form: str,
     budget: str | None,
     window: str | None,

@@ -73,7 +73,7 @@ class Settings:
     # SHA-256 of the token that requests must carry; without one, only on loopback
     token_digest: str = ""
     hosts: tuple[str, ...] = ()  # names the server answers to besides loopback's
-    recipe: str = "workflow"
+    recipe: str | None = None
     largest_body_bytes: int = 16 * 1024 * 1024  # it is held in memory whole
     timeout_seconds: float = 60.0  # for an answer; who waits is told what may still be done
     requests_per_minute: int = 6_000  # from one address: above what agents ask, below a wild loop

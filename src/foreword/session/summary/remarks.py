@@ -31,6 +31,11 @@ _OPENING_SHARE = 0.6  # of a text that is cut; the rest is its end
 _MACHINE = lazy_pattern(r"\s*<[a-z][\w-]*>|\s*\[Request interrupted")
 _SUBJECT = lazy_pattern(r"path|file|url|selector|command|cmd", re.IGNORECASE)
 _SUMMARY = "summary"
+_CONTINUED = lazy_pattern(r"\s*This session is being continued from a previous conversation")
+_WRITTEN_CALL = lazy_pattern(r"\s*\[(?:tool[_ ](?:call|use)|calls?)[: ]\s*[\w.:/-]{1,80}\]")
+_WRITTEN_KEY = lazy_pattern(r"(-?[A-Za-z][A-Za-z_]{0,30}): ?")
+# arguments that begin behind one of many lines
+_LONG_KEYS = ("old_string", "new_string", "content", "prompt", "description", "replace_all")
 _PROGRAM_KINDS = ("execution_result", "debug_action")  # said by a program, whatever the role
 _TASK_KEYS = ("content", "description", "task", "title", "step")  # hold the words of a task
 
@@ -53,12 +58,25 @@ def remarks(messages: Sequence[Message]) -> list[Remark]:
     are not remarks."""
     found: list[Remark] = []
     subjects: dict[str, str] = {}
+    waiting = list[str]()  # subjects of calls written out as text that have no result yet
     for at, message in enumerate(messages):
-        if message.kind == _SUMMARY or message.kind in NOT_HISTORY:
+        if is_summary(message) or message.kind in NOT_HISTORY:
             continue
         role = "tool" if message.kind in _PROGRAM_KINDS else message.role
+        written = _written_call(message) if role == "assistant" else None
+        if written is not None:
+            arguments = list(_written_arguments(written))
+            waiting.append(_subject(arguments))
+            found += _call_remarks(arguments, at)
+            continue
+        subject = ""
+        if waiting and role in ("user", "tool"):
+            subject = waiting.pop(0)
+            role = "tool"
+        elif role == "assistant":
+            waiting = []
         for part in message.parts:
-            found += _part_remarks(part, at=at, role=role, subjects=subjects)
+            found += _part_remarks(part, at=at, role=role, subjects=subjects, subject=subject)
     return found
 
 
@@ -66,9 +84,19 @@ def summaries(messages: Iterable[Message]) -> list[str]:
     """The texts of messages that are themselves marked as summaries of what went before."""
     texts = list[str]()
     for message in messages:
-        if message.kind == _SUMMARY:
+        if is_summary(message):
             texts += [part.text for part in message.parts if isinstance(part, Text)]
     return texts
+
+
+def is_summary(message: Message) -> bool:
+    """Whether a message is a summary of what went before: by its kind, or by the words with which
+    Claude Code hands one over in a conversation that was kept as plain text."""
+    if message.kind == _SUMMARY:
+        return True
+    if message.role != "user" or message.kind != "conversation":
+        return False
+    return any(isinstance(part, Text) and _CONTINUED.match(part.text) for part in message.parts)
 
 
 def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
@@ -80,11 +108,13 @@ def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
 
 
 def _part_remarks(
-    part: object, *, at: int, role: str, subjects: dict[str, str]
+    part: object, *, at: int, role: str, subjects: dict[str, str], subject: str
 ) -> Iterator[Remark]:
-    """What one part of a message says; the subject of a call is added to `subjects`, by its id."""
+    """What one part of a message says; the subject of a call is added to `subjects`, by its id.
+    `subject` is that of a call which the message answers."""
     if isinstance(part, Text):
-        yield Remark(at=at, voice=_voice(role, part.text), text=cap_text(part.text))
+        voice = _voice(role, part.text)
+        yield Remark(at=at, voice=voice, text=cap_text(part.text), subject=subject)
     elif isinstance(part, ToolResult):
         yield Remark(
             at=at,
@@ -95,17 +125,49 @@ def _part_remarks(
         )
     elif isinstance(part, ToolCall):
         arguments = list(_arguments(part.arguments))
-        subject = _subject(arguments)
-        subjects[part.id] = subject
-        for key, value in arguments:
-            is_long = len(value) > LONGEST_ARGUMENT or "\n" in value
-            yield Remark(
-                at=at,
-                voice="edit" if is_long else "call",
-                text=cap_text(value),
-                subject=subject,
-                key=key,
-            )
+        subjects[part.id] = _subject(arguments)
+        yield from _call_remarks(arguments, at)
+
+
+def _call_remarks(arguments: Sequence[tuple[str, str]], at: int) -> Iterator[Remark]:
+    """What a call says: its short arguments, and the long ones as what was written with it."""
+    subject = _subject(arguments)
+    for key, value in arguments:
+        is_long = len(value) > LONGEST_ARGUMENT or "\n" in value
+        yield Remark(
+            at=at,
+            voice="edit" if is_long else "call",
+            text=cap_text(value),
+            subject=subject,
+            key=key,
+        )
+
+
+def _written_call(message: Message) -> str | None:
+    """What follows the name of the tool in a message that is a call written out as text, as in
+    conversations that were kept without the calls' own form."""
+    match message.parts:
+        case (Text(text=text),):
+            opening = _WRITTEN_CALL.match(text)
+            return text[opening.end() :] if opening else None
+    return None
+
+
+def _written_arguments(text: str) -> Iterator[tuple[str, str]]:
+    """The arguments of a call written out as text: `key: value`, a value may have many lines."""
+    key = ""
+    lines = list[str]()
+    for line in text.split("\n"):
+        begins = _WRITTEN_KEY.match(line)
+        if begins and (len(lines) <= 1 or begins[1] in _LONG_KEYS):
+            if "".join(lines).strip():
+                yield key, "\n".join(lines).strip()
+            key = begins[1]
+            lines = [line[begins.end() :]]
+        else:
+            lines.append(line)
+    if "".join(lines).strip():
+        yield key, "\n".join(lines).strip()
 
 
 def _voice(role: str, text: str) -> Voice:

@@ -1,0 +1,121 @@
+"""What a summary is to stand for, and what stays beside it: the first message, the pinned, the
+newest.
+
+The newest have a share of the room, and none may have all of it: a message that is too large is
+shown in part, and the summary holds what matters of the rest. Which summary is written for it is
+`compaction`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foreword.message import Message, Text
+from foreword.session.history_plan import FrontRule
+from foreword.session.history_section import HistoryWriter
+from foreword.session.message_cache import MessageCache, timeline_message
+from foreword.session.timeline import Group, group_messages
+from foreword.store import messages
+from foreword.store.messages import Range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistorySplit:
+    """A history in two: messages to sum up, and those that are shown."""
+
+    last: int  # the summary stands for the messages up to this one; 0 where there is none
+    old_messages: Sequence[Message] = ()  # that it is made of, with those that are shown in part
+    summed_up: int = 0  # how many are out of sight
+    shown_messages: int = 0
+    shown_tokens: int = 0
+    shown_text: str = ""
+    excerpts: Mapping[int, int] = field(default_factory=dict)  # what is shown in part: its tokens
+
+
+def groups_to_split(message_cache: MessageCache) -> list[Group]:
+    """Everything behind the summary that stands, or everything."""
+    where = Range(
+        message_cache.conversation.id, message_cache.compressed_to + 1, message_cache.known
+    )
+    return group_messages(map(timeline_message, messages.between(message_cache.db, where)))
+
+
+def split_history(
+    message_cache: MessageCache,
+    writer: HistoryWriter,
+    groups: Sequence[Group],
+    *,
+    target: int,
+    budget: int,
+    newest_room: int,
+) -> HistorySplit:
+    """The groups in two, for a call of so many tokens of which the newest may have that room; the
+    budget of later calls says how large a pinned message may be."""
+    newest_from = _newest_start(groups, newest_room)
+    if newest_from == 0:
+        return HistorySplit(last=0, shown_messages=_message_count(groups))
+    old, newest = groups[:newest_from], groups[newest_from:]
+    last = old[-1].last
+    rule = FrontRule(budget=target, size_of=writer.tokens_within, pinned_budget=budget)
+    front = rule.front_of(message_cache, last + 1, compressed_to=last)
+    texts = list[str]()
+    whole_numbers = set[int]()  # of old messages that are shown whole
+    excerpts = dict[int, int]()
+    for piece in front.pieces:
+        texts.append(writer.text_of(piece.group, shorten_to=piece.shorten_to).entry.text)
+        if piece.shorten_to:
+            excerpts[piece.group.first] = piece.shorten_to
+        else:
+            whole_numbers.update(turn.seq for turn in piece.group.turns)
+    staying = {group.first for group in front.staying}
+    tokens = front.tokens
+    part_shown = list[Message]()
+    if newest[0].tokens > newest_room:  # the very newest, alone
+        excerpt = writer.text_of(newest[0], newest=True, shorten_to=newest_room)
+        tokens += writer.scale.counter.tokens(excerpt.units)
+        excerpts[newest[0].first] = newest_room
+        part_shown += newest[0].messages
+        texts.append(excerpt.entry.text)
+    else:
+        tokens += sum(group.tokens for group in newest)
+        texts += [writer.text_of(group).entry.text for group in newest]
+    old_messages = list[Message]()
+    for group in old:
+        old_messages += [turn.message for turn in group.turns if turn.seq not in whole_numbers]
+    return HistorySplit(
+        last=last,
+        old_messages=[*old_messages, *part_shown],
+        summed_up=_message_count([group for group in old if group.first not in staying]),
+        shown_messages=_message_count(front.staying) + _message_count(newest),
+        shown_tokens=tokens,
+        shown_text="\n".join(texts),
+        excerpts=excerpts,
+    )
+
+
+def last_words(groups: Sequence[Group]) -> str:
+    """The user's last words: the question of the moment."""
+    for group in reversed(groups):
+        for turn in reversed(group.turns):
+            if turn.message.role == "user" and turn.message.kind == "conversation":
+                words = [part.text for part in turn.message.parts if isinstance(part, Text)]
+                if any(word.strip() for word in words):
+                    return "\n".join(words)
+    return ""
+
+
+def _newest_start(groups: Sequence[Group], room: int) -> int:
+    """Where the newest groups that fit the room begin; the very newest stays whatever its size."""
+    if not groups:
+        return 0
+    start = len(groups) - 1
+    size = groups[start].tokens
+    while start > 0 and size + groups[start - 1].tokens <= room:
+        start -= 1
+        size += groups[start].tokens
+    return start
+
+
+def _message_count(groups: Sequence[Group]) -> int:
+    return sum(len(group.turns) for group in groups)
