@@ -241,7 +241,7 @@ def test_a_message_that_would_leave_much_of_the_room_empty_is_shortened_and_the_
     assert "log line 0" in package.text
     assert "earlier message" not in package.text
     # as full as after any cut, less the share that a first message may need in front
-    assert 950 <= package.report.total_tokens <= 1_200
+    assert 800 <= package.report.total_tokens <= 1_000
     session.append({"role": "user", "content": "go on"})
     session.context()
     assert usage_of(session)["prefix_break"] == ""
@@ -273,7 +273,7 @@ def test_what_is_kept_from_call_to_call_makes_the_same_text_as_reading_it_anew(
 # --- what stands in front -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("tokens", "is_whole"), [(270, True), (700, False)])
+@pytest.mark.parametrize(("tokens", "is_whole"), [(440, True), (700, False)])
 def test_a_first_message_in_front_is_whole_up_to_its_share_of_the_budget(
     start_session: Open, tokens: int, is_whole: bool
 ) -> None:
@@ -284,8 +284,8 @@ def test_a_first_message_in_front_is_whole_up_to_its_share_of_the_budget(
     package = session.context()
     assert (first in package.text) == is_whole
     front, _, _ = history_text(package).partition("earlier messages left out")
-    assert tokens_of(front) <= 320
-    assert tokens_of(front) >= 230
+    assert tokens_of(front) <= 520
+    assert tokens_of(front) >= 400
     if not is_whole:
         cuts = [
             omission for omission in package.report.omissions if omission.reason.startswith("l")

@@ -24,7 +24,7 @@ from foreword.session.history_split import (
     last_words,
     split_history,
 )
-from foreword.session.message_cache import MessageCache, size_of, summary_message
+from foreword.session.message_cache import MessageCache, size_within, summary_message
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress
@@ -128,7 +128,8 @@ def plan(
             budget=budget,
             newest_room=newest_room,
         )
-        if not split.last:
+        is_small = parts_tokens + message_cache.history_tokens <= target
+        if not split.last or (is_small and not split.summed_up):
             return _nothing_to_compress(
                 message_cache, split, target=target, parts_tokens=parts_tokens
             )
@@ -174,9 +175,10 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     Where somebody else has compressed the history or undone a compression since it was planned, it
     is dropped.
     """
-    if not made.messages:
+    if not made.summary:
         return made
-    staying = size_of(message_cache.in_front_of(made.last + 1, compressed_to=made.last))
+    in_front = message_cache.in_front_of(made.last + 1, compressed_to=made.last)
+    staying = size_within(in_front, made.excerpts)
     extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
     added = compressions.add(
         message_cache.db,

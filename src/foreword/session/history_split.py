@@ -53,10 +53,11 @@ def split_history(
     """The groups in two, for a call of so many tokens of which the newest may have that room; the
     budget of later calls says how large a pinned message may be."""
     newest_from = _newest_start(groups, newest_room)
-    if newest_from == 0:
-        return HistorySplit(last=0, shown_messages=_message_count(groups))
     old, newest = groups[:newest_from], groups[newest_from:]
-    last = old[-1].last
+    # with nothing new to sum up, the summary that stands may still be made smaller
+    last = old[-1].last if old else message_cache.compressed_to
+    if not last:
+        return HistorySplit(last=0, shown_messages=_message_count(groups))
     rule = FrontRule(budget=target, size_of=writer.tokens_within, pinned_budget=budget)
     front = rule.front_of(message_cache, last + 1, compressed_to=last)
     texts = list[str]()
@@ -71,7 +72,7 @@ def split_history(
     staying = {group.first for group in front.staying}
     tokens = front.tokens
     part_shown = list[Message]()
-    if newest[0].tokens > newest_room:  # the very newest, alone
+    if newest and newest[0].tokens > newest_room:  # the very newest, alone
         excerpt = writer.text_of(newest[0], newest=True, shorten_to=newest_room)
         tokens += writer.scale.counter.tokens(excerpt.units)
         excerpts[newest[0].first] = newest_room

@@ -6,7 +6,7 @@ the newest messages that fit. Which of these a call carries is `history_section`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foreword.message import NOT_HISTORY, Message, Text
@@ -59,7 +59,8 @@ class MessageCache:
         """What the history would take whole: the summary in place of what it stands for, and all
         the rest."""
         summary = self.compression.summary_tokens if self.compression else 0
-        staying = size_of(self.in_front_of(self.compressed_to + 1))
+        excerpts = self.compression.excerpts if self.compression else {}
+        staying = size_within(self.in_front_of(self.compressed_to + 1), excerpts)
         return summary + staying + self.running - self.floor
 
     def in_front_of(self, start: int, *, compressed_to: int | None = None) -> list[Group]:
@@ -200,6 +201,11 @@ class MessageCache:
 def size_of(groups: Sequence[Group]) -> int:
     """The tokens of groups."""
     return sum(group.tokens for group in groups)
+
+
+def size_within(groups: Sequence[Group], excerpts: Mapping[int, int]) -> int:
+    """The tokens of groups of which some are shown in part."""
+    return sum(min(group.tokens, excerpts.get(group.first, group.tokens)) for group in groups)
 
 
 def is_summary(group: Group) -> bool:

@@ -103,7 +103,7 @@ class SizeControl:
             return None
         target = self._limits.compress_to
         made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
-        return made if made.messages else None
+        return made if made.summary else None
 
     def _remaining_note(self, size: int) -> str:
         return (
@@ -150,7 +150,7 @@ class SizeControl:
             secrets=self._parts.secrets,
             strict=strict,
         )
-        if preview or not made.messages:
+        if preview or not made.summary:
             return made
         made = compaction.apply(message_cache, made)
         if made.reached:
