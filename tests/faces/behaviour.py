@@ -396,6 +396,29 @@ FRAMEWORK_MESSAGES: tuple[dict[str, Any], ...] = (
     {"type": "human", "data": {"content": "LangChain fires the kiln."}},
     {"role": "user", "blocks": [{"block_type": "text", "text": "LlamaIndex fires the kiln."}]},
 )
+# What says something nobody reads, each with its place: also told by the commands.
+HALF_READ_MESSAGES: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"role": "user", "parts": [{"text": "Hear."}, {"song": "la"}]}, "message.parts[1].song"),
+    ({"role": "model", "parts": [{"text": "Hear.", "aside": "la"}]}, "message.parts[0].aside"),
+    ({"role": "user", "content": "Hear.", "extra": "la"}, "message.extra"),
+    (
+        {"type": "human", "data": {"content": "Hear.", "type": "human", "aside": "la"}},
+        "message.data.aside",
+    ),
+    (
+        {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", "schema", "messages", "HumanMessage"],
+            "kwargs": {"content": [{"type": "text", "text": "Hear.", "aside": "la"}]},
+        },
+        "message.kwargs.content[0].aside",
+    ),
+    (
+        {"role": "user", "blocks": [{"block_type": "text", "text": "Hear.", "aside": "la"}]},
+        "message.blocks[0].aside",
+    ),
+)
 
 
 @case
@@ -407,10 +430,10 @@ def a_message_of_any_framework_is_read_whole_or_refused_by_its_path(
     text = client.call("session_context", workflow=name)["text"]
     for origin in ("Gemini", "LangChain", "LlamaIndex"):
         assert f"{origin} fires the kiln." in text
-    strange = {"role": "user", "parts": [{"text": "Hear this."}, {"song": "la la"}]}
-    refused = refusal(client, "append_message", workflow=name, message=strange)
-    assert refused.code == "bad_source"
-    assert "parts[1].song" in str(refused)
+    for message, path in HALF_READ_MESSAGES:
+        refused = refusal(client, "append_message", workflow=name, message=message)
+        assert refused.code == "bad_source"
+        assert f"{path}: not understood" in refused.message
 
 
 def _number(text: str) -> int:

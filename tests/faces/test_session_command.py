@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.session import MODULES
 from tests.command import CommandResult, foreword
+from tests.faces.behaviour import HALF_READ_MESSAGES
 from tests.postgres import new_database
 
 SECRET = "sk-ant-api03-abcdefgh12345678"
@@ -301,6 +302,19 @@ def test_a_message_that_is_none_is_refused_before_anything_is_made(
 def test_a_message_without_words_may_say_something(tmp_path: Path, message: dict[str, Any]) -> None:
     ran = foreword("session", "append", "demo", cwd=tmp_path, stdin=json.dumps(message).encode())
     assert (ran.code, ran.out) == (0, "message 1\n")
+
+
+@pytest.mark.parametrize(("message", "path"), HALF_READ_MESSAGES)
+def test_append_and_import_refuse_what_the_servers_refuse_by_the_same_path(
+    tmp_path: Path, message: dict[str, Any], path: str
+) -> None:
+    (tmp_path / "talk.jsonl").write_text(json.dumps(message) + "\n")
+    stdin = json.dumps(message).encode()
+    for command in ("append demo", "import talk.jsonl --workflow demo"):
+        ran = foreword("session", *command.split(), cwd=tmp_path, stdin=stdin)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"{path}: not understood" in ran.err
+    assert not (tmp_path / ".foreword").exists()
 
 
 def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:

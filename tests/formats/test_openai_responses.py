@@ -42,7 +42,7 @@ REASONING = block(
     "reasoning",
     optional(
         encrypted_content=st.none() | WORDS,
-        content=st.lists(OBJECTS, max_size=1),
+        content=st.lists(block("reasoning_text", text=WORDS), max_size=1),
         status=st.just("completed"),
     ),
     id=WORDS,

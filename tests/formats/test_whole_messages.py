@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import foreword
 from foreword.errors import BadSource
@@ -427,6 +429,10 @@ def sentences(value: object) -> Iterator[str]:
 
 
 SURPRISE = {
+    "extra": "kestrel",
+    "status_line": "kestrel",
+    "display": ["kestrel"],
+    "more": {"nested": {"said": "kestrel"}},
     "caption": "kestrel",
     "remark": "the kestrel said no",
     "parts": [{"text": "kestrel"}],
@@ -474,6 +480,42 @@ def mappings(value: object) -> Iterator[dict[str, Any]]:
 ABOUT = ("cache_control", "usage_metadata", "response_metadata", "info", "annotations")
 
 
+HARMLESS = st.sampled_from([None, True, False, 0, 2.5, "auto", "high", ["low", 1], {"mode": "x"}])
+SAID = st.text("abcdefgh ", min_size=3, max_size=20).map(lambda text: f"kestrel{text}")
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=8).map(lambda name: f"zz_{name}")
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data(), name=NAMES)
+def test_under_an_unknown_name_a_setting_is_carried_and_text_is_never_lost(
+    data: st.DataObject, name: str
+) -> None:
+    origin = data.draw(st.sampled_from(sorted(TALKS)))
+    at = data.draw(st.integers(0, len(TALKS[origin]) - 1))
+    place = data.draw(st.integers(0, count_mappings(TALKS[origin][at]) - 1))
+    talk = copy.deepcopy(TALKS[origin])
+    changed = list(mappings(talk[at]))[place]
+    changed[name] = data.draw(st.one_of(SAID, st.lists(SAID, min_size=1), NESTED))
+    outcome = said_or_refused(talk)
+    assert "kestrel" in outcome or f"messages[{at}]" in outcome
+    if origin not in ("bedrock", "gemini"):  # a block of theirs is named by its only key
+        changed[name] = data.draw(HARMLESS)
+        read_messages(talk, "talk.json")
+
+
+NESTED = st.fixed_dictionaries({"said": SAID, "type": st.just("x")})
+
+
+@pytest.mark.parametrize("value", [True, 3, None, "auto", {"type": "direct"}])
+def test_a_setting_under_an_unknown_name_goes_back_to_its_provider(value: object) -> None:
+    block = {"type": "text", "text": "At 06:12.", "later_flag": value}
+    chat = {"role": "user", "name": "ada", "content": [block]}
+    assert to_openai([read_message(chat)]) == [chat]
+    assert to_anthropic(from_anthropic([{"role": "user", "content": [block]}])) == [
+        {"role": "user", "content": [block]}
+    ]
+
+
 @pytest.mark.parametrize(
     ("message", "path"),
     [
@@ -488,6 +530,44 @@ ABOUT = ("cache_control", "usage_metadata", "response_metadata", "info", "annota
         ({"type": "remove", "id": "1", "content": ""}, "message.role"),
         ({"role": "user", "content": "a", "note": "b"}, "message.note"),
         ({"role": "tool", "tool_name": "a", "content": "b", "thinking": "c"}, "message.thinking"),
+        ({"role": "user", "content": "a", "extra": "abc"}, "message.extra"),
+        ({"role": "user", "content": "a", "status": "the ship sank"}, "message.status"),
+        (
+            {"role": "user", "content": [{"type": "text", "text": "a", "extra": "abc"}]},
+            "message.content[0].extra",
+        ),
+        (
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "a", "more": "b"}]},
+            "message.summary[0].more",
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "a", "signature": "b", "thought": "c"}
+                ],
+            },
+            "message.content[0].thought",
+        ),
+        (
+            {"type": "ai", "content": [{"type": "reasoning", "reasoning": "a", "text": "b"}]},
+            "message.content[0].text",
+        ),
+        (
+            {"role": "assistant", "parts": [{"type": "reasoning", "text": "a", "reasoning": "b"}]},
+            "message.parts[0].reasoning",
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": [{"type": "refusal", "refusal": "a", "extra": "b"}],
+            },
+            "message.content[0].extra",
+        ),
+        (
+            {"role": "assistant", "function_call": {"name": "a", "arguments": "", "said": "b"}},
+            "message.function_call.said",
+        ),
         (
             {"role": "assistant", "audio": {"id": "a", "transcript": "b", "words": "c"}},
             "message.audio.words",
@@ -511,7 +591,7 @@ def test_what_is_no_message_of_anybody_is_refused(message: dict[str, Any], path:
 def test_fields_that_are_about_a_message_are_carried_along() -> None:
     about = {
         "id": "msg_1",
-        "x_trace": "a1-b2",
+        "x_trace_id": "a1-b2",
         "created_at": "16 November 2026",
         "usage": {"input_tokens": 3, "note": "two words"},
         "weight": 0.5,
@@ -519,6 +599,18 @@ def test_fields_that_are_about_a_message_are_carried_along() -> None:
     }
     message = {"role": "assistant", "content": "At 06:12.", "refusal": None, **about}
     assert to_openai([read_message(message)]) == [message]
+
+
+def test_the_words_in_odd_fields_of_a_block_for_one_provider_reach_the_text() -> None:
+    sound = {"data": "QUJD" * 200, "format": "wav", "status": "the bell rang", "odd": "kestrel"}
+    message = {"role": "user", "content": [{"type": "input_audio", "input_audio": sound}]}
+    text = read_message(message).text
+    assert "the bell rang" in text
+    assert "kestrel" in text
+    assert "QUJD" not in text
+    chinese = "潮" * 500
+    document = {"type": "document", "source": {"type": "text", "data": chinese}}
+    assert chinese in read_message({"role": "user", "content": [document]}).text
 
 
 def test_a_picture_and_a_file_alone_tell_a_message_of_vercels_sdk() -> None:

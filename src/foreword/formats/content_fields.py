@@ -1,18 +1,19 @@
 """Tell the fields that hold what a message says from those that are about it.
 
-Every provider and framework adds fields: ids, sizes, times, marks of its own. They are carried
-along unread. A field that holds words, a call or a picture must not be: what it says would never
-reach a context. Its name tells, or else what stands in it.
+Every provider and framework adds fields: ids, sizes, times, marks of its own. Those are known by
+name and carried along unread. Under any other name a number, a flag and the usual word of a setting
+are carried, too. Text, a call or a picture is not: it would never reach a context.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from foreword.pattern import lazy_pattern
 
-# Names under which some provider or framework keeps what was said, without `_`, `-` and capitals.
+# Names under which some provider or framework keeps what was said, without `_`, `-` and capitals:
+# there a number and the word of a setting are said, too.
 _CONTENT = frozenset(
     (
         "additionalkwargs answer answers args arguments attachment attachments audio block"
@@ -27,25 +28,53 @@ _CONTENT = frozenset(
     ).split()
 )
 # Names of fields that are about a message, whatever stands in them: quotations that a citation
-# repeats, the reason for which a reply ended, what a framework keeps for itself.
+# repeats, why a reply ended, what a provider or a framework keeps for itself.
 _ABOUT = frozenset(
     (
-        "annotations artifact author cachecontrol citations container contextmanagement cost"
-        " created date diagnostics error extracontent finishreason id ids index internal logprobs"
-        " model object performance phase provider providerdetails reasoningdetails"
-        " signature status stopdetails stopreason stopsequence systemfingerprint time timestamp"
-        " tokens url usage uuid version"
+        "annotations artifact cachecontrol citations container contextmanagement cost diagnostics"
+        " extracontent internal logprobs performance providerdetails reasoningdetails signature"
+        " stopdetails stopsequence tokens usage"
     ).split()
 )
 _ABOUT_ENDING = lazy_pattern(
-    r"(?:(?:_|^)(?:ids?|names?|at|time|timestamp|date|metadata|usage|options|digests?)"
-    r"|IDs?|Ids?|Names?|At|Time|Timestamp|Date|[mM]etadata|Usage|Options)$"
+    r"(?:(?:_|^)(?:metadata|metadata_passthrough|usage|options|signature)"
+    r"|[mM]etadata|Usage|Options|Signature)$"
+)
+# Names of fields with one word about a message: no spaces.
+_WORD = frozenset(
+    (
+        "channel created detail flags index lang language level locale mode model namespace object"
+        " outcome phase priority provider providerurl scope sender source state status tags time"
+        " type url version"
+    ).split()
+)
+_WORD_ENDING = lazy_pattern(
+    r"(?:(?:_|^)(?:ref|digests?|hash|fingerprint|type|kind|status|state|mode|level|tier|effort"
+    r"|format|reason|version|language)"
+    r"|Ref|Digests?|Hash|Fingerprint|Type|Kind|Status|State|Mode|Level|Tier|Effort"
+    r"|Format|Reason|Version|Language)$"
+)
+# Names and times are written with spaces, and some ids are long.
+_LABEL_ENDING = lazy_pattern(
+    r"(?:(?:_|^)(?:u?u?ids?|identifier|names?|author|at|time|timestamp|date)"
+    r"|I[Dd]s?|Identifier|Names?|At|Time|Timestamp|Date)$"
+)
+# The words of settings that APIs have in common: one harmless flag of a later version does not make
+# a message unusable.
+_SETTINGS = frozenset(
+    (
+        "allow any ascending auto automatic default deny descending disabled draft enabled"
+        " ephemeral false fast final flex full high higher hidden inherit low lower max maximum"
+        " medium min minimal minimum never no none normal off on optional original partial"
+        " persistent priority private public required slow standard strict temporary true user"
+        " verbose visible xhigh yes"
+    ).split()
 )
 # `experimental_attachments`, `userImages`: with anything in front, they are what was handed over.
 _FILES = ("attachment", "attachments", "images", "files", "documents")
 _DATA_URL = "data:"
 _SPACE = lazy_pattern(r"\s")
-LONGEST_WORD = 100  # characters: ids and digests are shorter, and without a space
+LONGEST_LABEL = 100  # characters: a name or a time is shorter
 # From this length on, text without a space is data: base64 of the smallest picture has more, and
 # the longest words, paths and links that people write have fewer.
 SHORTEST_DATA = 400
@@ -61,25 +90,42 @@ def field_says_something(name: str, value: object) -> bool:
     if isinstance(value, str) and value.startswith(_DATA_URL):
         return True  # a file, also under `url`
     plain_name = _plain(name)
-    if plain_name in _ABOUT or _ABOUT_ENDING.search(name):
+    if plain_name in _ABOUT or plain_name.startswith("encrypted") or _ABOUT_ENDING.search(name):
         return False
-    return plain_name in _CONTENT or plain_name.endswith(_FILES) or _holds_words(value)
+    if plain_name in _WORD or _WORD_ENDING.search(name):
+        return _says_more(value, _is_word)
+    if _LABEL_ENDING.search(name):
+        return _says_more(value, _is_label)
+    if plain_name in _CONTENT or plain_name.endswith(_FILES):
+        return True
+    return _says_more(value, _is_setting)
 
 
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def _holds_words(value: object) -> bool:
+def _says_more(value: object, is_about: Callable[[str], bool]) -> bool:
+    """Whether there is text in a value besides what is only about a message."""
     if isinstance(value, str):
-        if value.startswith(_DATA_URL):
-            return True
-        return len(value) > LONGEST_WORD or _SPACE.search(value) is not None
+        return not is_about(value)
     if isinstance(value, Mapping):
         return any(field_says_something(str(name), member) for name, member in value.items())
     if isinstance(value, list | tuple):
-        return any(map(_holds_words, value))
+        return any(_says_more(member, is_about) for member in value)
     return False
+
+
+def _is_word(text: str) -> bool:
+    return _SPACE.search(text) is None and not text.startswith(_DATA_URL)
+
+
+def _is_label(text: str) -> bool:
+    return len(text) <= LONGEST_LABEL or _is_word(text)
+
+
+def _is_setting(text: str) -> bool:
+    return text.lower() in _SETTINGS
 
 
 def words_in(value: object) -> str:
@@ -103,15 +149,18 @@ def _words(value: object) -> Iterator[str]:
 def _is_about(name: str, value: Mapping[str, Any]) -> bool:
     """Whether a field of a block is about it: its type, an id, bytes in base64."""
     plain_name = _plain(name)
-    if plain_name in _NOT_WORDS or plain_name in ("cachecontrol", "id"):
+    if plain_name == "cachecontrol" or plain_name.startswith("encrypted"):
         return True
-    if plain_name.startswith("encrypted") or name.endswith(("_id", "Id")):
+    if plain_name in ("data", "bytes") and value.get("type") == "base64":
         return True
-    return plain_name in ("data", "bytes") and value.get("type") == "base64"
+    field = value[name]
+    is_word = isinstance(field, str) and _is_word(field)
+    is_named = plain_name in _NOT_WORDS or plain_name == "id" or name.endswith(("_id", "Id"))
+    return is_word and is_named
 
 
 def is_data(text: str) -> bool:
     """Whether a text is bytes in base64 rather than words."""
     if text.startswith(_DATA_URL):
         return True
-    return len(text) >= SHORTEST_DATA and _SPACE.search(text) is None
+    return len(text) >= SHORTEST_DATA and text.isascii() and _SPACE.search(text) is None

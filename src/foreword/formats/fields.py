@@ -97,6 +97,16 @@ class FieldPath:
             return ""
         raise (self / f".{name}").wrong(f"must be text, not {type(text).__name__}")
 
+    def one_text(self, value: Mapping[str, Any], *names: str) -> str:
+        """The text that stands in one of several fields; an error where another says more."""
+        said = ""
+        for name in names:
+            text = self.text(value, name)
+            if said and text not in ("", said):
+                raise (self / f".{name}").unknown_content()
+            said = said or text
+        return said
+
     def mapping(self, value: object, of: str = "a mapping with a type") -> Mapping[str, Any]:
         """The value as a mapping."""
         if isinstance(value, Mapping):

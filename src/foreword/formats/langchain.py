@@ -54,6 +54,8 @@ _DUMP = frozenset(("lc", "type", "id", "kwargs", "name", "graph"))
 _KWARGS = frozenset(("tool_calls", "function_call", "reasoning_content", "refusal"))
 _TOOL_CALL = frozenset(("name", "args", "id", "type"))
 _INVALID_CALL = _TOOL_CALL | {"error"}
+_REASONING = frozenset(("type", "reasoning", "text"))
+_FUNCTION = frozenset(("name", "arguments"))
 _FILE = frozenset(("type", "source_type", "base64", "data", "url", "mime_type"))
 
 
@@ -139,8 +141,9 @@ def _read_block(block: object, at: FieldPath) -> Part:
         case "tool_call":
             return _read_call(block, at, _TOOL_CALL)
         case "reasoning":
-            text = at.text(block, "reasoning") or at.text(block, "text")
-            return Thinking(text, shape=SHAPE)
+            text = at.one_text(block, "reasoning", "text")
+            extra = pack_extra(SHAPE, unknown_fields(block, _REASONING, at))
+            return Thinking(text, shape=SHAPE, extra=extra)
         case "text" | "image" | "thinking" | "redacted_thinking" | "tool_use" | "document":
             return anthropic.read_block(block, at)
         case str(kind) if kind:
@@ -151,7 +154,7 @@ def _read_block(block: object, at: FieldPath) -> Part:
 
 def _read_image(block: Mapping[str, Any], at: FieldPath) -> Image:
     extra = pack_extra(SHAPE, unknown_fields(block, _FILE, at))
-    data = at.text(block, "base64") or at.text(block, "data")
+    data = at.one_text(block, "base64", "data")
     if data:
         return Image(at.text(block, "mime_type") or "image/png", data, extra=extra)
     image = image_from_address(at.text(block, "url"))
@@ -178,6 +181,7 @@ def _read_calls(
     legacy = kwargs.get("function_call")
     if legacy and not seen:
         function = (at / ".function_call").mapping(legacy, "a mapping with a name")
+        unknown_fields(function, _FUNCTION, at / ".function_call")
         name = at.text(function, "name")
         yield ToolCall(name, name, arguments_of(function.get("arguments")))
 

@@ -110,8 +110,7 @@ def _read_block(block: Mapping[str, Any], at: FieldPath) -> Part:
                 extra=pack_extra(SHAPE, unknown_fields(block, _CALL, at)),
             )
         case "thinking":
-            fields = {name: block[name] for name in block if name not in _THINKING}
-            extra = pack_extra(SHAPE, fields)
+            extra = pack_extra(SHAPE, unknown_fields(block, _THINKING, at))
             return Thinking(at.text(block, "content"), shape=SHAPE, extra=extra)
         case str(kind) if kind:
             return opaque(block, SHAPE, "block_type")

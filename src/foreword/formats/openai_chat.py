@@ -67,6 +67,7 @@ _MESSAGE = frozenset(("role", "content", "kind", "tool_calls", "function_call", 
 _TOOL = frozenset(("role", "content", "kind", "tool_call_id"))
 _FUNCTION = frozenset(("role", "content", "kind", "name"))
 _TEXT = frozenset(("type", "text"))
+_REFUSAL = frozenset(("type", "refusal"))
 _IMAGE = frozenset(("type", "image_url"))
 _INPUT = {"function": "arguments", "custom": "input"}  # by the type of a call
 _BESIDE = "beside_content"  # the field of the message in which a text stood
@@ -162,7 +163,8 @@ def read_part(part: object, at: FieldPath) -> Part:
             fields = unknown_fields(part, _TEXT, at)
             return Text(at.text(part, "text"), pack_extra(SHAPE, fields))
         case {"type": "refusal", "refusal": str(refusal)}:
-            return Text(refusal, pack_extra(SHAPE, {"type": "refusal"}))
+            fields = unknown_fields(part, _REFUSAL, at)
+            return Text(refusal, pack_extra(SHAPE, {"type": "refusal", **fields}))
         case {"type": "image_url", "image_url": {"url": str(url), **more}}:
             unknown_fields(part["image_url"], frozenset(("url",)), at / ".image_url")
             fields = unknown_fields(part, _IMAGE, at)
@@ -186,6 +188,7 @@ def _read_calls(value: Mapping[str, Any], at: FieldPath) -> Iterable[ToolCall]:
             yield read_call(call, in_list / f"[{index}]")
     if not calls and value.get("function_call") is not None:
         function = (at / ".function_call").mapping(value["function_call"], "a mapping with a name")
+        unknown_fields(function, frozenset(("name", "arguments")), at / ".function_call")
         name = str(function.get("name", ""))
         # it has no id: a result names the function
         yield ToolCall(id=name, name=name, arguments=arguments_of(function.get("arguments")))
@@ -286,7 +289,7 @@ def _part(part: Part) -> Fields:
         case Text(text, extra):
             fields = unpack_extra(extra, SHAPE)
             if fields.get("type") == "refusal":
-                return {"type": "refusal", "refusal": text}
+                return {**fields, "refusal": text}
             return {"type": "text", "text": text, **fields}
         case Image():
             fields = unpack_extra(part.extra, SHAPE)

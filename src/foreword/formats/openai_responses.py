@@ -61,6 +61,7 @@ _ROLES: dict[str, Role] = {
 }
 _MESSAGE = frozenset(("role", "content", "kind"))
 _TEXT = frozenset(("type", "text"))
+_REFUSAL = frozenset(("type", "refusal"))
 _IMAGE = frozenset(("type", "image_url"))
 _CALL = frozenset(("type", "call_id", "name", "arguments"))
 _CUSTOM_CALL = frozenset(("type", "call_id", "name", "input"))
@@ -196,8 +197,9 @@ def _read_part(part: object, at: FieldPath) -> Part:
         case {"type": "input_text" | "output_text"}:
             fields = unknown_fields(part, _TEXT, at)
             return Text(at.text(part, "text"), pack_extra(SHAPE, fields))
-        case {"type": "refusal", "refusal": str(refusal), **more} if not more:
-            return Text(refusal, pack_extra(SHAPE, {"type": "refusal"}))
+        case {"type": "refusal", "refusal": str(refusal)}:
+            fields = unknown_fields(part, _REFUSAL, at)
+            return Text(refusal, pack_extra(SHAPE, {"type": "refusal", **fields}))
         case {"type": "input_image", "image_url": str(url)} if url:
             extra = pack_extra(SHAPE, unknown_fields(part, _IMAGE, at))
             return replace(image_from_address(url), extra=extra)
@@ -245,7 +247,9 @@ def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
 
 
 def _read_reasoning(item: Mapping[str, Any], at: FieldPath) -> Thinking:
-    texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
+    texts = list[str]()
+    for name in _THOUGHTS:
+        texts += _texts(item.get(name), at / f".{name}")
     fields = unknown_fields(item, _REASONING, at)
     for name in _THOUGHTS:
         if name in item:
@@ -262,12 +266,13 @@ def _read_reasoning(item: Mapping[str, Any], at: FieldPath) -> Thinking:
     )
 
 
-def _texts(blocks: object) -> list[str]:
+def _texts(blocks: object, at: FieldPath) -> list[str]:
     texts = list[str]()
-    for block in blocks if isinstance(blocks, list) else []:
-        text = block.get("text") if isinstance(block, Mapping) else None
-        if isinstance(text, str):
-            texts.append(text)
+    for index, block in enumerate(at.sequence(blocks or [])):
+        place = at / f"[{index}]"
+        block = place.mapping(block)
+        unknown_fields(block, _TEXT, place)
+        texts.append(place.text(block, "text"))
     return texts
 
 
@@ -329,7 +334,7 @@ def _content(part: Part, role: str = "user") -> Fields:
         address = {"image_url": address_of(part)} if address_of(part) else {}
         return {"type": "input_image", **address, **fields}
     if isinstance(part, Text) and fields.get("type") == "refusal":
-        return {"type": "refusal", "refusal": part.text}
+        return {**fields, "refusal": part.text}
     kind = "output_text" if role == "assistant" else "input_text"
     return {
         "type": kind,

@@ -29,12 +29,15 @@ _STEP = frozenset(
         *("time", "auto", "name", "source", "overflow"),
     )
 )
-_PART = frozenset(
-    (
-        *("type", "text", "synthetic", "snapshot", "tool", "state", "time", "metadata"),
-        *("mime", "filename", "url", "source", "prompt", "description", "agent", "command"),
-    )
-)
+_EVERY_PART = frozenset(("type", "synthetic", "time", "metadata"))
+_PART = {
+    "step-start": frozenset(("snapshot",)),
+    "text": frozenset(("text",)),
+    "reasoning": frozenset(("text",)),
+    "file": frozenset(("mime", "filename", "url", "source")),
+    "tool": frozenset(("tool", "state")),
+    "subtask": frozenset(("prompt", "description", "agent", "command")),
+}
 _STATE = frozenset(
     ("status", "input", "output", "title", "metadata", "time", "attachments", "error", "raw")
 )
@@ -64,7 +67,8 @@ def _read_part(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
     kind = part.get("type")
     if part.get("ignored"):  # a text that was never sent to the model
         return
-    unknown_fields(part, _STEP if kind in _SILENT else _PART, at)
+    known = _STEP if kind in _SILENT else _PART.get(str(kind), frozenset()) | _EVERY_PART
+    unknown_fields(part, known, at)
     if kind in _SILENT:
         return
     match kind:

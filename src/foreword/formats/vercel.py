@@ -45,6 +45,7 @@ _MESSAGE = frozenset(("role", "parts", "content", "toolInvocations", "reasoning"
 _MODEL_PARTS = frozenset(("tool-call", "tool-result", "tool-approval-request"))
 _TEXT = frozenset(("type", "text", "state"))
 _REASONING = frozenset(("type", "text", "reasoning", "state", "details"))
+_DETAIL = frozenset(("type", "text", "signature", "data"))
 _FILE = frozenset(("type", "image", "data", "url", "mediaType", "mimeType"))
 _OUTPUT = frozenset(("type", "value"))
 _TOOL = frozenset(
@@ -137,7 +138,8 @@ def _read_content(part: Mapping[str, Any], kind: str, at: FieldPath) -> Part:
         case "text":
             return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT, at)))
         case "reasoning":
-            text = at.text(part, "text") or at.text(part, "reasoning")
+            text = at.one_text(part, "text", "reasoning")
+            _check_details(part, text, at)
             fields = unknown_fields(part, _REASONING, at)
             return Thinking(text, shape=SHAPE, extra=pack_extra(SHAPE, fields))
         case "image" | "file":
@@ -148,9 +150,22 @@ def _read_content(part: Mapping[str, Any], kind: str, at: FieldPath) -> Part:
             return opaque(part, SHAPE)
 
 
+def _check_details(part: Mapping[str, Any], text: str, at: FieldPath) -> None:
+    """An error where the pieces of a thought say more than the thought does."""
+    at = at / ".details"
+    pieces = list[str]()
+    for index, detail in enumerate(at.sequence(part.get("details") or [])):
+        place = at / f"[{index}]"
+        piece = place.mapping(detail)
+        unknown_fields(piece, _DETAIL, place)
+        pieces.append(place.text(piece, "text"))
+    if "".join(pieces) not in ("", text):
+        raise at.unknown_content()
+
+
 def _read_file(part: Mapping[str, Any], kind: str, at: FieldPath) -> Part:
     media_type = at.text(part, "mediaType") or at.text(part, "mimeType")
-    source = at.text(part, "image") or at.text(part, "data") or at.text(part, "url")
+    source = at.one_text(part, "image", "data", "url")
     if kind == "file" and not media_type.startswith("image/"):
         words = words_in({name: part[name] for name in part if name not in _FILE})
         return Opaque(to_json(part), SHAPE, media_type or kind, words)
