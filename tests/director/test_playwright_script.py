@@ -3,13 +3,14 @@ us."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from foreword.director import node_tools, playwright_script
+from foreword.director import node_tools, playwright_script, script_runtime
 from foreword.session.workflow_state import WorkflowState
 from tests.director.workbench import workbench
 
@@ -79,3 +80,13 @@ def test_a_script_says_which_secret_it_lacks(tmp_path: Path) -> None:
     )
     assert "set API_TOKEN to the value of api.token" in done.stderr
     assert done.returncode == 1
+
+
+def test_no_name_and_no_description_becomes_code(tmp_path: Path) -> None:
+    hostile = '""" + str(1/0) + """ \\'
+    with WorkflowState.open(None, hostile, root=tmp_path) as state:
+        node_tools.create_node(state, "wait", {"seconds": 1}, 'a\n"""\n1/0\r1/0')
+        tree = ast.parse(playwright_script.script(state))
+    divisions = [node for node in ast.walk(tree) if isinstance(node, ast.Div)]
+    own = ast.parse(Path(script_runtime.__file__).read_text(encoding="utf-8"))
+    assert len(divisions) == len([node for node in ast.walk(own) if isinstance(node, ast.Div)])

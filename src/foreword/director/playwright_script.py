@@ -52,7 +52,9 @@ def script(state: WorkflowState) -> str:
     _, _, code = runtime.partition('"""\n\n')  # the module's own docstring ends there
     environment = "".join(f"{name}=... " for name in secrets.values())
     file = _NO_WORD.sub("_", made["name"]).strip("_") or "workflow"
-    head = _HEAD.format(name=made["name"], environment=environment, file=file)
+    # A name may hold quotation marks, and what ends the docstring would be code behind it.
+    title = made["name"].replace("\\", "/").replace('"', "'")
+    head = _HEAD.format(name=title, environment=environment, file=file)
     return (
         head
         + code
@@ -81,8 +83,8 @@ def _block(tree: Tree, parent: str, branch: str, depth: int) -> Iterator[str]:
 
 
 def _comments(node: Node) -> Iterator[str]:
-    words = str(node.get("description") or sentence(node))
-    yield f"{node['id']}: {' '.join(words.split())}"
+    words = f"{node['id']}: {node.get('description') or sentence(node)}"
+    yield " ".join(words.split())
     if (node.get("config") or {}).get("tab"):
         yield f"the tab {node['config']['tab']!r} was named here; a script goes on in the newest"
 
