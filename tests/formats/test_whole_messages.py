@@ -187,6 +187,12 @@ TALKS: dict[str, Talk] = {
             "data": plain_langchain(
                 "ai",
                 content=[
+                    {
+                        "type": "reasoning",
+                        "id": "rs_1",
+                        "summary": [{"type": "summary_text", "text": "A table first."}],
+                        "index": 0,
+                    },
                     {"type": "text", "text": "I look."},
                     {"type": "tool_use", "id": "c1", "name": "read", "input": ARGUMENTS},
                 ],
@@ -598,6 +604,19 @@ def test_fields_that_are_about_a_message_are_carried_along() -> None:
         "flags": ["draft"],
     }
     message = {"role": "assistant", "content": "At 06:12.", "refusal": None, **about}
+    assert to_openai([read_message(message)]) == [message]
+
+
+def test_what_the_reply_of_a_model_carries_is_no_obstacle() -> None:
+    told = {
+        "canonical_system": "anthropic",
+        "provider_url": "https://example.org/v1",
+        "finish_reason": "stop",
+        "__gemini_function_call_thought_signatures__": {"c1": "c2ln"},
+        "created_by": "agent 7",
+        "encrypted_content": "Z" * 500,
+    }
+    message = {"role": "assistant", "content": "At 06:12.", "refusal": None, **told}
     assert to_openai([read_message(message)]) == [message]
 
 

@@ -32,20 +32,20 @@ _CONTENT = frozenset(
 _ABOUT = frozenset(
     (
         "annotations artifact cachecontrol citations container contextmanagement cost diagnostics"
-        " extracontent internal logprobs performance providerdetails reasoningdetails signature"
+        " extracontent internal logprobs parsed performance providerdetails reasoningdetails"
         " stopdetails stopsequence tokens usage"
     ).split()
 )
 _ABOUT_ENDING = lazy_pattern(
-    r"(?:(?:_|^)(?:metadata|metadata_passthrough|usage|options|signature)"
-    r"|[mM]etadata|Usage|Options|Signature)$"
+    r"(?:(?:_|^)(?:metadata|metadata_passthrough|usage|options|signatures?_*)"
+    r"|[mM]etadata|Usage|Options|Signatures?)$"
 )
 # Names of fields with one word about a message: no spaces.
 _WORD = frozenset(
     (
-        "channel created detail flags index lang language level locale mode model namespace object"
-        " outcome phase priority provider providerurl scope sender source state status tags time"
-        " type url version"
+        "canonicalsystem channel created detail flags index lang language level locale mode model"
+        " namespace object outcome phase priority provider providerurl scheduling scope sender"
+        " severity source speaker state status tags time ttl type url version"
     ).split()
 )
 _WORD_ENDING = lazy_pattern(
@@ -56,8 +56,8 @@ _WORD_ENDING = lazy_pattern(
 )
 # Names and times are written with spaces, and some ids are long.
 _LABEL_ENDING = lazy_pattern(
-    r"(?:(?:_|^)(?:u?u?ids?|identifier|names?|author|at|time|timestamp|date)"
-    r"|I[Dd]s?|Identifier|Names?|At|Time|Timestamp|Date)$"
+    r"(?:(?:_|^)(?:u?u?ids?|identifier|names?|title|author|by|at|time|timestamp|date)"
+    r"|I[Dd]s?|Identifier|Names?|Title|By|At|Time|Timestamp|Date)$"
 )
 # The words of settings that APIs have in common: one harmless flag of a later version does not make
 # a message unusable.

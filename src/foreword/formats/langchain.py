@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foreword.formats import anthropic, openai_chat
+from foreword.formats import anthropic, openai_chat, openai_responses
 from foreword.formats.fields import (
     FieldPath,
     Fields,
@@ -140,6 +140,8 @@ def _read_block(block: object, at: FieldPath) -> Part:
             return _read_image(block, at)
         case "tool_call":
             return _read_call(block, at, _TOOL_CALL)
+        case "reasoning" if block.keys() & {"summary", "encrypted_content"}:
+            return openai_responses.read_reasoning(block, at)  # it came from there
         case "reasoning":
             text = at.one_text(block, "reasoning", "text")
             extra = pack_extra(SHAPE, unknown_fields(block, _REASONING, at))

@@ -164,7 +164,7 @@ def read_item(item: object, at: FieldPath) -> Message:
         case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
             return Message("tool", (_read_output(item, at),))
         case "reasoning":
-            return Message("assistant", (_read_reasoning(item, at),))
+            return Message("assistant", (read_reasoning(item, at),))
         case "message" | None:
             return _read_message(item, at)
         case other if _is_item_type(other):
@@ -246,7 +246,8 @@ def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
     return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
 
 
-def _read_reasoning(item: Mapping[str, Any], at: FieldPath) -> Thinking:
+def read_reasoning(item: Mapping[str, Any], at: FieldPath) -> Thinking:
+    """What the model thought, in summary or whole, or only as its proof."""
     texts = list[str]()
     for name in _THOUGHTS:
         texts += _texts(item.get(name), at / f".{name}")
