@@ -39,6 +39,14 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not set(HEAVY) & modules_after("import foreword")
 
 
+def test_a_context_by_a_built_in_recipe_loads_no_pydantic(tmp_path: Path) -> None:
+    project = samples.lay_out(tmp_path / "sample")
+    code = f"import foreword; foreword.assemble('director', root={str(project)!r}, agent='builder')"
+    loaded = modules_after(code)
+    assert "yaml" in loaded  # the recipe was read
+    assert not {"pydantic", "pydantic_core"} & loaded
+
+
 def test_the_version_is_told() -> None:
     assert foreword("--version").out == f"foreword {__version__}\n"
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 
-from foreword.recipe.load import BUILTIN, json_schema, layers, load, names, problems
+from foreword.recipe.load import (
+    BUILTIN,
+    built_in_recipe,
+    json_schema,
+    layers,
+    load,
+    names,
+    problems,
+    validated_recipe,
+)
 from foreword.recipe.schema import RecipeSpec
 
 MINE = "name: mine\nsections:\n  notes: {file: NOTES.md, target: 5-10%}\n"
@@ -25,6 +35,14 @@ def own(root: Path, name: str, text: str) -> Path:
 def test_a_built_in_recipe_has_no_problem_and_fits_its_own_schema(path: Path) -> None:
     assert list(problems(layers(path.stem))) == []
     jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
+
+
+@pytest.mark.parametrize("path", sorted(BUILTIN.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_built_in_recipe_is_the_same_read_without_checks_and_validated(path: Path) -> None:
+    chain = layers(path.stem)
+    recipe = built_in_recipe(chain)
+    assert recipe == validated_recipe(chain)
+    assert repr(recipe) == repr(validated_recipe(chain))  # a list is no tuple, 1 is not 1.0
 
 
 def test_the_schema_refuses_what_the_loader_refuses() -> None:
@@ -112,4 +130,4 @@ def test_every_rule_of_the_seeds_is_in_the_recipes_and_not_in_code() -> None:
 
 def test_the_schema_describes_every_field() -> None:
     schema = json_schema()
-    assert set(schema["properties"]) == set(RecipeSpec.model_fields)
+    assert set(schema["properties"]) == {field.name for field in fields(RecipeSpec)}

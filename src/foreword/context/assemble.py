@@ -22,7 +22,7 @@ from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
 from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
-from foreword.recipe.schema import BudgetSpec, RecipeSpec
+from foreword.recipe.schema import RecipeSpec
 from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section, Tiers
 from foreword.sources import files
@@ -89,7 +89,7 @@ def assemble(
         "tool_overhead": tool_overhead,
     }
     budget_steps = work_out_budget(
-        tiered_budget(spec), budget=budget, window=window, model=model, less=less
+        spec.budget, budget=budget, window=window, model=model, less=less
     )
     chosen_counter = choose_counter(counter, model)
     names = _names(agent=agent, skill=skill, purpose=purpose, phase=phase)
@@ -155,13 +155,6 @@ def _with_notes(package: Package, notes: Sequence[str]) -> Package:
         return package
     report = replace(package.report, notes=(*package.report.notes, *notes))
     return replace(package, report=report)
-
-
-def tiered_budget(spec: RecipeSpec) -> BudgetSpec:
-    """The recipe's budget; where it has tiers and says no more, all of them together."""
-    if spec.tiers and "budget" not in spec.model_fields_set:
-        return BudgetSpec(tokens=sum(spec.tiers.values()))
-    return spec.budget
 
 
 def _names(

@@ -29,7 +29,7 @@ from pydantic_core import CoreSchema
 from foreword.errors import BadRequest
 from foreword.operations.fitted_values import encodable_answer
 from foreword.plan import validation
-from foreword.recipe.schema import LARGEST_AMOUNT
+from foreword.recipe.field_types import LARGEST_AMOUNT
 from foreword.store.database import LARGEST_NUMBER, Database
 
 # What an operation works on, which a face opens for it: the store, the store and the project's

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from foreword import tokens
 from foreword.errors import BadBudget
-from foreword.recipe.schema import LARGEST_AMOUNT, BudgetSpec
+from foreword.recipe.field_types import LARGEST_AMOUNT
+from foreword.recipe.schema import BudgetSpec
 from foreword.section import Budget
 from foreword.tokens import Counter
 

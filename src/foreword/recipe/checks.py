@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
-
-from pydantic import ValidationError
 
 from foreword.errors import UnknownName, did_you_mean
 from foreword.pattern import lazy_pattern
 from foreword.recipe.document import Place
-from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
+from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, validate
 from foreword.recipe.validation_errors import problem_in_words
 
 TAG = lazy_pattern(r"[a-z][a-z0-9_]*")
@@ -167,9 +166,11 @@ def _change(
     place: Place, fields: Mapping[str, object], recipe: RecipeSpec, blanks: Mapping[str, None]
 ) -> Iterator[Problem]:
     """What a profile's own fields make wrong about a section that was right without them."""
+    from pydantic import ValidationError  # only for recipes that are not built in
+
     tag = str(place[-1])
     try:
-        alone = SectionSpec.model_validate(fields)
+        alone = validate(SectionSpec, fields)
     except ValidationError as invalid:
         for error in invalid.errors():
             loc = tuple(error["loc"])
@@ -179,8 +180,7 @@ def _change(
     if base is None:
         return
     before = {message for _, message in _section(place, base, blanks)}
-    written = {name: getattr(base, name) for name in base.model_fields_set}
-    changed = SectionSpec.model_validate({**written, **fields})
+    changed = replace(base, **{name: getattr(alone, name) for name in fields})
     for problem_place, message in _section(place, changed, blanks):
         if message not in before:
             yield problem_place, message

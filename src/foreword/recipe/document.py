@@ -8,7 +8,7 @@ of the file, before any of it is built. What the data means is the business of `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -143,7 +143,7 @@ def _has_a_known_field(node: Node) -> bool:
     if not isinstance(node, MappingNode):
         return True
     keys = [key.value for key, _ in node.value if isinstance(key, ScalarNode)]
-    return any(key in RecipeSpec.model_fields for key in keys)
+    return any(field.name in keys for field in fields(RecipeSpec))
 
 
 def _repeated_keys(node: Node) -> Iterator[ScalarNode]:

@@ -9,19 +9,27 @@ elsewhere. What a recipe means is the business of `selection` and `context`; its
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from foreword import regular_file
 from foreword.errors import RecipeError, UnknownName
 from foreword.recipe import checks, schema
 from foreword.recipe.document import BUILTIN, RecipeFile, problem_at, read_layer
-from foreword.recipe.schema import RecipeSpec, SectionSpec
+from foreword.recipe.schema import (
+    PROFILES,
+    BudgetSpec,
+    Profile,
+    RecipePart,
+    RecipeSpec,
+    SectionSpec,
+    validate,
+)
+from foreword.recipe.valid_data import read_fields, read_part
 from foreword.recipe.validation_errors import problem_in_words
 
 FOLDER = Path("foreword/recipes")
@@ -29,6 +37,8 @@ FOLDER = Path("foreword/recipes")
 LONGEST_CHAIN = 20
 MOST_LISTED = 500  # each is read and checked: 2 ms, for the largest 0.3 s; projects have a dozen
 SUFFIXES = (".yaml", ".yml")
+
+ReadFields = Callable[[type[RecipePart], Mapping[str, Any]], dict[str, Any]]
 
 __all__ = [
     "BUILTIN",
@@ -226,11 +236,58 @@ def _places(parent: str, child: RecipeFile, root: Path | None) -> Iterator[tuple
 
 
 def check(chain: list[RecipeFile]) -> RecipeSpec:
-    """The merged recipe, valid in shape and in what it refers to; the first problem is raised."""
+    """The merged recipe, valid in shape and in what it refers to; the first problem is raised.
+
+    Recipes that are built in are valid, which tests hold, and cost no check.
+    """
+    if all(Path(layer.path).parent == BUILTIN for layer in chain):
+        return built_in_recipe(chain)
+    return validated_recipe(chain)
+
+
+def built_in_recipe(chain: list[RecipeFile]) -> RecipeSpec:
+    """The merged recipe out of files that are known to be valid."""
+    data = _merge_layers(chain)
+    return _complete(read_part(RecipeSpec, data), data, read_fields)
+
+
+def validated_recipe(chain: list[RecipeFile]) -> RecipeSpec:
+    """The merged recipe out of files that may hold anything; the first problem is raised."""
     for problem in problems(chain):
         raise problem
-    recipe = RecipeSpec.model_validate(_merge_layers(chain))
-    return recipe.model_copy(update={"sections": _in_reading_order(recipe.sections)})
+    data = _merge_layers(chain)
+    return _complete(validate(RecipeSpec, data), data, _validated_fields)
+
+
+def _validated_fields(part: type[RecipePart], data: Mapping[str, Any]) -> dict[str, Any]:
+    validated = validate(part, data)
+    return {name: getattr(validated, name) for name in data}
+
+
+def _complete(recipe: RecipeSpec, data: Mapping[str, Any], read_changes: ReadFields) -> RecipeSpec:
+    """The recipe with what follows from its fields.
+
+    Sections in reading order, the fields that profiles change as sections have them, and the budget
+    of one that has tiers and says no more: all of them together.
+    """
+    changes: dict[str, Any] = {"sections": _in_reading_order(recipe.sections)}
+    if recipe.tiers and "budget" not in data:
+        changes["budget"] = BudgetSpec(tokens=sum(recipe.tiers.values()))
+    for table in PROFILES.values():
+        profiles: dict[str, Profile] = getattr(recipe, table)
+        changes[table] = {
+            name: _with_changes_read(profile, read_changes) for name, profile in profiles.items()
+        }
+    if recipe.other_skills is not None:
+        changes["other_skills"] = _with_changes_read(recipe.other_skills, read_changes)
+    return replace(recipe, **changes)
+
+
+def _with_changes_read(profile: Profile, read_changes: ReadFields) -> Profile:
+    if not profile.change:
+        return profile
+    change = {tag: read_changes(SectionSpec, fields) for tag, fields in profile.change.items()}
+    return replace(profile, change=change)
 
 
 def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec]:
@@ -260,9 +317,11 @@ def _stray_fields(chain: list[RecipeFile]) -> Iterator[RecipeError]:
 
     Without this, `password: null` in a recipe makes a recipe of the file with the password.
     """
+    from pydantic import ValidationError  # only for recipes that are not built in
+
     for layer in chain[1:]:
         try:
-            RecipeSpec.model_validate(_without_nulls(layer.data))
+            validate(RecipeSpec, _without_nulls(layer.data))
         except ValidationError as invalid:
             for error in invalid.errors():
                 # what it lacks, the others may have
@@ -272,8 +331,10 @@ def _stray_fields(chain: list[RecipeFile]) -> Iterator[RecipeError]:
 
 
 def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
+    from pydantic import ValidationError
+
     try:
-        recipe = RecipeSpec.model_validate(_merge_layers(chain))
+        recipe = validate(RecipeSpec, _merge_layers(chain))
     except ValidationError as invalid:
         for error in invalid.errors():
             place = tuple(error["loc"])

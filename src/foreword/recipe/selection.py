@@ -8,8 +8,8 @@ No I/O: profiles are laid over the recipe, names are checked. What the sections 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
@@ -125,7 +125,7 @@ class _Overlay:
 
     gives_way: tuple[str | tuple[str, ...], ...]
     sections: list[str] | None = None  # None: all that the recipe has
-    changes: dict[str, dict[str, object]] = field(default_factory=dict)
+    changes: dict[str, dict[str, Any]] = field(default_factory=dict)
     required: set[str] = field(default_factory=set)
     optional: set[str] = field(default_factory=set)
     values: dict[str, str] = field(default_factory=dict)
@@ -159,7 +159,7 @@ def _selection(recipe: RecipeSpec, names: dict[str, str], overlay: _Overlay) -> 
     changed = dict[str, SectionSpec]()
     for tag, spec in recipe.sections.items():
         if tag in wanted:
-            changed[tag] = _changed_section(spec, overlay.changes.get(tag))
+            changed[tag] = replace(spec, **overlay.changes.get(tag, {}))
     # what stands in for a section is of no use without it
     sections = dict[str, SectionSpec]()
     for tag, spec in changed.items():
@@ -178,13 +178,6 @@ def _selection(recipe: RecipeSpec, names: dict[str, str], overlay: _Overlay) -> 
         kind_tiers=overlay.kind_tiers,
         leave_out=overlay.leave_out,
     )
-
-
-def _changed_section(spec: SectionSpec, fields: Mapping[str, object] | None) -> SectionSpec:
-    if not fields:
-        return spec
-    written = {name: getattr(spec, name) for name in spec.model_fields_set}
-    return SectionSpec.model_validate({**written, **fields})
 
 
 def _tiers(split: str | None) -> Tiers:

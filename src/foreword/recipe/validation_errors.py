@@ -7,9 +7,8 @@ meant. Which file and line the place is in is `document`'s business.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
-
-from pydantic import BaseModel
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args, get_type_hints
 
 from foreword.errors import did_you_mean
 from foreword.pattern import lazy_pattern
@@ -19,6 +18,7 @@ PLAIN_WORDS = {
     "a valid tuple": "a list",
     "a valid list": "a list",
     "a valid dictionary": "a mapping",
+    "a dictionary": "a mapping",
     "a valid string": "text",
     "a valid integer": "a whole number",
     "a valid boolean": "true or false",
@@ -34,7 +34,7 @@ _QUOTED = lazy_pattern(r"'([^']*)'")
 def problem_in_words(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
     """A problem of pydantic's as a person would put it, with what was probably meant."""
     path = dotted_path(place)
-    if error["type"] == "extra_forbidden":
+    if error["type"] == "unexpected_keyword_argument":
         return f"unknown field {path!r}{_suggestion(place[-1], _fields_at(place))}"
     if error["type"] == "missing":
         return f"{path!r} is missing"
@@ -70,19 +70,18 @@ def dotted_path(place: tuple[str | int, ...]) -> str:
 
 
 def _fields_at(place: tuple[str | int, ...]) -> list[str]:
-    """The fields that the model at a place has."""
-    model: Any = RecipeSpec
+    """The fields that the part of a recipe at a place has."""
+    part: Any = RecipeSpec
     for step in place[:-1]:
-        if isinstance(step, str) and hasattr(model, "model_fields"):
-            field = model.model_fields.get(step)
-            model = field.annotation if field else model
-        model = _inner_model(model)
-    return list(getattr(model, "model_fields", {}))
+        if isinstance(step, str) and is_dataclass(part):
+            part = get_type_hints(part).get(step, part)
+        part = _inner_part(part)
+    return [field.name for field in fields(part)] if is_dataclass(part) else []
 
 
-def _inner_model(annotation: Any) -> Any:
-    """The model inside `dict[str, Model]` or `Model | None`; anything else as it is."""
+def _inner_part(annotation: Any) -> Any:
+    """The part inside `dict[str, Part]` or `Part | None`; anything else as it is."""
     for argument in get_args(annotation):
-        if isinstance(argument, type) and issubclass(argument, BaseModel):
+        if is_dataclass(argument):
             return argument
     return annotation

@@ -8,7 +8,7 @@ Which documents there are is `sources.documents`' business; how they become sect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -238,8 +238,10 @@ def lookup_library(root: str | Path, recipe: str = RECIPE) -> Library:
     known = library.recipe.documents
     docs = dict.fromkeys([*known.get(DOC, ()), *patterns])
     on_demand = dict.fromkeys([*library.recipe.on_demand, DOC])
-    changed = {"documents": {**known, DOC: tuple(docs)}, "on_demand": tuple(on_demand)}
-    with_files = Library(library.root, library.recipe.model_copy(update=changed))
+    with_docs = replace(
+        library.recipe, documents={**known, DOC: tuple(docs)}, on_demand=tuple(on_demand)
+    )
+    with_files = Library(library.root, with_docs)
     return with_files if patterns and with_files.documents else library
 
 
