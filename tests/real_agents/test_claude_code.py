@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,21 @@ def test_an_answer_of_the_server_reaches_the_model_as_a_text(agent: RealAgent) -
     text = json.dumps(result["content"], ensure_ascii=False)
     assert "Tells the tides." in text
     assert "\\\\n" not in text  # a line break of JSON inside JSON
+
+
+def test_the_status_line_shows_how_full_the_window_is(agent: RealAgent) -> None:
+    key = QUIET["ANTHROPIC_API_KEY"]
+    trusted = {"hasTrustDialogAccepted": True, "enabledMcpjsonServers": ["foreword"]}
+    seen_before = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [key[-20:]], "rejected": []},
+        "projects": {str(agent.project): trusted},
+    }
+    (agent.home / ".claude.json").write_text(json.dumps(seen_before), "utf-8")
+    # colours and moves of the cursor stand between the words
+    line = re.compile(rb"\d+%[^%]{0,40}?\d[\d.]*K[^%]{0,20}?of[^%]{0,20}?1M")
+    with fake_provider("All right.") as provider:
+        agent.env["ANTHROPIC_BASE_URL"] = provider.url
+        shown = agent.screen(line, program("@anthropic-ai/claude-code-*/claude"), "Hello.")
+    assert line.search(shown), shown[-2_000:]
