@@ -10,11 +10,11 @@ from tests.sessions import numbered_message
 NEARLY = 3  # tokens: the tags around what is cut and what is not are not counted apart
 
 
-def open_small(tmp_path: Path) -> foreword.Session:
+def open_small(tmp_path: Path, messages: int = 60) -> foreword.Session:
     """A session of a small window, past the size at which it is compressed."""
     session = foreword.Session.open(root=tmp_path, window=8_000)
     session.append({"role": "system", "content": "You are Director."})
-    session.extend([numbered_message(number, 60) for number in range(150)])
+    session.extend([numbered_message(number, 60) for number in range(messages)])
     return session
 
 
@@ -54,3 +54,12 @@ def test_nothing_is_due_after_a_compression_was_taken_back(tmp_path: Path) -> No
         assert told.usage["warning"]
         assert told.due is None
         assert told.next_tokens == session.context().report.total_tokens
+
+
+def test_of_a_history_far_past_the_limit_the_next_call_is_estimated(tmp_path: Path) -> None:
+    with open_small(tmp_path, messages=300) as session:
+        told = session.overview()
+        assert told.due is not None
+        assert told.due.summary == ""
+        real = session.context().report.total_tokens
+        assert 0.7 * real < told.next_tokens < 1.4 * real

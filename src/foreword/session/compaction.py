@@ -169,6 +169,23 @@ def plan(
     return made if made.reached else _with_target_note(made, split.shown_tokens)
 
 
+def estimate(message_cache: MessageCache, *, target: int, parts_tokens: int) -> Compaction:
+    """About what compressing would come to, without looking at the messages: the next call has as
+    many tokens as it is meant to."""
+    return Compaction(
+        last=message_cache.known,
+        messages=0,
+        kept_messages=0,
+        tokens_before=message_cache.history_tokens,
+        tokens_after=max(0, target - parts_tokens),
+        parts_tokens=parts_tokens,
+        target_tokens=target,
+        summary="",
+        summary_tokens=0,
+        method=EXTRACT,
+    )
+
+
 def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     """Put the summary in place of what it stands for; the originals stay where they are.
 

@@ -26,6 +26,10 @@ from foreword.text.identifiers import literals
 # `compress_at` before the next try. Much less would try at nearly every message, and may ask a
 # model each time; much more would let the history grow far past the limit.
 GROWTH_DIVISOR = 4
+# A preview writes the summary, which takes a second for 200,000 tokens. A history is compressed
+# soon after it is past the limit, so that one of twice its size was brought from elsewhere; of that
+# the size after compressing is estimated.
+EXACT_PREVIEWS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class SizeControl:
         self._calls = calls
         self._parts = parts
         self._part_sizes = dict[str, tuple[str, int]]()  # by tag: its text, and the tokens
+        # the compression that was due, and when
+        self._due: tuple[SessionStamps | None, Compaction | None] = (None, None)
 
     def measure(
         self, budget: Budget | None = None, *, more: int = 0, browser: object = None
@@ -98,12 +104,25 @@ class SizeControl:
 
     def preview_due_compression(self, room: Room) -> Compaction | None:
         """What the compression before the next context comes to by the built-in compressor, if one
-        is due; nothing is changed."""
+        is due; nothing is changed. Of a history far past the limit it is an estimate."""
         if not self.is_compression_due(room) or self._calls.db.read_only:
             return None
+        known_for, known = self._due
+        if known_for == room.now:
+            return known
         target = self._limits.compress_to
-        made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
-        return made if made.summary else None
+        due: Compaction | None
+        if room.size_tokens > EXACT_PREVIEWS * self._limits.compress_at:
+            due = compaction.estimate(
+                self._calls.message_cache,
+                target=target,
+                parts_tokens=self._parts_tokens(room.parts),
+            )
+        else:
+            made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
+            due = made if made.summary else None
+        self._due = (room.now, due)
+        return due
 
     def _remaining_note(self, size: int) -> str:
         return (

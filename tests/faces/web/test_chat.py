@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import foreword
+from foreword.director.debug_tools import DEBUG_ACTIONS
 from foreword.faces.web import addresses
 from foreword.testing import fake_provider
 from tests.faces.http.directing import ENDLESS, obedient_model
@@ -186,7 +187,7 @@ def test_without_a_model_every_tool_is_a_form(
         expect(page.locator("#answer")).to_contain_text('"version": 0')
         expect(page.locator("#log > li")).to_have_count(1)
         page.select_option("#tool", "debug_action")
-        expect(page.locator("#arg-action option")).to_have_text(["click", "type", "press", "wait"])
+        expect(page.locator("#arg-action option")).to_have_text(list(DEBUG_ACTIONS))
         expect(page.locator("#arg-secret")).to_have_attribute("type", "checkbox")
     with foreword.Session.open(db, "by-hand", create=False) as session:
         assert session.snapshot()["nodes"][0]["config"] == {"seconds": 1}

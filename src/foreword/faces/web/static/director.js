@@ -127,7 +127,7 @@
     awaited = true;
     next.alt = "What the browser shows";
     next.onload = () => {
-      $("picture")?.querySelector("img").replaceWith(next);
+      $("picture")?.querySelector("a").replaceChildren(next);
       if ($("picture")) $("picture").hidden = false;
       again();
     };
