@@ -342,7 +342,8 @@ def jupyterlab(folder: Path) -> Iterator[Application]:
     names = ("tides", "berths", "invoices")
 
     def folders() -> Counter[str]:
-        return Counter([entry.name for entry in files.iterdir() if entry.is_dir()])
+        made = [entry.name for entry in files.iterdir() if entry.is_dir()]
+        return Counter([name for name in made if not name.startswith(".")])  # its own checkpoints
 
     port = free_port()
     serving: list[str | Path] = [
