@@ -247,3 +247,41 @@ def test_the_example_in_the_docstring_runs() -> None:
     )
     assert "fake_provider" in example
     exec(compile(example, "example", "exec"), {})
+
+
+def gemini_answer(url: str, method: str) -> str:
+    """What a client of Gemini's API reads."""
+    body = {"contents": [{"role": "user", "parts": [{"text": HELLO[0]["content"]}]}]}
+    request = urllib.request.Request(
+        f"{url}/v1beta/models/gemini-2.5-pro:{method}", data=json.dumps(body).encode()
+    )
+    with urllib.request.urlopen(request) as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def test_gemini_is_answered_whole_streamed_and_with_a_count() -> None:
+    with fake_provider(CALLS) as provider:
+        whole = json.loads(gemini_answer(provider.url, "generateContent"))
+        streamed = gemini_answer(provider.url, "streamGenerateContent?alt=sse")
+        count = json.loads(gemini_answer(provider.url, "countTokens"))
+    said, *calls = whole["candidates"][0]["content"]["parts"]
+    assert said == {"text": "Wait."}
+    assert [call["functionCall"]["name"] for call in calls] == ["lookup", "list"]
+    assert whole["candidates"][0]["finishReason"] == "STOP"
+    assert whole["modelVersion"] == "gemini-2.5-pro"
+    pieces = [json.loads(line[6:]) for line in streamed.splitlines() if line.startswith("data: ")]
+    last = pieces[-1]["candidates"][0]["content"]["parts"]
+    assert [call["functionCall"]["args"] for call in last] == [{"name": "FEAT-1"}, {}]
+    assert count["totalTokens"] == whole["usageMetadata"]["promptTokenCount"]
+    assert len(provider.requests) == 2  # counting is no request of the script
+
+
+def test_an_error_of_gemini_has_its_own_shape() -> None:
+    with (
+        fake_provider(Reply("slowly", status=429)) as provider,
+        pytest.raises(urllib.error.HTTPError) as raised,
+    ):
+        gemini_answer(provider.url, "generateContent")
+    error = json.loads(raised.value.read())["error"]
+    assert (error["code"], error["status"]) == (429, "RESOURCE_EXHAUSTED")

@@ -259,6 +259,18 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None
     assert ran.out == ""
 
 
+def test_an_older_library_that_another_package_asks_for_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mcp_types.py").write_text("raise ModuleNotFoundError('no', name='mcp_types')\n")
+    about = tmp_path / "mcp-1.9.4.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp\nVersion: 1.9.4\n")
+    ran = foreword("mcp", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert ran.code == 2
+    assert "needs mcp 2 or newer, and mcp 1.9.4 is installed" in ran.err
+    assert "langchain-mcp-adapters" in ran.err
+    assert "an environment of its own" in ran.err
+
+
 def test_other_commands_do_not_load_the_sdk() -> None:
     code = (
         "import sys, foreword.faces.cli.main, foreword.faces.cli.mcp; print('mcp' in sys.modules)"
