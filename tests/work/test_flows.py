@@ -85,6 +85,38 @@ def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Pat
     assert "answer number 1" not in fourth
 
 
+def test_tier_1_is_the_same_in_every_phase_and_what_changed_meanwhile_is_told(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path)
+    plan = next(iter(sorted((root / ".plans").glob("*.md"))))
+    agent = Agent()
+
+    def edit_plan() -> str:
+        plan.write_text(plan.read_text() + "\nOne more word in the plan.\n")
+        return agent.texts["1"][0]
+
+    agent.replies = {"1": edit_plan}
+    warnings: list[str] = []
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, "feature", TASK, provider.openai, warn=warnings.append)
+    assert done.status == "done"
+    (told,) = [warning for warning in warnings if "changed since the session began" in warning]
+    assert plan.name in told
+    contexts = [system_text(provider, phase) for phase in PHASES]
+    tier_1, _, behind = contexts[0].partition("</plan>")
+    assert "<plan>" in tier_1
+    assert "<phase>" in behind
+    assert all(context.startswith(f"{tier_1}</plan>") for context in contexts)
+    assert not any("One more word" in context for context in contexts)
+
+
+def system_text(provider: FakeProvider, phase: str) -> str:
+    """The context that the agent of a phase was given."""
+    body = next(body for body in provider.requests if phase_of(body) == phase)
+    return str(body["messages"][0]["content"])
+
+
 def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
     root = project(tmp_path)
     long = "\n\n".join(

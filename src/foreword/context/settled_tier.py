@@ -1,41 +1,40 @@
 """Tier 1 as it was when a session began: settled once, so that a prompt cache keeps it.
 
 A plan that is edited on the way, or a newer one, changes nothing until the next session. That it
-did is told. Only whoever holds a session holds one of these (`work.task`).
+did is told. Only whoever holds a session holds one of these (`work.task`, `work.order`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from foreword.context.inputs import ReadingResult
 from foreword.section import Section
 
 SESSION = 1  # the tier that lasts for a session
+CHANGED = "changed since the session began, and as it was then"  # how the note begins
 
 
 @dataclass(slots=True)
 class SettledTier:
     """The sections of tier 1, from the first context of a session on."""
 
-    _sections: list[Section] | None = field(default=None, init=False)
+    sections: Sequence[Section] | None = None
 
     def settle(self, gathered: ReadingResult, order: Sequence[str]) -> None:
         """Put what was settled in place of what was read now; `order` is the tags as they are
         read. The first time, what was read is settled."""
         now = [section for section in gathered.sections if section.rule.tier == SESSION]
-        if self._sections is None:
-            self._sections = now
+        if self.sections is None:
+            self.sections = now
             return
-        changed = _changed_sources(self._sections, now)
+        changed = _changed_sources(self.sections, now)
         if changed:
-            gathered.notes.append(
-                f"changed since the session began, and as it was then: {', '.join(changed)}"
-            )
+            gathered.notes.append(f"{CHANGED}: {', '.join(changed)}")
         others = [section for section in gathered.sections if section.rule.tier != SESSION]
         gathered.sections = sorted(
-            [*others, *self._sections], key=lambda section: order.index(section.tag)
+            [*others, *self.sections], key=lambda section: order.index(section.tag)
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from foreword.context.assemble import assemble
 from foreword.context.blanks import task_reference
+from foreword.context.settled_tier import SettledTier
 from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
 from foreword.errors import BadSource, UnknownName
@@ -82,18 +83,26 @@ def phase_context(
     task: str,
     artifacts: Mapping[str, str] | None = None,
     recipe: str = RECIPE,
+    settled: SettledTier | None = None,
 ) -> Package:
     """What the agent of a phase reads: tiers 0 to 2, and earlier artifacts as references; for the
     caller to keep.
 
     `artifacts` are the lines that stand for them, by name: `[FEAT-1] Requirements, 412 tokens`.
+    `settled` is tier 1 as the other phases have it.
     """
     values = {"task_reference": task}
     if artifacts:
         references = [*artifacts.values(), "The whole of one: lookup with its name."]
         values["artifacts"] = "\n".join(references)
     return assemble(
-        recipe, root=root, phase=phase.name, workflow=flow.source, values=values, save=False
+        recipe,
+        root=root,
+        phase=phase.name,
+        workflow=flow.source,
+        values=values,
+        save=False,
+        settled=settled,
     )
 
 

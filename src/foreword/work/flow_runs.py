@@ -36,7 +36,7 @@ from foreword.work.flow_status import (
 from foreword.work.graph import KIND
 from foreword.work.order import ATTEMPTS, TIMEOUT_SECONDS, Order, to_json
 from foreword.work.panel_runs import member_statuses
-from foreword.work.phase import find_warnings
+from foreword.work.phase import find_changes, find_warnings, settle_tier_1
 from foreword.work.run_status import RunStatus
 from foreword.work.runs import AGENTS, Engine, root_queue
 from foreword.work.workers import run_worker
@@ -111,6 +111,7 @@ def run(
             facts=dict(facts or {}),
         )
         _refuse_unwritable(folder)
+        order = settle_tier_1(folder, order)
         for warning in find_warnings(folder, order):
             if warn:
                 warn(warning)
@@ -123,6 +124,7 @@ def run(
             if begun:
                 begun(order.run)
             engine.wait_for(order.run, _watch_phases(watch, order))
+            _tell_changes(folder, order, warn)
             return _status_of(order.run, engine, store)
 
 
@@ -167,7 +169,7 @@ def resume(
             " is not asked again"
         )
     if new_attempt:
-        order = changed
+        order = settle_tier_1(folder, changed)
         attempt = f"{last.run}.{last.attempt + 1}"
         if warn:
             for warning in find_warnings(folder, order, done):
@@ -183,6 +185,7 @@ def resume(
         if new_attempt:
             _start(engine, attempt, order)
         engine.wait_for(attempt, _watch_phases(watch, order, done))
+        _tell_changes(folder, order, warn)
         with engine.store.use() as store:
             return _status_of(last.run, engine, store)
 
@@ -202,6 +205,12 @@ def _wanted_flows(flows: Sequence[FlowStatus], task: str) -> list[FlowStatus]:
     if task and not wanted:
         raise UnknownName("flow", task, list(dict.fromkeys(flow.task for flow in flows)))
     return wanted
+
+
+def _tell_changes(root: Path, order: Order, warn: Notify | None) -> None:
+    if warn:
+        for change in find_changes(root, order):
+            warn(change)
 
 
 def _start(engine: Engine, attempt: str, order: Order) -> None:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from foreword.plan.flow import Flow
+from foreword.section import Section
 from foreword.sources.library import RECIPE
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Order:
     recipe: str = RECIPE
     default_rules: bool = False  # whether the built-in rules of a panel may approve
     facts: Mapping[str, Any] = field(default_factory=dict)  # for the conditions of the profile
+    # tier 1 as it was when the attempt began; none in orders of an earlier Foreword
+    tier_1: tuple[Section, ...] | None = None
 
 
 def to_json(order: Order) -> dict[str, Any]:

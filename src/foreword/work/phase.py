@@ -13,15 +13,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foreword import tokens
 from foreword.context.blanks import task_reference
+from foreword.context.settled_tier import CHANGED, SettledTier
 from foreword.errors import ForewordError
 from foreword.plan.flow import Flow, Phase
 from foreword.review.verdict import PanelResult
+from foreword.section import Section
 from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, storable_text
@@ -74,6 +76,31 @@ def find_warnings(root: Path, order: Order, done: Sequence[str] = ()) -> list[st
         # before there is anything to refer to; nobody is asked with it
         warnings += _context(root, order, phase, {}).report.warnings
     return list(dict.fromkeys(warnings))
+
+
+def settle_tier_1(root: Path, order: Order) -> Order:
+    """The order with tier 1 as it is now, for all phases that are asked by it."""
+    tier_1 = SettledTier()
+    _context(root, order, order.flow.phases[0], {}, tier_1)
+    return replace(order, tier_1=tuple(map(_sendable, tier_1.sections or ())))
+
+
+def _sendable(section: Section) -> Section:
+    """The section without the author's bytes where JSON can't hold them."""
+    try:
+        (section.raw or b"").decode()
+    except UnicodeDecodeError:
+        return replace(section, raw=None)
+    return section
+
+
+def find_changes(root: Path, order: Order) -> list[str]:
+    """What of tier 1 has changed since the flow began and was not given to its phases."""
+    try:
+        warnings = _context(root, order, order.flow.phases[-1], {}).report.warnings
+    except ForewordError:  # the files are gone, or elsewhere
+        return []
+    return [warning for warning in warnings if warning.startswith(CHANGED)]
 
 
 def _panel_warnings(root: Path, order: Order, phase: Phase) -> list[str]:
@@ -186,14 +213,25 @@ def _question(order: Order, phase: Phase) -> dict[str, Any]:
     }
 
 
-def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, str]) -> Package:
+def _context(
+    root: Path,
+    order: Order,
+    phase: Phase,
+    references: Mapping[str, str],
+    tier_1: SettledTier | None = None,
+) -> Package:
     """What the agent of a phase reads; the task is in it as a line, for the whole of it is in
     the request."""
     from foreword.work.factory_project import phase_context
 
-    line = task_reference(order.task, order.objective)
     return phase_context(
-        root, order.flow, phase, task=line, artifacts=references, recipe=order.recipe
+        root,
+        order.flow,
+        phase,
+        task=task_reference(order.task, order.objective),
+        artifacts=references,
+        recipe=order.recipe,
+        settled=tier_1 or SettledTier(order.tier_1),
     )
 
 
@@ -282,7 +320,11 @@ def _checkpoint(order: Order, phase: Phase) -> str:
             done=[name for name in names if name in finished],
             pending=[name for name in names if name not in finished],
             tiers=lasting_tiers(
-                root, task=order.task, objective=order.objective, recipe=order.recipe
+                root,
+                task=order.task,
+                objective=order.objective,
+                recipe=order.recipe,
+                settled=SettledTier(order.tier_1),
             ),
         )
         checkpoints.write(root, store, checkpoint)

@@ -327,6 +327,7 @@ class Task:
                 task=self.name,
                 objective=self.objective,
                 recipe=self._recipe,
+                settled=self._tier_1,
             ),
         )
         return checkpoints.write(self.library.root, self.db, checkpoint)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.context.assemble import assemble
+from foreword.context.settled_tier import SettledTier
 from foreword.errors import ForewordError
 from foreword.section import Section
 from foreword.sources.library import RECIPE
@@ -24,11 +25,19 @@ _NOT_A_FILE = "recipe "  # how the source of a section begins that comes from th
 
 
 def lasting_tiers(
-    root: Path, *, task: str, objective: str, recipe: str = RECIPE
+    root: Path,
+    *,
+    task: str,
+    objective: str,
+    recipe: str = RECIPE,
+    settled: SettledTier | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """The tiers that last for a session: digest, size and recipe of each."""
+    """The tiers that last for a session: digest, size and recipe of each; tier 1 as the session
+    has it, where it has."""
     values = {"task_reference": f"{task}: {objective}" if objective else task}
-    package = assemble(recipe, root=root, purpose="work", values=values, save=False)
+    package = assemble(
+        recipe, root=root, purpose="work", values=values, save=False, settled=settled
+    )
     tiers = {}
     for tier in LASTING:
         sections = [section for section in package.report.came_in if section.rule.tier == tier]
