@@ -71,7 +71,7 @@ def start_session(tmp_path: Path) -> Iterator[Open]:
         for number in range(20):
             role = "assistant" if number % 2 else "user"
             text = (
-                f"Message {number}: node_124 and node_125 use page_token_7. "
+                f"Message {number}: node_124 and node_125 use page_token_7 up to 4711. "
                 + f"zebra{number} " * 60
             )
             session.append({"role": role, "content": text})
@@ -119,12 +119,29 @@ def test_the_model_is_asked_with_the_eight_rules_the_parts_and_the_history(
     assert made.method == "scripted"
 
 
-def test_a_good_answer_is_used_as_it_is(start_session: Open) -> None:
+def test_a_good_answer_is_used_as_it_is_and_names_it_misses_are_added(start_session: Open) -> None:
     session = start_session()
     made = session.compress(model=Scripted(lambda asked: GOOD).model)
-    assert (made.summary, made.notes, made.applied) == (GOOD, (), True)
+    assert made.applied
+    assert made.summary.startswith(f"{GOOD}\n\n## Names in play\n")
+    assert made.notes == ("names that the model's summary misses were added from the history",)
     assert GOOD in session.context().text
     assert session.compressions()[-1].method == "scripted"
+
+
+def test_what_a_model_invents_is_marked_and_named_in_a_note(start_session: Open) -> None:
+    answer = f"{GOOD}\n- Then `deleteEverything` ran 8,192 times."
+    made = start_session().compress(model=Scripted(lambda asked: answer).model)
+    assert "`deleteEverything` [unproven] ran 8,192 [unproven] times" in made.summary
+    assert "were marked: deleteEverything, 8,192" in made.notes[0]
+
+
+def test_an_answer_too_small_for_what_it_stands_for_is_refused(start_session: Open) -> None:
+    session = start_session(auto_compress=False)
+    session.extend({"role": "user", "content": f"fact{n} holds. " * 200} for n in range(200))
+    made = session.compress(to=20_000, model=Scripted(lambda asked: "lost all").model)
+    assert made.method == "extract"
+    assert "too few to stand for" in made.notes[0]
 
 
 def test_a_session_opened_with_a_model_uses_it_when_the_limit_comes(start_session: Open) -> None:
@@ -143,7 +160,7 @@ def test_the_next_summary_is_given_the_one_before(start_session: Open) -> None:
     for number in range(20, 36):
         session.append({"role": "user", "content": f"Message {number}: " + "word " * 60})
     session.compress(model=scripted.model)
-    assert f"<earlier_summary>\n{GOOD}\n</earlier_summary>" in scripted.asked[1]
+    assert f"<earlier_summary>\n{GOOD}\n" in scripted.asked[1]
     assert "Message 3: " not in scripted.asked[1]
 
 
@@ -161,7 +178,7 @@ def times_out(asked: str) -> str:
         (lambda asked: "", "the model failed"),
         (lambda asked: " \n\t ", "empty"),
         (lambda asked: GOOD + " more" * 3000, "tokens"),
-        (lambda asked: "We went on and it went well.", "identifiers"),
+        (lambda asked: "We went on and it went well. " * 9, "identifiers"),
         (lambda asked: GOOD.replace("node_125", ""), "'node_125'"),
         (fails, "quota exceeded"),
         (times_out, "did not answer"),
@@ -205,7 +222,7 @@ def test_a_model_may_be_asked_from_inside_an_event_loop(start_session: Open) -> 
     async def inside() -> str:
         return start_session().compress(model=TestModel(custom_output_text=GOOD)).summary
 
-    assert asyncio.run(inside()) == GOOD
+    assert asyncio.run(inside()).startswith(GOOD)
 
 
 @pytest.mark.parametrize(("description", "status"), [(DONE, "completed"), (STOPPED, "cancelled")])
@@ -234,9 +251,9 @@ def test_a_summary_that_calls_a_settled_task_open_is_annotated(
 
 
 def test_a_task_that_the_plan_has_open_stays_open(start_session: Open) -> None:
-    answer = f"{GOOD}\n## Open\n- Extract rows\n\n## Done\n- {DONE}: found #identifierId"
+    answer = f"{GOOD}\n## Open\n- Extract rows\n\n## Done\n- {DONE}: found node_124"
     made = start_session().compress(model=Scripted(lambda asked: answer).model)
-    assert made.summary == answer
+    assert made.summary.startswith(answer)
 
 
 def test_a_preview_asks_no_model(start_session: Open) -> None:

@@ -113,8 +113,10 @@ def new_name() -> str:
 
 
 def start_session(root: Path, workflow: str = "", **more: Any) -> foreword.Session:
+    """A session that cuts and does not compress, unless its limits are given."""
+    options = {"compress_at": "90%", "warn_at": "80%", **more}
     return foreword.Session.open(
-        f"sqlite:///{root}/state.db", workflow or new_name(), root=root, **more
+        f"sqlite:///{root}/state.db", workflow or new_name(), root=root, **options
     )
 
 

@@ -27,8 +27,15 @@ from foreword.session.history_split import (
 from foreword.session.message_cache import MessageCache, size_within, summary_message
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import summary_prompt
+from foreword.session.summary.check import (
+    check_against,
+    evidence_of,
+    mark_unproven,
+    strike_unproven,
+)
 from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
+from foreword.session.summary.summary_text import ledger_of
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
 from foreword.tokens import Counter
@@ -36,11 +43,13 @@ from foreword.tokens import Counter
 # Of the room for the history, for the newest messages; the rest is the summary's. They are what the
 # agent is working on. On real sessions half of this keeps as many of the names that are needed
 # later, double loses 2 in 100.
-NEWEST_SHARE = 0.2
+NEWEST_SHARE = 0.15
 # A summary gets at least so much, even where what stays beside it has taken the target: with less
 # it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
 LEAST_SUMMARY_SHARE = 0.2
+MOST_NAMED = 8  # of what is unproven in a note; the marks in the text tell the rest
+LEAST_ADDED_TOKENS = 40  # a heading and a few names take as much
 JOINED_TOKENS = 4  # by which a summary and its heading may come to more than each by itself
 MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its prompt
 # A model that writes a summary of a long history takes a while; after this the built-in compressor
@@ -288,17 +297,53 @@ def _ask_model(
             summary_prompt.request(request.lasting.parts, request.earlier, request.messages),
             timeout_seconds=timeout_seconds,
         ).text
-        problem = summary_prompt.problem_with(answer, request.room, keep, request.counter)
+        problem = summary_prompt.problem_with(
+            answer, request.room, request.counter, stands_for=request.counter.count(words)
+        )
     except (ModelFailed, UsageError) as failed:
         if strict and isinstance(failed, UsageError):
             raise
         answer = ""
         problem = failed.message
+    if not problem:
+        text, notes = _checked_answer(request, answer)
+        problem = summary_prompt.problem_with_names(text, keep)
     if problem:
         note = f"{problem}: the built-in compressor was used"
         return replace(_extract(request), notes=(note,))
-    text = mark_finished_tasks(answer, request.lasting.finished)
-    return _SummaryText(text, _model_name(model))
+    return _SummaryText(text, _model_name(model), notes)
+
+
+def _checked_answer(request: _SummaryRequest, answer: str) -> tuple[str, tuple[str, ...]]:
+    """A model's summary with what is nowhere in the history marked, or struck where there is no
+    room for marks, and with names that it misses added as far as there is room; and notes on
+    both."""
+    measure = request.counter.count
+    parts = [text for _, text in request.lasting.parts]
+    evidence = evidence_of(request.messages, [request.earlier, *parts])
+    found = check_against(answer, evidence)
+    notes = list[str]()
+    text = answer
+    if found.unproven:
+        text = mark_unproven(answer, found)
+        done = "marked"
+        if measure(text) > request.room:
+            text = strike_unproven(answer, found)
+            done = "struck"
+        named = ", ".join(found.names[:MOST_NAMED])
+        notes.append(
+            f"{len(found.names):,} names, numbers or quotations of the model's summary are nowhere"
+            f" in the history and were {done}: {named}"
+        )
+    text = mark_finished_tasks(text, request.lasting.finished)
+    left = request.room - measure(text) - JOINED_TOKENS
+    if left >= LEAST_ADDED_TOKENS:
+        extract = _extract(replace(request, room=left, beside=f"{request.beside}\n{text}"))
+        names = ledger_of(extract.text)
+        if names:
+            text = f"{text.rstrip()}\n\n{names}"
+            notes.append("names that the model's summary misses were added from the history")
+    return text, tuple(notes)
 
 
 def _with_target_note(made: Compaction, shown_tokens: int) -> Compaction:

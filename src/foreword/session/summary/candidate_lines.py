@@ -38,9 +38,8 @@ PASTED = 2_500
 OWN = 400
 PASTED_SHARE = 0.4
 REPETITION = 0.15  # what a wish or a decision weighs more for each time it was repeated
-# Lines of one result: at first, so that one long output does not crowd out the rest, and where
-# there is room for more.
-FEW = 4
+# Lines of one result, the best of it: a bound on work. Half of it loses names of long outputs that
+# are used later, double finds hardly any more.
 MANY = 400
 # From an error to the line that tells its fix, in messages and in lines: further on, a fix is most
 # likely that of another error.
@@ -90,10 +89,9 @@ def find_lines(
     earlier: EarlierSummary,
     *,
     length: int,
-    most: int = FEW,
 ) -> list[CandidateLine]:
-    """Every line worth considering, oldest first, none twice; at most `most` of one result. The
-    conversation has `length` messages."""
+    """Every line worth considering, oldest first, none twice. The conversation has `length`
+    messages."""
     before = list[CandidateLine]()
     for at, (kind, text) in enumerate(earlier.lines):
         place = at - len(earlier.lines)
@@ -103,7 +101,7 @@ def find_lines(
     for remark in said:
         if remark.key.startswith(TASK) and remark.at < latest_tasks:
             continue  # from a list of tasks that a later one has replaced
-        now += _remark_lines(remark, found, length=length, most=most)
+        now += _remark_lines(remark, found, length=length)
     return _distinct([*before, *_with_fixes(now)])
 
 
@@ -112,15 +110,13 @@ def _place_of_latest_tasks(said: Sequence[Remark]) -> int:
 
 
 def _remark_lines(
-    remark: Remark, found: Mapping[str, Mention], *, length: int, most: int
+    remark: Remark, found: Mapping[str, Mention], *, length: int
 ) -> Iterable[CandidateLine]:
     match remark.voice:
         case "user" | "said":
             return _prose_lines(remark, length)
-        case "result":
-            return _printed_lines(remark, found, length=length, most=most)
-        case "edit" if most > FEW:
-            return _printed_lines(remark, found, length=length, most=most)
+        case "result" | "edit":
+            return _printed_lines(remark, found, length=length)
         case "call" if remark.key.startswith(TASK):
             status = remark.key.removeprefix(TASK)
             kind: Kind = "done" if _FINISHED.match(status) else "open"
@@ -171,7 +167,7 @@ def _says_something(text: str, *, by_user: bool) -> bool:
 
 
 def _printed_lines(
-    remark: Remark, found: Mapping[str, Mention], *, length: int, most: int
+    remark: Remark, found: Mapping[str, Mention], *, length: int
 ) -> list[CandidateLine]:
     """Of what a tool printed or a call wrote: errors, lines whose names somebody used
     afterwards, then any others."""
@@ -197,9 +193,7 @@ def _printed_lines(
                 kind = "finding"
             ranks.append(rank)
             lines.append(_line(text, kind, at=remark.at, length=length, share=share, names=names))
-    best = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))[:most]
-    if most <= FEW:
-        best = [place for place in best if ranks[place] >= 1.0]
+    best = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))[:MANY]
     return [lines[place] for place in sorted(best)]
 
 

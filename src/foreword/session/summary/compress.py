@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.message import Message, Text, ToolCall, ToolResult
-from foreword.session.summary.candidate_lines import MANY, CandidateLine, find_lines
+from foreword.session.summary.candidate_lines import CandidateLine, find_lines
 from foreword.session.summary.draft import Draft
 from foreword.session.summary.ledger import entry, named_before
 from foreword.session.summary.name_weights import Mention, find_mentions, literals, worth
@@ -19,11 +19,10 @@ from foreword.session.summary.plan_status import mark_finished_tasks, reopens
 from foreword.session.summary.remarks import LONGEST_SUMMARY, cap_text, remarks, summaries
 from foreword.session.summary.summary_text import Summary, read
 from foreword.text import relevance
-from foreword.tokens import CHARS_PER_TOKEN, Counter
+from foreword.tokens import Counter
 
-ASKED_LINE = 2.5  # what the query adds to the line that answers it best
+ASKED_LINE = 12.0  # what the query adds to the line that answers it best: as much as a likely name
 ASKED_NAME = 1.5  # what a name is multiplied by when the query names it
-PLENTY = 1.5  # times the room in lines to choose from, or more of each result is looked at
 BEFORE = 0.3  # what a mention in an earlier summary weighs: a tenth of one by the user
 LONGEST_QUERY = 4_000  # characters of a query in which names are looked for: a bound on work
 
@@ -52,8 +51,6 @@ def compress(
     names_before = named_before(before)
     found = _with_before(find_mentions(said, len(messages)), names_before)
     candidates = find_lines(said, found, before, length=len(messages))
-    if sum(len(line.text) for line in candidates) < PLENTY * room * CHARS_PER_TOKEN:
-        candidates = find_lines(said, found, before, length=len(messages), most=MANY)
     candidates = _without_finished_tasks(candidates, finished)
     values = _worth_by_query(worth(found), query)
     required = _occurring_names(keep, messages, before_text)

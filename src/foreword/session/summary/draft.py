@@ -20,7 +20,7 @@ from foreword.tokens import Counter
 
 # Of the room, for lines, as far as there are any; the rest is for the ledger. Names are dense, so a
 # little less than half holds most of those in play.
-LINES = 0.55
+LINES = 0.47
 LASTING = 0.35  # of the room is for what an earlier summary decided
 # Of the room, for each part at first, so that none crowds out the others; what is left after that
 # goes to the best lines of any part.

@@ -15,7 +15,7 @@ from foreword.session.summary.candidate_lines import CandidateLine
 from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part
 from foreword.tokens import Counter
 
-NAMED = 2.0  # what naming the likeliest name weighs beside what a line says
+NAMED = 8.0  # what naming the likeliest name weighs beside what a line says
 OVERHEAD_TOKENS = 5  # added to the size of every line: a short one is not better for being short
 OLDEST = 0.7  # of the room for what lasts goes to the oldest, the rest to the newest
 ROUNDING = 1e-12  # gains that differ by less are the same
