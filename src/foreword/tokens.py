@@ -48,6 +48,7 @@ SAMPLE_CHARS = 20_000  # of a text that are looked at to tell what it is
 LEAST_SAMPLE_CHARS = 200  # below this, an underestimate is a handful of tokens
 # Of the sample's characters, what makes characters / 4 far too low for it.
 WIDE_SHARE = 0.15
+SYMBOLS = '{}[]":,0123456789\\/=<>();'
 SYMBOL_SHARE = 0.3
 CHARS_PER_SPACE = 60  # on average: prose has far fewer, base64 and minified code have more
 
@@ -266,10 +267,11 @@ def why_underestimated(text: str) -> str:
     sample = text[:SAMPLE_CHARS]
     if len(sample) < LEAST_SAMPLE_CHARS:
         return ""
-    wide = sum(1 for char in sample if char > "\u2e7f")
+    wide = 0 if sample.isascii() else sum(1 for char in sample if char > "\u2e7f")
     if wide > len(sample) * WIDE_SHARE:
         return "CJK or other dense script"
-    if sum(char.isspace() for char in sample) * CHARS_PER_SPACE < len(sample):
+    spaces = len(sample) - sum(map(len, sample.split()))
+    if spaces * CHARS_PER_SPACE < len(sample):
         return "encoded data"
-    symbols = sum(1 for char in sample if char in '{}[]":,0123456789\\/=<>();')
+    symbols = sum(map(sample.count, SYMBOLS))
     return "JSON, numbers or dense code" if symbols > len(sample) * SYMBOL_SHARE else ""

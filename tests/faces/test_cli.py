@@ -32,19 +32,22 @@ def modules_after(code: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    return {name.partition(".")[0] for name in done.stdout.split()}
+    return set(done.stdout.split())
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not set(HEAVY) & modules_after("import foreword")
 
 
-def test_a_context_by_a_built_in_recipe_loads_no_pydantic(tmp_path: Path) -> None:
+def test_a_context_by_a_built_in_recipe_loads_no_pydantic_and_nothing_of_conversations(
+    tmp_path: Path,
+) -> None:
     project = samples.lay_out(tmp_path / "sample")
     code = f"import foreword; foreword.assemble('director', root={str(project)!r}, agent='builder')"
     loaded = modules_after(code)
     assert "yaml" in loaded  # the recipe was read
-    assert not {"pydantic", "pydantic_core"} & loaded
+    assert not {"pydantic", "pydantic_core", "foreword.formats.detection"} & loaded
+    assert not {"foreword.store.messages", "foreword.secrets.patterns"} & loaded
 
 
 def test_the_version_is_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -123,6 +124,29 @@ def test_the_title_matches_whatever_its_case_and_markup() -> None:
 def test_the_first_title_is_that_of_the_first_heading() -> None:
     assert markdown.first_title("text\n\n## Two `words` #\n") == "Two `words`"
     assert markdown.first_title("no heading") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# One\n\n## Two\n",
+        "\n \t\n  ## One ##\nText\n",
+        "#\tOne\r\nText\r\n",
+        "# One\n===\n",
+        "#  \n\n# Two\n",
+        "# #\n\n# Two\n",
+        "#One\n\n# Two\n",
+        "    # code\n\n# Two\n",
+        "####### seven\n\n# Two\n",
+        "\\# One\n\n# Two\n",
+        "---\na: 1\n# no title\n---\n# One\n",
+        "\f# One\n\n# Two\n",
+        "# One\u2028more\n\n# Two\n",
+        "# One\x0bmore # \n\n# Two\n",
+    ],
+)
+def test_the_first_title_is_the_same_with_and_without_the_parser(text: str) -> None:
+    assert markdown.first_title(text) == markdown.headings(text)[0].title
 
 
 def test_a_text_too_large_to_parse_still_has_its_headings_and_rows() -> None:

@@ -15,7 +15,6 @@ from dataclasses import replace
 from operator import is_
 from typing import Any, TypeVar
 
-from foreword.formats.fields import resized_layout
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.text.boundary_pattern import HARMLESS, BoundaryPattern
@@ -70,6 +69,8 @@ def _escape_result(part: ToolResult, pattern: BoundaryPattern) -> ToolResult:
         forged = [found.start() for found in pattern.finditer(part.text)]
     extra = part.extra
     if forged and extra:
+        from foreword.formats.fields import resized_layout  # the package brings every format
+
         extra = resized_layout(extra, forged, len(HARMLESS) - 1)
     rest = tuple([_escape_attachment(each, pattern) for each in part.rest])
     return _with_fields(

@@ -15,8 +15,6 @@ from typing import Any
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
-from foreword.formats import to_anthropic, to_openai
-from foreword.formats.anthropic import as_blocks
 from foreword.message import Message, Part, Role, Text, ToolResult, mend
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
@@ -95,6 +93,8 @@ class Package:
 
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
+        from foreword.formats import to_openai  # every format comes with it
+
         return to_openai(_with_answers(self.messages))
 
     def _system_and_user(self) -> tuple[list[str], list[str]]:
@@ -181,6 +181,8 @@ def _text_block(text: str) -> dict[str, Any]:
 
 
 def _anthropic_messages(turns: Sequence[Message]) -> list[dict[str, Any]]:
+    from foreword.formats.anthropic import as_blocks, to_anthropic  # every format comes with it
+
     messages = to_anthropic(turns)
     for message in messages:
         message["content"] = as_blocks(message["content"])

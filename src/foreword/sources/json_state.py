@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.formats import read_messages
 from foreword.message import Message, group_by_calls, mend
 from foreword.pattern import lazy_pattern
 from foreword.section import Entry
@@ -232,6 +231,8 @@ def _text(value: object, even_empty: bool = False) -> str:
 def conversation_entries(value: object, where: str) -> tuple[tuple[Entry, ...], str, list[str]]:
     """A conversation as entries, the first one pinned; the old system prompts in it; notes on
     what was mended."""
+    from foreword.formats import read_messages  # a dozen modules, for a conversation alone
+
     messages = read_messages(value, where)
     prompts = [message.text for message in messages if message.role == "system"]
     mended, repairs = mend([message for message in messages if message.role != "system"])

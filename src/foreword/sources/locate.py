@@ -153,9 +153,11 @@ def field_of(text: str, name: str) -> str:
 
 def _is_called(root: Path, folder: str, wanted: str, filename: str = "") -> bool:
     """Whether a folder goes by that name: its own, its document's title, or its number."""
+    if _goes_by([PurePosixPath(folder).name], wanted):
+        return True
     documents = [f"{folder}/{filename}"] if filename else files.find(root, f"{folder}/*.md")
     titles = [_title_of(root, document) for document in documents]
-    return _goes_by([PurePosixPath(folder).name, *titles], wanted)
+    return _goes_by(titles, wanted)
 
 
 def _goes_by(names: Sequence[str], wanted: str) -> bool:

@@ -10,10 +10,7 @@ import zlib
 from collections.abc import Mapping
 
 from foreword.section import handle_of
-from foreword.store import messages
 from foreword.store.database import Database, altered_error
-from foreword.store.messages import Range
-from foreword.store.secret_values import secrets_of
 
 # Unpacked. A source file may have a quarter of it (`sources.files`), several of them make one
 # original; without a limit, a small row in a stranger's store could fill the memory.
@@ -53,6 +50,8 @@ def find(db: Database, handle: str) -> list[tuple[str, object]]:
 
     At most two of each kind: enough to tell one from many.
     """
+    from foreword.store import messages  # not for those who only keep originals
+
     end = handle + "{"  # the character after "z": greater than whatever begins with the handle
     found: list[tuple[str, object]] = []
     found += db.rows(
@@ -67,7 +66,10 @@ def find(db: Database, handle: str) -> list[tuple[str, object]]:
 def read(db: Database, handle: str, packed: object) -> bytes:
     """The original of what `find` found: bytes that were kept, or the messages of a range without
     its secrets."""
-    if isinstance(packed, Range):
+    from foreword.store import messages
+    from foreword.store.secret_values import secrets_of
+
+    if isinstance(packed, messages.Range):
         secrets = secrets_of(db, messages.workflow_of(db, packed.conversation))
         return secrets.hide_known(messages.as_text(db, packed)).encode("utf-8", "surrogatepass")
     return _unpack(db.name, handle, packed)

@@ -29,6 +29,7 @@ _FRONT_MATTER = lazy_pattern(
     r"(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
 )
 _ATX = lazy_pattern(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
+_TITLE_FIRST = lazy_pattern(r"(?:[ \t]*+\n)*+(?P<heading> {0,3}#{1,6}[ \t]++[^\r\n]++)")
 # The beginning of a line that may be more than a line of a paragraph.
 _STRUCTURE = lazy_pattern(
     r"\n(?: {4}| {0,3}(?:[-+*_#>|:=<\[~]|[^\S\n ]|```|\d{1,9}[.)](?:[ \t]|\n|\Z)))"
@@ -126,7 +127,11 @@ def without_span(text: str, start: int, end: int) -> str:
 
 
 def first_title(text: str) -> str:
-    """The title of the first heading, or nothing."""
+    """The title of the first heading, or nothing; where a text begins with it, no parser is
+    needed."""
+    beginning = _TITLE_FIRST.match(text)
+    if beginning is not None:
+        return _title(beginning["heading"])
     found = headings(text)
     return found[0].title if found else ""
 
