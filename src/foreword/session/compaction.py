@@ -43,7 +43,7 @@ from foreword.tokens import Counter
 # Of the room for the history, for the newest messages; the rest is the summary's. They are what the
 # agent is working on. On real sessions half of this keeps as many of the names that are needed
 # later, double loses 2 in 100.
-NEWEST_SHARE = 0.15
+NEWEST_SHARE = 0.2
 # A summary gets at least so much, even where what stays beside it has taken the target: with less
 # it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
