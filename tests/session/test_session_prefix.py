@@ -108,8 +108,7 @@ def uneven(turn: int) -> int:
     return random.Random(turn).choice([20, 60, 100, 200, 300, 520])
 
 
-@pytest.mark.parametrize("counter", ["o200k", "estimate"])
-@pytest.mark.parametrize("size", [even, uneven])
+@pytest.mark.parametrize(("size", "counter"), [(even, "estimate"), (uneven, "o200k")])
 def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_80_of_the_budget(
     start_session: Open, size: Size, counter: str
 ) -> None:

@@ -271,7 +271,7 @@ def test_an_essential_part_larger_than_the_budget_is_an_error_that_names_it(
 
 @pytest.mark.parametrize("recipe", ["workflow", "workflow-cached"])
 @pytest.mark.parametrize("counter", ["o200k", "estimate"])
-@pytest.mark.parametrize("budget", [1, 60, 200, 400])
+@pytest.mark.parametrize("budget", [1, 400])
 @pytest.mark.parametrize("count", [0, 1, 20])
 def test_the_budget_that_an_error_asks_for_is_enough_and_one_less_is_not(
     open_session: Open, recipe: str, counter: str, budget: int, count: int

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from textwrap import dedent
 from typing import Any
 
-import anthropic
 import openai
 import pytest
 
@@ -36,6 +35,8 @@ def openai_client(script: Script) -> Iterator[Any]:
 
 @contextmanager
 def anthropic_client(script: Script) -> Iterator[Any]:
+    import anthropic  # slow to import: only where this module is run
+
     with (
         fake_provider(script) as provider,
         anthropic.Anthropic(api_key="none", base_url=provider.url, max_retries=0) as client,
@@ -166,6 +167,8 @@ def test_errors_have_the_shape_that_the_clients_expect(
     with openai_client(failing) as client, pytest.raises(ours, match="not now") as caught:
         client.chat.completions.create(model="gpt", messages=HELLO)
     assert getattr(caught.value, "response").headers["retry-after"] == "7"  # noqa: B009
+    import anthropic
+
     with (
         anthropic_client(failing) as client,
         pytest.raises(anthropic.APIStatusError, match="not now") as refused,
