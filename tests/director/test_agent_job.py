@@ -26,7 +26,7 @@ from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
 
 BUDGET = 12_000
-TURNS = 400 if os.environ.get("FOREWORD_SOAK") else 120  # enough for three compressions
+TURNS = 400 if os.environ.get("FOREWORD_SOAK") else 200  # enough for three compressions
 
 
 class Job:
