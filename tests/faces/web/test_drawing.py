@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from foreword.faces.web import addresses, glossary
 from foreword.faces.web.chart import WIDEST, growth
-from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.plan import changed_tasks
 from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed_number, why
+from foreword.faces.web.text_pages import page_of_text
 from foreword.section import FORMS
 from foreword.session.limits import limits_for
 from foreword.store.compressions import Compression

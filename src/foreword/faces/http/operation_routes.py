@@ -1,7 +1,7 @@
 """Where each operation stands in the API: its method, its path, and the id that clients know.
 
 What it takes, gives and does is the operation's; what HTTP adds to a few of them (tags of versions,
-a key) is in a module of its own.
+a key) is in `operation_headers`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from foreword.faces.http import append_key, plan_versions
+from foreword.faces.http import operation_headers
 from foreword.faces.http.endpoint import SESSION
 from foreword.faces.http.operation_endpoint import operation_endpoint
 from foreword.operations import (
@@ -32,10 +32,10 @@ _delete = partial(operation_endpoint, "DELETE")
 _assemble = partial(_post, problems=(404, 422), is_root_in_body=True)
 _plan: dict[str, Any] = {
     "id": "plans.update_plan",
-    "adapt": plan_versions.update_plan,
+    "adapt": operation_headers.update_plan,
     "problems": (409, 412, 422),
-    "takes": plan_versions.UPDATES,
-    "gives": plan_versions.GIVES,
+    "takes": operation_headers.PLAN_UPDATES,
+    "gives": operation_headers.PLAN_GIVES,
 }
 PLAN = f"{SESSION}/plan"
 NODES = f"{SESSION}/nodes"
@@ -63,10 +63,10 @@ ENDPOINTS = (
         f"{SESSION}/messages",
         conversations.APPEND_MESSAGE,
         id="conversations.append",
-        adapt=append_key.append,
+        adapt=operation_headers.append_messages,
         status=201,
         problems=(422,),
-        takes=append_key.TAKES,
+        takes=operation_headers.APPEND_TAKES,
         elsewhere=("key",),
     ),
     _get(
@@ -93,9 +93,9 @@ ENDPOINTS = (
         PLAN,
         plans.GET_CURRENT_PLAN,
         id="plans.show_plan",
-        adapt=plan_versions.show_plan,
-        takes=plan_versions.READS,
-        gives=plan_versions.GIVES,
+        adapt=operation_headers.show_plan,
+        takes=operation_headers.PLAN_READS,
+        gives=operation_headers.PLAN_GIVES,
     ),
     _put(PLAN, plans.UPDATE_PLAN, **_plan),
     _post(PLAN, plans.UPDATE_PLAN, **_plan),

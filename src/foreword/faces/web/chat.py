@@ -19,8 +19,8 @@ from foreword.errors import UnknownName
 from foreword.faces.http.director import workflow_name
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.web import addresses, header, tool_form, transcript
-from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.rendering import page
+from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.operations import conversations, plans
 from foreword.operations.conversations import MAIN

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.web import addresses, header
 from foreword.faces.web.chart import growth
-from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.rendering import page, shares
+from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.operations.conversations import hide_secrets, newest_compression
 from foreword.session.cache_reuse import FIRST

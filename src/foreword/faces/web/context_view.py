@@ -18,8 +18,8 @@ from foreword.engine.render import pieces_of
 from foreword.engine.report import Report, Row
 from foreword.errors import EssentialsTooLarge, UnknownHandle, UsageError
 from foreword.faces.web import addresses, header, reports
-from foreword.faces.web.paging import TablePage, page_of_text
 from foreword.faces.web.rendering import page
+from foreword.faces.web.text_pages import TablePage, page_of_text
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import conversations, originals
 from foreword.operations.originals import MessageStretch

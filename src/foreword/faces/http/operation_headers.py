@@ -1,4 +1,5 @@
-"""Versions of a plan in HTTP's own words: `ETag`, `If-Match` and `If-None-Match`."""
+"""What headers add to a few operations: the version of a plan (`ETag`, `If-Match`,
+`If-None-Match`), and the key under which messages are added once (`Idempotency-Key`)."""
 
 from __future__ import annotations
 
@@ -10,12 +11,18 @@ from foreword.faces.http.operation_endpoint import OperationRequest
 from foreword.faces.http.problems import ProblemResponse, problem_of
 from foreword.pattern import lazy_pattern
 
-GIVES = {"etag": "The version, in quotes."}
-READS = {"if-none-match": "The version that is known already; 304 where it is still the newest."}
-UPDATES = {
+PLAN_GIVES = {"etag": "The version, in quotes."}
+PLAN_READS = {
+    "if-none-match": "The version that is known already; 304 where it is still the newest."
+}
+PLAN_UPDATES = {
     "if-match": 'The version it is put on top of, in quotes, as in `"12"`; `*`, or none, is any.'
 }
 _TAG = lazy_pattern(r'(?:W/)?"([0-9]{1,18})"')
+KEY = "idempotency-key"
+APPEND_TAKES = {
+    KEY: "A word of yours, new for each request: one that is sent again with it is done once."
+}
 
 
 def show_plan(request: OperationRequest) -> HttpAnswer[dict[str, Any]]:
@@ -55,3 +62,21 @@ def _version_in(if_match: str) -> int | None:
         hint = 'a version in quotes, for example "12"; or * for any'
         raise ProblemResponse(400, "bad_request", title, hint)
     return int(found[1])
+
+
+def append_messages(request: OperationRequest) -> dict[str, Any]:
+    """Messages, under the key of the header where there is one."""
+    return request.perform(key=_key(request))
+
+
+def _key(request: OperationRequest) -> str | None:
+    """The key of the request; as a quoted string, too, which is how the standard has it."""
+    values = request.headers.getlist(KEY)
+    if len(values) > 1:
+        title = f"{KEY} is there {len(values)} times"
+        raise ProblemResponse(400, "bad_request", title, hint="send it once")
+    if not values:
+        return None
+    key = values[0].strip()
+    is_quoted = len(key) > 1 and key.startswith('"') and key.endswith('"')
+    return key[1:-1] if is_quoted else key
