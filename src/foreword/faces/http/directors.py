@@ -70,7 +70,7 @@ class BlockedLine:
     option: Annotated[str, Field(description="What `foreword serve` is started with to allow it.")]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _DirectorSlot:
     """One workflow's director, once it is needed, and the last thing that it was told to do."""
 
@@ -199,7 +199,7 @@ class Directors:
             evicted = None
             if slot is None:
                 evicted = self._make_room()
-                slot = self._slots[workflow] = _DirectorSlot(workflow)
+                slot = self._slots[workflow] = _DirectorSlot(workflow=workflow)
             self._slots.move_to_end(workflow)
             slot.job = job
             slot.thread = Thread(
