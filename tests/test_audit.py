@@ -75,5 +75,13 @@ def test_a_service_that_can_not_be_reached_is_a_failure(tmp_path: Path, program:
 def test_the_locks_name_no_address() -> None:
     locks = sorted(AUDIT.parent.glob("*.lock"))
 
-    assert [lock.stem for lock in locks] == ["audit", "base", "bench", "dev", "mutants"]
+    assert [lock.stem for lock in locks] == [
+        "audit",
+        "base",
+        "bench",
+        "dev",
+        "mutants",
+        "sites",
+        "small-sites",
+    ]
     assert not any("://" in lock.read_text() for lock in locks)

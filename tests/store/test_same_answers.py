@@ -55,15 +55,15 @@ parts = st.one_of(
     st.builds(Text, texts, texts),
     images,
     opaque,
-    st.builds(Thinking, texts, texts, st.booleans(), texts, texts),
+    st.builds(Thinking, texts, texts, redacted=st.booleans(), shape=texts, extra=texts),
     st.builds(ToolCall, texts, texts, texts, texts),
     st.builds(
         ToolResult,
         texts,
         texts,
         st.booleans(),
-        st.lists(images | opaque, max_size=2).map(tuple),
-        texts,
+        rest=st.lists(images | opaque, max_size=2).map(tuple),
+        extra=texts,
     ),
 )
 said = st.builds(
@@ -71,7 +71,7 @@ said = st.builds(
     st.sampled_from(["user", "assistant", "tool"]),
     st.lists(parts, max_size=3).map(tuple),
     st.sampled_from(KINDS),
-    texts,
+    extra=texts,
 )
 batches = st.lists(st.tuples(said, st.integers(0, 99), st.booleans()), max_size=3)
 

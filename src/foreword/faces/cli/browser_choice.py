@@ -85,7 +85,7 @@ WINDOW = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserChoice:
     """The browser that a command was asked to use."""
 
