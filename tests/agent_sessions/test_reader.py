@@ -10,10 +10,10 @@ from typing import Any
 
 from foreword.agent_sessions import (
     AgentEvent,
-    Attached,
-    Compaction,
-    ModelCall,
-    Said,
+    AttachmentEvent,
+    CompactionEvent,
+    MessageEvent,
+    ModelCallEvent,
     SessionHead,
     open_session,
 )
@@ -28,7 +28,7 @@ def read(*lines: Any) -> tuple[str, list[AgentEvent]]:
 
 
 def texts(events: list[AgentEvent]) -> list[str]:
-    return [event.message.text for event in events if isinstance(event, Said)]
+    return [event.message.text for event in events if isinstance(event, MessageEvent)]
 
 
 def claude(role: str, text: str, **more: Any) -> dict[str, Any]:
@@ -66,10 +66,12 @@ def test_a_compaction_of_claude_code_has_its_summary_and_its_sizes() -> None:
         claude("user", "<command-name>/compact</command-name>"),
         claude("assistant", "of a helper", isSidechain=True),
     )
-    (compaction,) = [event for event in events if isinstance(event, Compaction)]
+    (compaction,) = [event for event in events if isinstance(event, CompactionEvent)]
     assert (compaction.summary, compaction.trigger) == ("What was done.", "auto")
     assert (compaction.tokens_before, compaction.tokens_after) == (160_000, 9_000)
-    typed = [event.message.text for event in events if isinstance(event, Said) and event.by_user]
+    typed = [
+        event.message.text for event in events if isinstance(event, MessageEvent) and event.by_user
+    ]
     assert typed == ["Begin.", "Go on."]
 
 
@@ -81,7 +83,7 @@ def test_one_reply_in_several_lines_is_one_call_of_the_model() -> None:
         return line
 
     _, events = read(reply("a", "1", 100), reply("b", "1", 100), reply("c", "2", 200))
-    calls = [event for event in events if isinstance(event, ModelCall)]
+    calls = [event for event in events if isinstance(event, ModelCallEvent)]
     assert [call.prompt_tokens for call in calls] == [110, 210]
 
 
@@ -97,10 +99,12 @@ def test_in_codex_only_what_a_person_typed_is_the_users() -> None:
     )
     assert agent == "codex"
     assert events[0] == SessionHead(agent="codex", session="c", folder="/home/ada")
-    typed = [event.message.text for event in events if isinstance(event, Said) and event.by_user]
+    typed = [
+        event.message.text for event in events if isinstance(event, MessageEvent) and event.by_user
+    ]
     assert typed == ["Look at it.", "<b>bold</b> is broken"]
-    assert sum(isinstance(event, Attached) for event in events) == 3
-    assert [event.summary for event in events if isinstance(event, Compaction)] == ["Looked."]
+    assert sum(isinstance(event, AttachmentEvent) for event in events) == 3
+    assert [event.summary for event in events if isinstance(event, CompactionEvent)] == ["Looked."]
 
 
 def test_the_words_that_codex_keeps_as_its_summary_are_not_said_twice() -> None:
@@ -113,7 +117,7 @@ def test_the_words_that_codex_keeps_as_its_summary_are_not_said_twice() -> None:
         {"type": "compacted", "payload": {"message": f"Hello, {lead}\nSUMMARY of it"}},
     )
     assert texts(events) == ["Look."]
-    assert isinstance(events[-1], Compaction)
+    assert isinstance(events[-1], CompactionEvent)
     assert events[-1].summary == "SUMMARY of it"
 
 
@@ -130,9 +134,9 @@ def test_a_compression_of_gemini_replaces_what_stood_before() -> None:
     )
     assert agent == "gemini"
     assert texts(events) == ["Look.", "Yes.", "Go on."]
-    (call,) = [event for event in events if isinstance(event, ModelCall)]
+    (call,) = [event for event in events if isinstance(event, ModelCallEvent)]
     assert (call.input_tokens, call.cache_read_tokens) == (500, 400)
-    assert sum(isinstance(event, Compaction) for event in events) == 1
+    assert sum(isinstance(event, CompactionEvent) for event in events) == 1
 
 
 def test_an_export_of_opencode_is_one_document_and_may_be_compressed(tmp_path: Path) -> None:
@@ -150,7 +154,7 @@ def test_an_export_of_opencode_is_one_document_and_may_be_compressed(tmp_path: P
         assert session is not None
         events = list(session.events)
     assert texts(events) == ["Look."]
-    assert [event.summary for event in events if isinstance(event, Compaction)] == ["Looked."]
+    assert [event.summary for event in events if isinstance(event, CompactionEvent)] == ["Looked."]
 
 
 def test_what_can_not_be_read_is_counted_and_a_file_that_is_no_session_is_none() -> None:

@@ -7,20 +7,20 @@ knows where they are kept. Read as a stream and leniently: a line that can't be 
 
 from foreword.agent_sessions.events import (
     AgentEvent,
-    Attached,
-    Compaction,
-    ModelCall,
-    Said,
+    AttachmentEvent,
+    CompactionEvent,
+    MessageEvent,
+    ModelCallEvent,
     SessionHead,
 )
 from foreword.agent_sessions.reader import SessionFile, open_session
 
 __all__ = [
     "AgentEvent",
-    "Attached",
-    "Compaction",
-    "ModelCall",
-    "Said",
+    "AttachmentEvent",
+    "CompactionEvent",
+    "MessageEvent",
+    "ModelCallEvent",
     "SessionFile",
     "SessionHead",
     "open_session",

@@ -13,9 +13,9 @@ from typing import Any
 from foreword.agent_sessions.events import (
     UNREADABLE,
     AgentEvent,
-    Attached,
-    Compaction,
-    ModelCall,
+    AttachmentEvent,
+    CompactionEvent,
+    ModelCallEvent,
     SessionHead,
     number,
     said,
@@ -41,7 +41,7 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
     """What happened, in order; one reply that is written in several lines is one call."""
     boundary: Values = {}
     headed = False
-    call = ("", ModelCall())  # the newest reply that says what it read, with its id
+    call = ("", ModelCallEvent())  # the newest reply that says what it read, with its id
     for line in in_order(lines):
         if line.get("isSidechain"):
             continue
@@ -53,7 +53,7 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
         newest = _model_call(line)
         if call[0] and newest[0] != call[0] and line.get("type") in _SPOKEN:
             yield call[1]
-            call = ("", ModelCall())
+            call = ("", ModelCallEvent())
         if newest[0]:
             call = newest
         if line.get("subtype") == "compact_boundary":
@@ -71,13 +71,15 @@ def _line_events(line: Values, skipped: Counter[str]) -> Iterator[AgentEvent]:
     time = str(line.get("timestamp", ""))
     attachment = line.get("attachment")
     if isinstance(attachment, Mapping):
-        yield Attached(source=_source(attachment), text=words_in(attachment), time=time)
+        yield AttachmentEvent(source=_source(attachment), text=words_in(attachment), time=time)
     if line.get("type") not in _SPOKEN or not isinstance(line.get("message"), Mapping):
         return
     if line.get("isApiErrorMessage"):
         return
     if line.get("isMeta"):
-        yield Attached(source="notes of the agent", text=words_in(line["message"]), time=time)
+        yield AttachmentEvent(
+            source="notes of the agent", text=words_in(line["message"]), time=time
+        )
         return
     try:
         message = read_message(_spoken_fields(line["message"]), usual=SHAPE)
@@ -99,12 +101,12 @@ def _source(attachment: Values) -> str:
     return kind.replace("_", " ")
 
 
-def _model_call(line: Values) -> tuple[str, ModelCall]:
+def _model_call(line: Values) -> tuple[str, ModelCallEvent]:
     message = line.get("message")
     usage = message.get("usage") if isinstance(message, Mapping) else None
     if line.get("type") != "assistant" or not isinstance(usage, Mapping):
-        return "", ModelCall()
-    call = ModelCall(
+        return "", ModelCallEvent()
+    call = ModelCallEvent(
         model=str(message.get("model", "")) if isinstance(message, Mapping) else "",
         input_tokens=number(usage.get("input_tokens")),
         cache_read_tokens=number(usage.get("cache_read_input_tokens")),
@@ -116,10 +118,10 @@ def _model_call(line: Values) -> tuple[str, ModelCall]:
     return (name, call) if call.prompt_tokens else ("", call)
 
 
-def _compaction(line: Values, boundary: Values) -> Compaction:
+def _compaction(line: Values, boundary: Values) -> CompactionEvent:
     about = boundary.get("compactMetadata")
     about = about if isinstance(about, Mapping) else {}
-    return Compaction(
+    return CompactionEvent(
         summary=words_in(line["message"].get("content")),
         trigger=str(about.get("trigger", "")),
         tokens_before=number(about.get("preTokens")),

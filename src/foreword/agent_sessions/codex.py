@@ -13,10 +13,10 @@ from typing import Any
 from foreword.agent_sessions.events import (
     UNREADABLE,
     AgentEvent,
-    Attached,
-    Compaction,
-    ModelCall,
-    Said,
+    AttachmentEvent,
+    CompactionEvent,
+    MessageEvent,
+    ModelCallEvent,
     SessionHead,
     number,
     typed_message,
@@ -44,7 +44,8 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
     """What happened, in order."""
     model = ""
     total = -1  # of the tokens counted so far: the same count is often written twice
-    held: Said | None = None  # the newest words of the model, which may be the summary itself
+    # the newest words of the model, which may be the summary itself
+    held: MessageEvent | None = None
     for line in lines:
         payload = _payload(line)
         time = str(line.get("timestamp", ""))
@@ -54,7 +55,7 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
             if held is not None and held.message.text.strip() not in summary:
                 yield held
             held = None
-            yield Compaction(summary=summary, time=time)
+            yield CompactionEvent(summary=summary, time=time)
             continue
         if kind == "turn_context":
             model = str(payload.get("model", model))
@@ -64,7 +65,7 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
             total = call[0]
             found = [*found, call[1]]
         for event in found:
-            if isinstance(event, Said):
+            if isinstance(event, MessageEvent):
                 if held is not None:
                     yield held
                 held = event if event.message.role == "assistant" else None
@@ -105,8 +106,8 @@ def _item_events(item: Values, time: str, skipped: Counter[str]) -> list[AgentEv
         by_agent = typed_message(message) is None
     if by_agent:
         source = kinds[0].partition(".")[0].replace("_", " ") if kinds else "notes of the agent"
-        return [Attached(source=source, text=message.text, time=time)]
-    return [Said(message=message, by_user=message.role == "user", time=time)]
+        return [AttachmentEvent(source=source, text=message.text, time=time)]
+    return [MessageEvent(message=message, by_user=message.role == "user", time=time)]
 
 
 def _content_kinds(item: Values) -> list[str]:
@@ -125,7 +126,7 @@ def _summary_text(payload: Values) -> str:
     return summary.strip() if lead else text.strip()
 
 
-def _model_call(payload: Values, model: str, time: str) -> tuple[int, ModelCall] | None:
+def _model_call(payload: Values, model: str, time: str) -> tuple[int, ModelCallEvent] | None:
     """A count of tokens, with the total up to it."""
     info = payload.get("info")
     if payload.get("type") != "token_count" or not isinstance(info, Mapping):
@@ -135,7 +136,7 @@ def _model_call(payload: Values, model: str, time: str) -> tuple[int, ModelCall]
     if not isinstance(last, Mapping) or not isinstance(total, Mapping):
         return None
     cached = number(last.get("cached_input_tokens"))
-    call = ModelCall(
+    call = ModelCallEvent(
         model=model,
         input_tokens=max(0, number(last.get("input_tokens")) - cached),
         cache_read_tokens=cached,

@@ -32,7 +32,7 @@ class SessionHead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class MessageEvent:
     """A message of the conversation; `by_user` where a person typed it."""
 
     message: Message
@@ -41,7 +41,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class AttachmentEvent:
     """What the agent itself put beside the conversation: instructions, files, the text of a
     hook."""
 
@@ -51,7 +51,7 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class CompactionEvent:
     """The conversation up to here was replaced by a summary."""
 
     summary: str
@@ -62,7 +62,7 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
+class ModelCallEvent:
     """One call of the model: what it read anew, from the cache and into it, and what it wrote."""
 
     model: str = ""
@@ -78,7 +78,7 @@ class ModelCall:
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
-AgentEvent = SessionHead | Said | Attached | Compaction | ModelCall
+AgentEvent = SessionHead | MessageEvent | AttachmentEvent | CompactionEvent | ModelCallEvent
 
 
 def typed_message(message: Message) -> Message | None:
@@ -96,10 +96,10 @@ def typed_message(message: Message) -> Message | None:
     return replace(message, parts=tuple(parts)) if has_words else None
 
 
-def said(message: Message, time: str) -> Said:
+def said(message: Message, time: str) -> MessageEvent:
     """A message as it was said: of a person's, what was typed."""
     typed = typed_message(message)
-    return Said(message=typed or message, by_user=typed is not None, time=time)
+    return MessageEvent(message=typed or message, by_user=typed is not None, time=time)
 
 
 def _typed_words(text: str) -> str:

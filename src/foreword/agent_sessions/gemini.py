@@ -13,9 +13,9 @@ from typing import Any
 from foreword.agent_sessions.events import (
     UNREADABLE,
     AgentEvent,
-    Attached,
-    Compaction,
-    ModelCall,
+    AttachmentEvent,
+    CompactionEvent,
+    ModelCallEvent,
     SessionHead,
     number,
     said,
@@ -71,7 +71,7 @@ def _record_events(record: Values, skipped: Counter[str]) -> Iterator[AgentEvent
     time = str(record.get("timestamp", ""))
     words = words_in(record.get("content"))
     if record.get("type") == "user" and SNAPSHOT in words:
-        yield Compaction(summary=words, time=time)
+        yield CompactionEvent(summary=words, time=time)
         return
     try:
         found = list(gemini_cli.read_records([(1, record)], "session", Counter()))
@@ -84,7 +84,7 @@ def _record_events(record: Values, skipped: Counter[str]) -> Iterator[AgentEvent
             and not one.message.results
             and typed_message(one.message) is None
         ):
-            yield Attached(source="notes of the agent", text=one.message.text, time=time)
+            yield AttachmentEvent(source="notes of the agent", text=one.message.text, time=time)
         else:
             yield said(one.message, time)
     call = _model_call(record, time)
@@ -92,12 +92,12 @@ def _record_events(record: Values, skipped: Counter[str]) -> Iterator[AgentEvent
         yield call
 
 
-def _model_call(record: Values, time: str) -> ModelCall | None:
+def _model_call(record: Values, time: str) -> ModelCallEvent | None:
     tokens = record.get("tokens")
     if record.get("type") != "gemini" or not isinstance(tokens, Mapping):
         return None
     cached = number(tokens.get("cached"))
-    return ModelCall(
+    return ModelCallEvent(
         model=str(record.get("model", "")),
         input_tokens=max(0, number(tokens.get("input")) - cached),
         cache_read_tokens=cached,

@@ -12,8 +12,8 @@ from typing import Any
 from foreword.agent_sessions.events import (
     UNREADABLE,
     AgentEvent,
-    Compaction,
-    ModelCall,
+    CompactionEvent,
+    ModelCallEvent,
     SessionHead,
     number,
     said,
@@ -56,7 +56,7 @@ def _message_events(value: Values, skipped: Counter[str]) -> Iterator[AgentEvent
         return
     for message in messages:
         if message.kind == "summary":
-            yield Compaction(summary=message.text, time=time)
+            yield CompactionEvent(summary=message.text, time=time)
         else:
             yield said(message, time)
     call = _model_call(info, time)
@@ -64,12 +64,12 @@ def _message_events(value: Values, skipped: Counter[str]) -> Iterator[AgentEvent
         yield call
 
 
-def _model_call(info: Values, time: str) -> ModelCall:
+def _model_call(info: Values, time: str) -> ModelCallEvent:
     tokens = info.get("tokens")
     tokens = tokens if isinstance(tokens, Mapping) else {}
     cache = tokens.get("cache")
     cache = cache if isinstance(cache, Mapping) else {}
-    return ModelCall(
+    return ModelCallEvent(
         model=str(info.get("modelID", "")),
         input_tokens=number(tokens.get("input")),
         cache_read_tokens=number(cache.get("read")),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foreword.agent_sessions import AgentEvent, Attached, Compaction, Said
+from foreword.agent_sessions import AgentEvent, AttachmentEvent, CompactionEvent, MessageEvent
 from foreword.agent_sessions.file_actions import actions_of, arguments_of, command_texts
 from foreword.autopsy.findings import CompactionFinding, Loss, Reread
 from foreword.message import Message, Text, ToolCall, ToolResult
@@ -45,7 +45,7 @@ class Aftermath:
 
     def __init__(
         self,
-        compaction: Compaction,
+        compaction: CompactionEvent,
         before: Sequence[Message],
         notes: Sequence[str],
         number: int,
@@ -65,9 +65,9 @@ class Aftermath:
 
     def follow(self, event: AgentEvent) -> None:
         """What came behind it."""
-        if isinstance(event, Attached):
+        if isinstance(event, AttachmentEvent):
             self._since |= _names(event.text)
-        if not isinstance(event, Said):
+        if not isinstance(event, MessageEvent):
             return
         for part in event.message.parts:
             if isinstance(part, ToolResult):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from foreword.agent_sessions import AgentEvent, Compaction, ModelCall
+from foreword.agent_sessions import AgentEvent, CompactionEvent, ModelCallEvent
 from foreword.autopsy.findings import CacheBreak
 
 # Of what the call before had sent: a cache works in blocks, and the newest message is often not in
@@ -28,15 +28,15 @@ class CacheWatch:
 
     def __init__(self) -> None:
         self.breaks = list[CacheBreak]()
-        self._last: ModelCall | None = None
+        self._last: ModelCallEvent | None = None
         self._used = False  # whether any call has read from a cache or written to it
         self._compacted = False
 
     def see(self, event: AgentEvent) -> None:
         """Look at one event."""
-        if isinstance(event, Compaction):
+        if isinstance(event, CompactionEvent):
             self._compacted = True
-        if not isinstance(event, ModelCall):
+        if not isinstance(event, ModelCallEvent):
             return
         self._used = self._used or bool(event.cache_read_tokens or event.cache_write_tokens)
         last = self._last
@@ -49,7 +49,7 @@ class CacheWatch:
         self._last = event
         self._compacted = False
 
-    def _reason(self, last: ModelCall, call: ModelCall) -> str:
+    def _reason(self, last: ModelCallEvent, call: ModelCallEvent) -> str:
         if self._compacted:
             return COMPACTED
         if last.model and call.model and last.model != call.model:

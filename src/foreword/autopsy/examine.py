@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from foreword.agent_sessions import (
     AgentEvent,
-    Attached,
-    Compaction,
-    ModelCall,
-    Said,
+    AttachmentEvent,
+    CompactionEvent,
+    MessageEvent,
+    ModelCallEvent,
     SessionFile,
     SessionHead,
 )
@@ -42,16 +42,16 @@ def aftermaths(session: SessionFile) -> Iterator[Aftermath]:
     current: Aftermath | None = None
     number = 0
     for event in session.events:
-        if isinstance(event, Compaction):
+        if isinstance(event, CompactionEvent):
             if current is not None:
                 yield current
             number += 1
             current = Aftermath(event, before, notes, number)
             before = [Message("user", (Text(event.summary),), kind="summary")]
             notes = []
-        elif isinstance(event, Said):
+        elif isinstance(event, MessageEvent):
             before.append(event.message)
-        elif isinstance(event, Attached):
+        elif isinstance(event, AttachmentEvent):
             notes.append(event.text)
         if current is not None:
             current.follow(event)
@@ -96,11 +96,11 @@ class _Examination:
             match event:
                 case SessionHead():
                     self.head = event
-                case ModelCall():
+                case ModelCallEvent():
                     self.counts["calls"] += 1
                     self.counts["prompt"] += event.prompt_tokens
                     self.counts["cached"] += event.cache_read_tokens
-                case Said():
+                case MessageEvent():
                     self.counts["messages"] += 1
             self.use.see(event)
             self.cache.see(event)

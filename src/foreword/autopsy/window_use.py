@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from foreword.agent_sessions import AgentEvent, Attached, Compaction, Said
+from foreword.agent_sessions import AgentEvent, AttachmentEvent, CompactionEvent, MessageEvent
 from foreword.message import Text, Thinking, ToolCall, ToolResult
 from foreword.secrets.masking import mask
 from foreword.tokens import CHARS_PER_TOKEN
@@ -29,11 +29,11 @@ class WindowUse:
 
     def see(self, event: AgentEvent) -> None:
         """Count one event."""
-        if isinstance(event, Attached):
+        if isinstance(event, AttachmentEvent):
             self._add(event.source, len(event.text))
-        elif isinstance(event, Compaction):
+        elif isinstance(event, CompactionEvent):
             self._add("summaries", len(event.summary))
-        elif isinstance(event, Said):
+        elif isinstance(event, MessageEvent):
             if event.by_user:
                 words = " ".join(event.message.text.split())
                 self._turn = mask(words[:LONGEST_TURN])

@@ -84,14 +84,14 @@ def write(event: HookEvent, root: Path) -> Path | None:
 
 def conversation(events: Iterable[AgentEvent]) -> list[Message]:
     """What was said in a session, summaries of earlier compactions among it."""
-    from foreword.agent_sessions import Compaction, Said
+    from foreword.agent_sessions import CompactionEvent, MessageEvent
     from foreword.message import Message, Text
 
     messages = list[Message]()
     for event in events:
-        if isinstance(event, Said):
+        if isinstance(event, MessageEvent):
             messages.append(event.message)
-        elif isinstance(event, Compaction):
+        elif isinstance(event, CompactionEvent):
             messages.append(Message("user", (Text(event.summary),), kind="summary"))
     return messages
 

@@ -36,7 +36,7 @@ REPLIED = "said last"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkState:
+class AgentWork:
     """Where the work stands, each part in order of time but the names, which go by worth."""
 
     objective: str = ""
@@ -61,7 +61,7 @@ def work_state(
     earlier: str = "",
     query: str = "",
     objective: str = "",
-) -> WorkState:
+) -> AgentWork:
     """Where the work stands at the end of these messages, its lines and names in about so many
     tokens."""
     from foreword.session.summary import compress
@@ -75,7 +75,7 @@ def work_state(
     names = dict.fromkeys(_names_of(found))
     for line in printed:
         names |= dict.fromkeys(literals(line))
-    return WorkState(
+    return AgentWork(
         objective=objective or first_request(messages),
         asked=_shorten(_last_words(messages, "user"), LONGEST_WORDS),
         replied=_ending(replied),
@@ -180,7 +180,7 @@ def _file_lines(messages: Sequence[Message]) -> tuple[str, ...]:
 # --- as a checkpoint, and back --------------------------------------------------------------------
 
 
-def checkpoint_fields(state: WorkState) -> dict[str, Any]:
+def checkpoint_fields(state: AgentWork) -> dict[str, Any]:
     """The fields of a checkpoint that hold the state."""
     members = {
         ASKED: state.asked,
@@ -201,9 +201,9 @@ def checkpoint_fields(state: WorkState) -> dict[str, Any]:
     }
 
 
-def from_checkpoint(checkpoint: Checkpoint) -> WorkState:
+def from_checkpoint(checkpoint: Checkpoint) -> AgentWork:
     """The state that a checkpoint holds, as far as it holds one."""
-    return WorkState(
+    return AgentWork(
         objective=checkpoint.objective,
         asked=str(checkpoint.state.get(ASKED) or ""),
         replied=str(checkpoint.state.get(REPLIED) or ""),
@@ -219,7 +219,7 @@ def from_checkpoint(checkpoint: Checkpoint) -> WorkState:
     )
 
 
-def as_summary(state: WorkState) -> str:
+def as_summary(state: AgentWork) -> str:
     """The state as the summary of an earlier compression, to be folded into the next one."""
     from foreword.session.summary.summary_text import Part, write
 

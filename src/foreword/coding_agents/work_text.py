@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from foreword.coding_agents.work_state import WorkState
+from foreword.coding_agents.work_state import AgentWork
 from foreword.text.words import STOP_WORDS, is_literal, names, occurs, words
 
 # Of the room, for each part at first. Judged on the development compactions beside the summaries
@@ -61,7 +61,7 @@ class _Writer:
         self.left -= len(text) + 3  # its bullet and the end of the line
 
 
-def work_text(state: WorkState, room: int, known: str = "") -> str:
+def work_text(state: AgentWork, room: int, known: str = "") -> str:
     """The state in at most so many characters, without what is known."""
     known_words = frozenset(words(known.lower()))
     writer = _Writer(known, known_words, room)
@@ -83,7 +83,7 @@ def work_text(state: WorkState, room: int, known: str = "") -> str:
     return "\n".join(blocks)
 
 
-def _head(state: WorkState, writer: _Writer) -> list[str]:
+def _head(state: AgentWork, writer: _Writer) -> list[str]:
     """The lines that are always there, where there is room."""
     lines = []
     for label, text in (
@@ -129,7 +129,7 @@ def _is_said(line: str, writer: _Writer) -> bool:
     return bool(writer.words) and len(said) >= SAID * len(content)
 
 
-def _take_names(state: WorkState, writer: _Writer) -> list[str]:
+def _take_names(state: AgentWork, writer: _Writer) -> list[str]:
     """Rows of names: beside the file they are in where that is known, the others in one row."""
     rows = list[str]()
     for row in state.ledger:

@@ -31,7 +31,7 @@ VARIABLES: dict[str, Any] = {variables}
 SECRETS = {secrets}  # and the environment variables that they come from
 
 
-def steps(flow: Flow) -> None:
+def steps(flow: WorkflowScript) -> None:
     """The workflow, node by node."""
 {lines}
 

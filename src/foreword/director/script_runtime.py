@@ -40,7 +40,7 @@ SCROLL = "box => { box = box || document.scrollingElement; box.scrollTop = box.s
 HEIGHT = "box => (box || document.scrollingElement).scrollHeight"
 
 
-class Flow:
+class WorkflowScript:
     """One run of a workflow: its page, its variables, and what it does."""
 
     def __init__(self, page: Page, variables: dict[str, Any]) -> None:
@@ -352,7 +352,7 @@ def compare(left: Any, operator: str, right: Any) -> bool:
 
 
 def start(
-    steps: Callable[[Flow], None], variables: dict[str, Any], secrets: dict[str, str]
+    steps: Callable[[WorkflowScript], None], variables: dict[str, Any], secrets: dict[str, str]
 ) -> None:
     """Run the workflow in a browser; what its nodes have set is printed as JSON."""
     for name, environment in secrets.items():
@@ -367,7 +367,7 @@ def start(
         browser = playwright.chromium.launch(
             executable_path=program, headless="--show" not in sys.argv
         )
-        flow = Flow(browser.new_page(), variables)
+        flow = WorkflowScript(browser.new_page(), variables)
         steps(flow)
         browser.close()
     results = {name: value for name, value in flow.variables.items() if name not in given}

@@ -44,7 +44,7 @@ SizeOf = Callable[[Group, int], int]  # the tokens of a group as written within 
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class HistoryPiece:
     """A group in front of the window, shortened to so many tokens unless that is 0, and what it
     takes."""
 
@@ -57,7 +57,7 @@ class Piece:
 class Front:
     """What stands in front of the window, in order."""
 
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[HistoryPiece] = ()
 
     @property
     def tokens(self) -> int:
@@ -89,13 +89,13 @@ class FrontRule:
         message_cache: MessageCache,
         start: int,
         *,
-        summary: Piece | None = None,
+        summary: HistoryPiece | None = None,
         compressed_to: int | None = None,
     ) -> Front:
         """What stands in front of a window that begins there: the first message, what is pinned,
         the summary. What is compressed is what is now, or up to that message."""
-        pieces = list[Piece]()
-        later = list[Piece]()
+        pieces = list[HistoryPiece]()
+        later = list[HistoryPiece]()
         for group in message_cache.in_front_of(start, compressed_to=compressed_to):
             most = self._most_tokens(group)
             if group.tokens > most and most < LEAST_FRONT_TOKENS and not _is_pinned(group):
@@ -197,15 +197,15 @@ def _is_pinned(group: Group) -> bool:
     return any(turn.pinned for turn in group.turns)
 
 
-def _piece(group: Group, most: int, size_of: SizeOf) -> Piece:
+def _piece(group: Group, most: int, size_of: SizeOf) -> HistoryPiece:
     if group.tokens <= most:
-        return Piece(group, 0, group.tokens)
-    return Piece(group, most, size_of(group, most))
+        return HistoryPiece(group, 0, group.tokens)
+    return HistoryPiece(group, most, size_of(group, most))
 
 
 def _summary(
     message_cache: MessageCache, workflow: str, shorten_to: int | None, size_of: SizeOf
-) -> Piece | None:
+) -> HistoryPiece | None:
     """The summary that stands: as it was made, unless it had to be shortened; none where there is
     room for its heading at best."""
     made = message_cache.compression

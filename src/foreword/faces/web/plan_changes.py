@@ -34,7 +34,7 @@ class PlanChange:
     total: int
 
 
-class PlanChanges:
+class PlanChangeTexts:
     """The plans of a conversation, from its oldest message on."""
 
     def __init__(self, earlier: Sequence[StoredMessage], secrets: KnownValues) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.director.by_hand import PROSE, is_call_by_hand, is_prose
-from foreword.faces.web.plan_changes import PlanChange, PlanChanges
+from foreword.faces.web.plan_changes import PlanChange, PlanChangeTexts
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversations import StoredMessage, messages_before
 from foreword.secrets.known_values import KnownValues
@@ -75,14 +75,14 @@ def read(
     if secrets is None:
         secrets = session.secrets()
     return TranscriptPage(
-        messages=_with_results(page, secrets, PlanChanges(found[:begin], secrets)),
+        messages=_with_results(page, secrets, PlanChangeTexts(found[:begin], secrets)),
         older=older,
         read=[stored.message for stored in found],
     )
 
 
 def _with_results(
-    page: Sequence[StoredMessage], secrets: KnownValues, plans: PlanChanges
+    page: Sequence[StoredMessage], secrets: KnownValues, plans: PlanChangeTexts
 ) -> list[TranscriptMessage]:
     """The messages of a page; one that only brings the result of a call on it is shown there."""
     shown = list[TranscriptMessage]()
