@@ -41,8 +41,8 @@ from foreword.store.compressions import number_of
 from foreword.tokens import Counter
 
 # Of the room for the history, for the newest messages; the rest is the summary's. They are what the
-# agent is working on. On real sessions half of this keeps as many of the names that are needed
-# later, double loses 2 in 100.
+# agent is working on. On 17 real compactions 0.15 keeps one name in 100 more of those that are
+# needed later (83.3 against 82.6), but two short messages no longer stay whole in a small target.
 NEWEST_SHARE = 0.2
 # A summary gets at least so much, even where what stays beside it has taken the target: with less
 # it would hold its headings and little else. In a small room it is a share of that.
