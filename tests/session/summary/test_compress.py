@@ -168,6 +168,14 @@ def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(
     assert "We decided that worker_9_0 runs alone" in summary.text or decisions > 1
 
 
+def test_a_rule_of_the_users_is_not_pushed_out_by_what_is_asked_next() -> None:
+    rule = "From now on, never open more than two tabs."
+    questions = [f"Question {n}: has anything changed with letter {n}?" for n in range(60)]
+    said = [Message("user", (Text(text),)) for text in [rule, *questions]]
+    made = compress(said, 200, ESTIMATE, query="Question 61: has anything changed with letter 61?")
+    assert rule.removesuffix(".") in made.text
+
+
 def test_what_the_plan_refers_to_is_kept_wherever_it_was_said() -> None:
     said = [
         *call(1, "noise\n" * 5 + "token zz-91-qq once\n" + "noise\n" * 400, command="ls"),

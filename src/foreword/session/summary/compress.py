@@ -110,7 +110,9 @@ def _weighted_by_query(candidates: Sequence[CandidateLine], query: str) -> list[
     top = max(scores, default=0.0) or 1.0
     lines = list[CandidateLine]()
     for line, score in zip(candidates, scores, strict=True):
-        more = ASKED_LINE * (score / top) ** 2
+        # A rule of the user's holds whatever is asked next: no question may push it out.
+        share = 1.0 if line.kind == "constraint" else (score / top) ** 2
+        more = ASKED_LINE * share
         lines.append(replace(line, weight=line.weight + more))
     return lines
 
