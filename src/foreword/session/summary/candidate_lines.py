@@ -38,7 +38,7 @@ PASTED = 2_500
 OWN = 400
 PASTED_SHARE = 0.4
 REPETITION = 0.15  # what a wish or a decision weighs more for each time it was repeated
-# Lines of one result, the best of it: a bound on work for outputs of many thousand lines. Not tuned.
+# Lines of one result, the best of it: a bound on work for outputs of thousands of lines, not tuned.
 MANY = 400
 # From an error to the line that tells its fix, in messages and in lines: further on, a fix is most
 # likely that of another error.
