@@ -76,7 +76,7 @@ PLANNER = [
 ]
 SWEPT = ["builder", "planner", "verifier"]
 COARSENESS = 1 if os.environ.get("FOREWORD_SOAK") else 2
-SLACK = 80  # tokens: a paragraph stays or goes whole, so that about one may be left over
+SLACK = 70  # tokens: a paragraph stays or goes whole, and 69 were left over for one
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_d9_a_trimmed_context_uses_the_budget_it_has(large: Path, agent: str) ->
         package.report.budget_tokens: package.report.total_tokens
         for package in sweep(large, agent)
         if package.report.budget_tokens > smallest + 400
-        and package.report.total_tokens < 0.95 * package.report.budget_tokens
+        and package.report.total_tokens < 0.97 * package.report.budget_tokens
     }
     assert waste == {}
 
