@@ -29,7 +29,7 @@ def snapshots(browser: Browser, tab: str | None = None) -> list[str]:
     """Playwright's accessibility snapshot of each frame that is shown."""
     chromium = browser._chromium
     assert chromium is not None
-    page = chromium.tabs.named(tab).page
+    page = chromium.tabs.by_name(tab).page
 
     async def take() -> list[str]:
         found = []

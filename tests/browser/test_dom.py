@@ -78,7 +78,7 @@ def test_events_data_addresses_and_odd_attributes_are_left_out(
 def test_a_page_of_thousands_of_rows_is_cut_at_its_rows(browser: Browser, desk: Site) -> None:
     browser.navigate(f"{desk.url}/large")
     dom = browser.dom()
-    short = dom.shortened(2_000, len, _mark)
+    short = dom.shorten(2_000, len, _mark)
 
     assert short is not None
     assert len(short) <= 2_000
@@ -88,8 +88,8 @@ def test_a_page_of_thousands_of_rows_is_cut_at_its_rows(browser: Browser, desk: 
 
 
 def test_rows_give_way_first_then_depth_then_texts() -> None:
-    assert _page_with_rows(3).shortened(1_000, len, _mark) == _page_with_rows(3).text()
-    rows = _page_with_rows(100).shortened(220, len, _mark)
+    assert _page_with_rows(3).shorten(1_000, len, _mark) == _page_with_rows(3).text()
+    rows = _page_with_rows(100).shorten(220, len, _mark)
     assert rows is not None
     assert "... 9" in rows
     assert "<p> The end" in rows
@@ -97,17 +97,17 @@ def test_rows_give_way_first_then_depth_then_texts() -> None:
     deep: Any = "far below"
     for _ in range(20):
         deep = _element("div", deep, _element("b", "beside"))
-    cut = Dom(read(_element("body", deep))).shortened(300, len, _mark)
+    cut = Dom(read(_element("body", deep))).shorten(300, len, _mark)
     assert cut is not None
     assert "elements," in cut
 
-    long = Dom(read(_element("body", _element("p", "word " * 500)))).shortened(200, len, _mark)
+    long = Dom(read(_element("body", _element("p", "word " * 500)))).shorten(200, len, _mark)
     assert long is not None
     assert "more characters)" in long
 
 
 def test_what_fits_nothing_gives_nothing() -> None:
-    assert _page_with_rows(100).shortened(20, len, _mark) is None
+    assert _page_with_rows(100).shorten(20, len, _mark) is None
 
 
 _trees = st.recursive(
@@ -123,6 +123,6 @@ _trees = st.recursive(
 @given(st.lists(_trees, max_size=6), st.integers(30, 600))
 def test_a_shortened_page_is_never_over_its_budget(trees: list[Any], budget: int) -> None:
     dom = Dom(read(["body", {}, trees]))
-    short = dom.shortened(budget, len, _mark)
+    short = dom.shorten(budget, len, _mark)
 
     assert short is None or len(short) <= budget

@@ -97,7 +97,7 @@ def test_what_is_nested_very_deeply_is_read_to_its_end(browser: Browser, hostile
     browser.wait(selector="#deep")
     dom = browser.dom()
     assert '<button id="deep"> Bottom' in dom.text()
-    assert dom.shortened(500, len, lambda lines, units: "[...]")
+    assert dom.shorten(500, len, lambda lines, units: "[...]")
     bottom = browser.explore("bottom")["elements"][0]
     assert bottom["selector"] == 'role=button[name="Bottom"]'
 

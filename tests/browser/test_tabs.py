@@ -104,7 +104,7 @@ def test_a_tab_that_comes_to_the_front_by_hand_is_the_active_one(
     browser.open_tab(f"{desk.url}/moving", name="Other")
     chromium = browser._chromium
     assert chromium is not None
-    first = chromium.tabs.named(browser.tabs()[0]["name"])
+    first = chromium.tabs.by_name(browser.tabs()[0]["name"])
     # As by a click on the tab itself: nothing of ours is told about it.
     browser._thread.run(first.page.bring_to_front(), 10)
 

@@ -39,7 +39,7 @@ def in_the_page(browser: Browser, script: str, tab: str | None = None) -> Any:
     """Run a script in a page, as somebody at the screen or the page itself could."""
     chromium = browser._chromium
     assert chromium is not None
-    return browser._thread.run(chromium.tabs.named(tab).page.evaluate(script), 10)
+    return browser._thread.run(chromium.tabs.by_name(tab).page.evaluate(script), 10)
 
 
 def by_protocol(browser: Browser, method: str, **values: Any) -> None:
@@ -48,7 +48,7 @@ def by_protocol(browser: Browser, method: str, **values: Any) -> None:
     assert chromium is not None
     session = chromium.guard._session
     if method.startswith("Page."):
-        page_session = chromium.tabs.named(None).session
+        page_session = chromium.tabs.by_name(None).session
         assert page_session is not None
         session = page_session
 

@@ -116,7 +116,7 @@ def _snapshot_for_models(browser: Browser) -> str:
     """Playwright's snapshot with a reference for each element, as its MCP server gives it."""
     chromium = browser._chromium
     assert chromium is not None
-    page = chromium.tabs.named(None).page
+    page = chromium.tabs.by_name(None).page
     return browser._thread.run(page.aria_snapshot(mode="ai"), 60)
 
 

@@ -17,8 +17,8 @@ from foreword.agent_sessions.events import (
     CompactionEvent,
     ModelCallEvent,
     SessionHead,
+    message_event,
     number,
-    said,
 )
 from foreword.errors import BadSource
 from foreword.formats.anthropic import SHAPE
@@ -86,7 +86,7 @@ def _line_events(line: Values, skipped: Counter[str]) -> Iterator[AgentEvent]:
     except BadSource:
         skipped[UNREADABLE] += 1
         return
-    yield said(message, time)
+    yield message_event(message, time)
 
 
 def _spoken_fields(message: Values) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def typed_message(message: Message) -> Message | None:
     return replace(message, parts=tuple(parts)) if has_words else None
 
 
-def said(message: Message, time: str) -> MessageEvent:
+def message_event(message: Message, time: str) -> MessageEvent:
     """A message as it was said: of a person's, what was typed."""
     typed = typed_message(message)
     return MessageEvent(message=typed or message, by_user=typed is not None, time=time)

@@ -17,8 +17,8 @@ from foreword.agent_sessions.events import (
     CompactionEvent,
     ModelCallEvent,
     SessionHead,
+    message_event,
     number,
-    said,
     typed_message,
 )
 from foreword.errors import BadSource
@@ -86,7 +86,7 @@ def _record_events(record: Values, skipped: Counter[str]) -> Iterator[AgentEvent
         ):
             yield AttachmentEvent(source="notes of the agent", text=one.message.text, time=time)
         else:
-            yield said(one.message, time)
+            yield message_event(one.message, time)
     call = _model_call(record, time)
     if call is not None:
         yield call

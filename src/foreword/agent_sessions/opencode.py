@@ -15,8 +15,8 @@ from foreword.agent_sessions.events import (
     CompactionEvent,
     ModelCallEvent,
     SessionHead,
+    message_event,
     number,
-    said,
 )
 from foreword.errors import BadSource
 from foreword.formats import opencode
@@ -58,7 +58,7 @@ def _message_events(value: Values, skipped: Counter[str]) -> Iterator[AgentEvent
         if message.kind == "summary":
             yield CompactionEvent(summary=message.text, time=time)
         else:
-            yield said(message, time)
+            yield message_event(message, time)
     call = _model_call(info, time)
     if call.prompt_tokens:
         yield call

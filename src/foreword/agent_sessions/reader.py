@@ -59,7 +59,7 @@ def read_session(
     skipped = Counter[str]()
     try:
         opening = _opening(file)
-        lines = _values(_told(chain(opening, file), raw, progress), skipped)
+        lines = _values(_with_progress(chain(opening, file), raw, progress), skipped)
         first = list(_take(_values(iter(opening), Counter()), LOOKED_AT))
         for form in _FORMATS:
             if any(map(form.is_session, first)):
@@ -96,7 +96,7 @@ def session_of_document(value: Values) -> SessionFile:
     return SessionFile(opencode.AGENT, opencode.events([value], skipped), skipped)
 
 
-def _told(
+def _with_progress(
     lines: Iterable[bytes], raw: BinaryIO, progress: Callable[[int], None] | None
 ) -> Iterator[bytes]:
     """The lines, each told of by how far it is into the file."""

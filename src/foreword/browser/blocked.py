@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import Lock
 
-from foreword.browser.rules import ASSET_KINDS, Origin, Rules, bracketed, origin_of, request_origin
+from foreword.browser.rules import ASSET_KINDS, Origin, Rules, origin_of, request_origin, url_host
 from foreword.secrets.masking import mask
 
 # Pages of the large news sites ask some fifty others; ten times as many are no page that is meant
@@ -121,4 +121,4 @@ def _by_requests(counts: Counts) -> list[BlockedOrigin]:
 def _connection_origin(host: str, port: int) -> Origin | None:
     """The origin of a connection, whose scheme nobody says."""
     scheme = "https" if port == 443 else "http"
-    return origin_of(f"{scheme}://{bracketed(host)}:{port}")
+    return origin_of(f"{scheme}://{url_host(host)}:{port}")

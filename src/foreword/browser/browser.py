@@ -244,7 +244,7 @@ class Browser:
             chromium = self._chromium
             if chromium is None or chromium.has_ended or not chromium.tabs.all():
                 return None
-            tab = chromium.tabs.named(None)
+            tab = chromium.tabs.by_name(None)
             if tab.broken_reason or not self.rules.allows(tab.url):
                 return None
             return await pictures.take(tab.page, has_secret)
@@ -256,7 +256,7 @@ class Browser:
 
         async def read_state() -> dict[str, Any]:
             chromium = await self._running_chromium()
-            return await browser_errors.state_of(chromium.tabs.named(tab))
+            return await browser_errors.state_of(chromium.tabs.by_name(tab))
 
         return self._run(read_state())
 
@@ -284,7 +284,7 @@ class Browser:
             opened = result.get("opened") or ()
             name = opened[-1] if opened else result.get("tab")
             if name is not None and not (result.get("closed") and not opened):
-                chromium.tabs.set_workflow_tab(chromium.tabs.named(name))
+                chromium.tabs.set_workflow_tab(chromium.tabs.by_name(name))
 
         self._run(self._serially(follow))
 
@@ -296,7 +296,7 @@ class Browser:
     def close_tab(self, name: str) -> dict[str, Any]:
         """Close a tab; of a user's own browser only those that were opened here."""
         return self._run(
-            self._serially(lambda chromium: tab_care.close(chromium, chromium.tabs.named(name)))
+            self._serially(lambda chromium: tab_care.close(chromium, chromium.tabs.by_name(name)))
         )
 
     def activate(self, name: str) -> dict[str, Any]:
@@ -355,7 +355,7 @@ class Browser:
         limits = rules or self.rules
 
         async def act(chromium: Chromium) -> dict[str, Any]:
-            tab = chromium.tabs.named(tab_name)
+            tab = chromium.tabs.by_name(tab_name)
             if not (anew or any_address or self.rules.allows(tab.url)):
                 raise await browser_errors.with_state(origin_error(tab.url, self.rules), tab)
             tab = await tab_care.usable_tab(chromium, tab, anew=anew)

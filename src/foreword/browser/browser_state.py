@@ -64,7 +64,7 @@ async def restore(chromium: Chromium, state: Mapping[str, Any], rules: Rules) ->
     active: Tab | None = None
     for index, saved in enumerate(state["tabs"]):
         # A browser that was just started has one tab.
-        tab = chromium.tabs.named(None) if index == 0 else await chromium.tabs.new()
+        tab = chromium.tabs.by_name(None) if index == 0 else await chromium.tabs.new()
         chromium.tabs.rename(tab, saved["name"])
         if saved["active"] or active is None:
             active = tab

@@ -51,9 +51,9 @@ class Dom:
 
     def text(self) -> str:
         """All of it, one element on a line."""
-        return mask(self._written(DomLimits()))
+        return mask(self._page_text(DomLimits()))
 
-    def shortened(self, budget: int, measure: Measure, mark: Mark) -> str | None:
+    def shorten(self, budget: int, measure: Measure, mark: Mark) -> str | None:
         """At most `budget` by the measure, the mark at its end; None when nothing worth having
         fits."""
         whole = self.text()
@@ -63,7 +63,7 @@ class Dom:
         lines = _line_count(whole)
 
         def cut(limits: DomLimits) -> str:
-            text = mask(self._written(limits))
+            text = mask(self._page_text(limits))
             lines_left_out = max(0, lines - _line_count(text))
             units_left_out = max(0, total - measure(text))
             return f"{text}\n{mark(lines_left_out, units_left_out)}"
@@ -91,7 +91,7 @@ class Dom:
             most=MOST_TEXT,
         )
 
-    def _written(self, limits: DomLimits) -> str:
+    def _page_text(self, limits: DomLimits) -> str:
         lines = list(_lines(self.root, 0, limits)) if self.root else ["(the page is empty)"]
         if self.unread:
             lines.append(f"... {self.unread:,} more elements were not read")

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from foreword.browser import policy
-from foreword.browser.rules import LOOPBACK_HOSTS, Rules, bracketed, origin_of
+from foreword.browser.rules import LOOPBACK_HOSTS, Rules, origin_of, url_host
 from foreword.browser.tabs import Tabs
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class OriginGuard:
         patterns += [{"urlPattern": f"{origin}/*"} for origin in self._rules.asset_origins]
         if self._rules.own_port:
             for host in LOOPBACK_HOSTS:
-                place = f"{bracketed(host)}:{self._rules.own_port}"
+                place = f"{url_host(host)}:{self._rules.own_port}"
                 patterns.append({"urlPattern": f"http*://{place}/*"})
         return patterns
 

@@ -24,7 +24,7 @@ from foreword.browser.rules import (
     WEBSOCKET_SCHEMES,
     Origin,
     Rules,
-    bracketed,
+    url_host,
 )
 
 Refusal = Callable[[str, int], None]  # told the host and the port of a connection
@@ -175,13 +175,13 @@ def _upstream(origin: Origin) -> tuple[str, str] | None:
     if not parts.hostname or parts.scheme not in _PROXIES:
         return None
     kind, usual = _PROXIES[parts.scheme]
-    return kind, f"{bracketed(parts.hostname)}:{parts.port or usual}"
+    return kind, f"{url_host(parts.hostname)}:{parts.port or usual}"
 
 
 def _exceptions(rules: Rules) -> list[str]:
     """The origins that are reached without the proxy, as Chromium writes them; assets by no
     WebSocket."""
-    found = [bracketed(host) for host in _this_machine(rules)]
+    found = [url_host(host) for host in _this_machine(rules)]
     for origin in rules.named_origins:
         for scheme in (origin.scheme, WEBSOCKET_SCHEMES[origin.scheme]):
             found += _with_scheme(scheme, origin)
@@ -193,7 +193,7 @@ def _exceptions(rules: Rules) -> list[str]:
 def _lookups(rules: Rules) -> list[str]:
     """Hosts and ports that are what they are; for those that are not listed there is no answer."""
     # Without `:*` an IPv6 address would not be known by its brackets.
-    found = [f"MAP {bracketed(host)}:* {bracketed(host)}" for host in _this_machine(rules)]
+    found = [f"MAP {url_host(host)}:* {url_host(host)}" for host in _this_machine(rules)]
     for origin in (*rules.named_origins, *rules.asset_origins):
         found += [_same_lookup(place) for place in _places(origin)]
     return found
@@ -203,7 +203,7 @@ def _own_server_lookups(rules: Rules) -> list[str]:
     """A server of ours has no address."""
     if not rules.own_port:
         return []
-    places = [f"{bracketed(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS]
+    places = [f"{url_host(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS]
     return [f"MAP {place} {_NO_ADDRESS}" for place in places]
 
 

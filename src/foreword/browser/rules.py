@@ -52,11 +52,11 @@ class Origin(NamedTuple):
     @property
     def netloc(self) -> str:
         """Host and port, both always."""
-        return f"{bracketed(self.host)}:{self.port}"
+        return f"{url_host(self.host)}:{self.port}"
 
     def __str__(self) -> str:
         if self.port == _PORTS[self.scheme]:
-            return f"{self.scheme}://{bracketed(self.host)}"
+            return f"{self.scheme}://{url_host(self.host)}"
         return f"{self.scheme}://{self.netloc}"
 
 
@@ -192,7 +192,7 @@ def request_origin(url: str) -> Origin | None:
     return origin_of(f"{_PAGE_SCHEMES.get(scheme, scheme)}{colon}{rest}")
 
 
-def bracketed(host: str) -> str:
+def url_host(host: str) -> str:
     """A host as it stands in an address: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 

@@ -76,7 +76,7 @@ async def close(chromium: Chromium, tab: Tab) -> dict[str, Any]:
         await _close_page(tab)
     if not chromium.tabs.all():
         return {"closed": tab.name}
-    current = chromium.tabs.named(None)
+    current = chromium.tabs.by_name(None)
     await to_front(chromium, current)
     return {"closed": tab.name, **await browser_errors.state_of(current)}
 

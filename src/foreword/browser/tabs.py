@@ -72,7 +72,7 @@ class Tabs:
         """The tabs in the order they were opened."""
         return list(self._tabs)
 
-    def named(self, name: str | None) -> Tab:
+    def by_name(self, name: str | None) -> Tab:
         """The tab of that name, the active one without a name."""
         if name is None:
             active = self._active_tab()

@@ -23,7 +23,7 @@ def transcript_ending(event: HookEvent, root: Path) -> str:
     """The end of the transcript that an event names; empty where it names none."""
     if not event.transcript:
         return ""
-    path = trusted_files.allowed(event.transcript, root)
+    path = trusted_files.real_path_of(event.transcript, root)
     if not path.exists():  # a new conversation has none yet
         return ""
     return trusted_files.tail(path, TAIL_BYTES).decode("utf-8", "replace")

@@ -162,7 +162,7 @@ def _whole_texts(event: HookEvent, root: Path) -> dict[Place, str]:
         from foreword.coding_agents import trusted_files
 
         try:
-            raw = trusted_files.tail(trusted_files.allowed(path, root), LARGEST_SAVED)
+            raw = trusted_files.tail(trusted_files.real_path_of(path, root), LARGEST_SAVED)
         except (
             ForewordError
         ):  # it is gone, or nothing that may be read: the beginning is all there is

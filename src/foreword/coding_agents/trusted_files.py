@@ -28,9 +28,9 @@ def project_of(event: HookEvent, root: str = "") -> Path | None:
     where we were started.
     """
     if root:
-        return _nearest_marked(_resolved(root))
-    base = _resolved(os.environ.get("CLAUDE_PROJECT_DIR") or ".")
-    inside = _resolved(event.cwd) if event.cwd else None
+        return _nearest_marked(_real_path(root))
+    base = _real_path(os.environ.get("CLAUDE_PROJECT_DIR") or ".")
+    inside = _real_path(event.cwd) if event.cwd else None
     if inside is not None and is_within(inside, [base, home()]):
         return _nearest_marked(inside) or _nearest_marked(base)
     return _nearest_marked(base)
@@ -39,12 +39,12 @@ def project_of(event: HookEvent, root: str = "") -> Path | None:
 def read_bytes(path: str, project: Path) -> bytes:
     """The bytes of a file that an event names, the last of them where it is very large; or an
     error."""
-    return tail(allowed(path, project), LARGEST_BYTES)
+    return tail(real_path_of(path, project), LARGEST_BYTES)
 
 
-def allowed(path: str, project: Path) -> Path:
+def real_path_of(path: str, project: Path) -> Path:
     """The real path of a file that an event names, or an error where it may not be read."""
-    real = _resolved(path)
+    real = _real_path(path)
     if real is None:
         raise BadSource(path, "not a valid file name")
     if not is_within(real, [project, home()]):
@@ -107,7 +107,7 @@ def _mode(folder: Path) -> int | None:
     return mode if stat.S_ISDIR(mode) else None
 
 
-def _resolved(path: str) -> Path | None:
+def _real_path(path: str) -> Path | None:
     try:
         return Path(path).resolve()
     except (OSError, ValueError, RuntimeError):

@@ -28,7 +28,7 @@ def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
     known = {one.origin: set(one.kinds) for one in stored_origins(state)}
     new: dict[ItemKey, dict[str, Any]] = {}
     for one in blocked:
-        valid = _validated(one.origin, one.kinds)
+        valid = _asset_origin(one.origin, one.kinds)
         if valid is None or (valid.origin not in known and len(known) >= MOST_KEPT):
             continue
         kinds = known.setdefault(valid.origin, set())
@@ -45,7 +45,7 @@ def stored_origins(state: WorkflowState) -> list[BlockedOrigin]:
     left out."""
     found = []
     for item in read_items(state.db, _items_name(state))[:MOST_KEPT]:
-        valid = _validated(item["title"], item["text"].split())
+        valid = _asset_origin(item["title"], item["text"].split())
         if valid is not None:
             found.append(valid)
     return found
@@ -56,7 +56,7 @@ def origins_to_offer(state: WorkflowState, rules: Rules) -> list[BlockedOrigin]:
     return [one for one in stored_origins(state) if rules.refuses(one.origin, one.kinds[0])]
 
 
-def _validated(origin: str, kinds: Iterable[str]) -> BlockedOrigin | None:
+def _asset_origin(origin: str, kinds: Iterable[str]) -> BlockedOrigin | None:
     """An origin with the kinds of assets that it is wanted for; nothing where it is none."""
     parsed = origin_of(origin)
     asset_kinds = tuple(sorted(ASSET_KINDS.intersection(kinds)))

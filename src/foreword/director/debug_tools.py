@@ -90,7 +90,7 @@ def _dom(context: ToolContext, tab: str | None, budget: int | None) -> Answer:
     def mark(lines: int, units: int) -> str:
         return cut_mark(tokens=counter.tokens(units), handle=handle, recall="recall")
 
-    text = dom.shortened(allowed, counter.measure, mark) or mark(0, size)
+    text = dom.shorten(allowed, counter.measure, mark) or mark(0, size)
     return {
         **where,
         "text": context.secrets.text(text),

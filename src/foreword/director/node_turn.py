@@ -132,7 +132,7 @@ def _in_browser(
     if kind == "type" and result.get("password"):
         resources.secrets.learn_texts([config["text"]])
     if kind == "extract":
-        return _extracted(name, config, result)
+        return _extract_result(name, config, result)
     if "path" in result and config.get("variable"):
         return _NodeResult(result, {f"{name}.{config['variable']}": result["path"]})
     return _NodeResult(result)
@@ -196,7 +196,7 @@ def _wait_seconds(browser: Browser, seconds: float, tab: str | None) -> dict[str
     return result
 
 
-def _extracted(name: str, config: Mapping[str, Any], found: Mapping[str, Any]) -> _NodeResult:
+def _extract_result(name: str, config: Mapping[str, Any], found: Mapping[str, Any]) -> _NodeResult:
     value, problems = fit_to_schema(found["found"], config)
     if problems:
         page = {str(key): found[key] for key in ("tab", "url", "title") if key in found}

@@ -101,14 +101,14 @@ class DocumentIndex:
 
     def find(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
         """The document that a name or a path means, the first where it means several."""
-        return next(iter(self._meant(wanted, kind, near)), None)
+        return next(iter(self._matches(wanted, kind, near)), None)
 
     def namesake_paths(self, wanted: str, kind: str, near: str = "") -> list[str]:
         """The files that a name means where it means several, so that none would be loaded."""
-        meant = self._meant(wanted, kind, near)
+        meant = self._matches(wanted, kind, near)
         return [document.path for document in meant] if len(meant) > 1 else []
 
-    def _meant(self, wanted: str, kind: str, near: str) -> Sequence[Document]:
+    def _matches(self, wanted: str, kind: str, near: str) -> Sequence[Document]:
         query = (wanted, kind, posixpath.dirname(near))
         if query not in self._found_by_query:
             self._found_by_query[query] = self._look_for(wanted, kind, near)

@@ -224,11 +224,11 @@ def _fit_history(
         spare = min(spare + other_units + history.units - room, room)
         history = within(spare)
     if history.reason and inputs.may_fill:
-        return _refilled(history, within, spare, room - other_units)
+        return _fill_history(history, within, spare, room - other_units)
     return history
 
 
-def _refilled(
+def _fill_history(
     history: HistorySection, within: Callable[[int], HistorySection], spare: int, room: int
 ) -> HistorySection:
     """The history as planned with more room than there is, as far as it fits all the same: a

@@ -66,21 +66,21 @@ class WorkflowTexts:
 
     def snapshot_text(self) -> str:
         """The workflow and its nodes by position, then id."""
-        nodes = sorted(self._nodes.made().values(), key=lambda node: node.place)
+        nodes = sorted(self._nodes.by_name().values(), key=lambda node: node.place)
         return as_json(self._about, [node.text for node in nodes])
 
     def variable_text(self) -> str:
         """A line for each variable, in the order in which they were first set."""
-        lines = [variable.line for variable in self._variables.made().values()]
+        lines = [variable.line for variable in self._variables.by_name().values()]
         return "\n".join(lines) or variable_lines({})
 
     def node_statuses(self) -> dict[str, str]:
         """The status of each node by its id, in the order of the nodes."""
-        return {name: node.status for name, node in self._nodes.made().items()}
+        return {name: node.status for name, node in self._nodes.by_name().items()}
 
     def variable_names(self) -> list[str]:
         """In the order in which they were first set."""
-        return list(self._variables.made())
+        return list(self._variables.by_name())
 
     def _read_nodes(self) -> None:
         state = self._state
@@ -114,12 +114,12 @@ class WorkflowTexts:
     def _learn_secrets(self) -> None:
         """Know every secret that the workflow holds now; where they are the same as before, so is
         what hides them."""
-        shown = self._variables.made()
+        shown = self._variables.by_name()
         whole = whole_secrets({name: variable.value for name, variable in shown.items()})
         texts = set[str]()
         for name, variable in shown.items():
             texts.update(whole.get(name, variable.secrets))
-        for node in self._nodes.made().values():
+        for node in self._nodes.by_name().values():
             texts.update(node.secrets)
         if texts != self._secret_texts:
             self.secrets = KnownValues()
@@ -144,6 +144,6 @@ class _RowCache(Generic[Made]):
             now[name] = known
         self._rows = now
 
-    def made(self) -> dict[str, Made]:
+    def by_name(self) -> dict[str, Made]:
         """What was made of each row, in the order of the rows."""
         return {name: made for name, (_, made) in self._rows.items()}

@@ -167,7 +167,7 @@ class _Work:
         """The pieces: a line that is larger than the room, alone or with what it needs, is
         divided."""
         tight: set[int] = set()
-        remembered, sizes = self._measured(tight)
+        remembered, sizes = self._layout_sizes(tight)
         for _ in range(_DIVISIONS):
             before = len(tight)
             for at, piece in enumerate(sizes.layout.pieces):
@@ -178,10 +178,10 @@ class _Work:
                     tight.add(piece.start)
             if len(tight) == before:
                 break
-            remembered, sizes = self._measured(tight)
+            remembered, sizes = self._layout_sizes(tight)
         return remembered, sizes
 
-    def _measured(self, tight: Container[int]) -> tuple[RememberedLayout, PieceSizes]:
+    def _layout_sizes(self, tight: Container[int]) -> tuple[RememberedLayout, PieceSizes]:
         def over(start: int, part: str) -> bool:
             return start in tight or self._is_over(start, part)
 

@@ -44,7 +44,7 @@ def line_units(text: str) -> list[str]:
     whole: list[str] = []
     for run in _lines_of_sentences(text):
         whole += unwrapped_lines(run)
-    return list(join_small(balanced(whole), JOINED_CHARS))
+    return list(join_small(join_unclosed(whole), JOINED_CHARS))
 
 
 def _lines_of_sentences(text: str) -> Iterator[str]:
@@ -62,7 +62,7 @@ def line_parts(text: str) -> list[tuple[str, bool]]:
     """The sentences of a line, or of lines that were only wrapped, and of an endless one chunks;
     with whether each begins in the middle of something."""
     parts: list[tuple[str, bool]] = []
-    for sentence in join_small(balanced(sentences(text)), SHORT_CHARS):
+    for sentence in join_small(join_unclosed(sentences(text)), SHORT_CHARS):
         if len(sentence) <= LONGEST_UNIT:
             parts.append((sentence, False))
             continue
@@ -72,7 +72,7 @@ def line_parts(text: str) -> list[tuple[str, bool]]:
     return parts
 
 
-def balanced(parts: Iterable[str]) -> list[str]:
+def join_unclosed(parts: Iterable[str]) -> list[str]:
     """The parts, those joined that only together close the emphasis or the code they open."""
     found: list[str] = []
     run = ""

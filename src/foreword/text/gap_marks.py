@@ -32,7 +32,7 @@ def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
     missing = layout.pieces[first:end]
     if missing[0].kind in ("member", "element"):
         mark = _as_member(layout, first, end)
-    return _placed(
+    return _mark_text(
         missing[0],
         missing[-1],
         mark or _mark(layout, first, end),
@@ -57,7 +57,7 @@ def charged_text(layout: Layout, at: int, end: int, lines: int) -> str:
     mark = GAP if is_plain else f"{CUT_START}{lines:,} lines]"
     if first.kind in ("member", "element"):
         mark = f'"{mark}",'
-    return _placed(
+    return _mark_text(
         first,
         layout.pieces[end - 1],
         mark,
@@ -67,7 +67,7 @@ def charged_text(layout: Layout, at: int, end: int, lines: int) -> str:
     )
 
 
-def _placed(
+def _mark_text(
     first: Piece, last: Piece, mark: str, *, indent: str, comment: str, has_break: bool
 ) -> str:
     """A mark with the indent of what is missing in front of it, and the space behind; parts of two

@@ -37,7 +37,7 @@ class RememberedLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _LineQuestion:
     """A line that was asked about, and whether it was larger than the room."""
 
     start: int
@@ -46,7 +46,7 @@ class _Asked:
 
 
 # By what was answered about each line: where the answers are the same, so is the layout.
-_Memory = list[tuple[list[_Asked], RememberedLayout]]
+_Memory = list[tuple[list[_LineQuestion], RememberedLayout]]
 
 
 def layout_of(text: str, name: str, query: str, over: Over) -> RememberedLayout:
@@ -55,11 +55,11 @@ def layout_of(text: str, name: str, query: str, over: Over) -> RememberedLayout:
     for answers, known in memory:
         if all(over(asked.start, asked.line) == asked.is_over for asked in answers):
             return known
-    answers = list[_Asked]()
+    answers = list[_LineQuestion]()
 
     def answer(start: int, line: str) -> bool:
         is_over = over(start, line)
-        answers.append(_Asked(start, line, is_over))
+        answers.append(_LineQuestion(start, line, is_over))
         return is_over
 
     made = RememberedLayout(narrow.layout(text, name, query, answer))

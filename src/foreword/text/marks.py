@@ -147,16 +147,16 @@ def rows(text: str) -> Iterator[tuple[int, str, bool]]:
     that reading never comes to an end, fences are read as CommonMark has them.
     """
     found = text.splitlines(keepends=True)
-    in_code, is_open = _fenced(found, nested=True)
+    in_code, is_open = _fence_lines(found, nested=True)
     if is_open:
-        in_code, _ = _fenced(found, nested=False)
+        in_code, _ = _fence_lines(found, nested=False)
     at = 0
     for row, code in zip(found, in_code, strict=True):
         yield at, row, code
         at += len(row)
 
 
-def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
+def _fence_lines(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
     """Which lines are in fenced code, and whether the last fence is still open."""
     found: list[bool] = []
     fence = ""

@@ -35,13 +35,13 @@ def layout(text: str, name: str, query: str, over: Over) -> Layout:
     for start, end in _best(text, _windows(text), query):
         builder.start = start
         window_kind = "log" if kind == "log" else "markdown"
-        here = layout_of(text[start:end], window_kind, _shifted(over, start))
+        here = layout_of(text[start:end], window_kind, _over_from(over, start))
         builder.embed(here)
         shape = here.shape
     return builder.layout(shape)
 
 
-def _shifted(over: Over, start: int) -> Over:
+def _over_from(over: Over, start: int) -> Over:
     return lambda at, part: over(start + at, part)
 
 

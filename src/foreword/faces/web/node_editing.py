@@ -98,7 +98,7 @@ def _change(
     if not node:
         arguments = {
             "type": kind,
-            "config": node_form.filled(kind, request.form),
+            "config": node_form.config_of(kind, request.form),
             "description": description,
         }
         for name in ("after", "parent", "branch"):
@@ -120,7 +120,7 @@ def _change(
 def _again(request: ViewRequest, kind: str, problem: str) -> NodeEdit:
     """The form as it was filled in, and what stopped it."""
     try:
-        config = node_form.filled(kind, request.form)
+        config = node_form.config_of(kind, request.form)
     except UsageError:
         config = {}
     place = {name: request.text(name) for name in ("after", "parent", "branch")}

@@ -96,7 +96,7 @@ def _group_schema(
     return None
 
 
-def filled(kind: str, form: Mapping[str, str]) -> dict[str, Any]:
+def config_of(kind: str, form: Mapping[str, str]) -> dict[str, Any]:
     """The configuration that a form stands for; an empty field is left out."""
     config = dict[str, Any]()
     for field in fields(kind, {}):
@@ -110,8 +110,8 @@ def changes(kind: str, form: Mapping[str, str], before: Mapping[str, Any]) -> di
     """What a form says otherwise than the configuration that it was filled with; null for what was
     emptied."""
     # as the form would read if nobody had touched it
-    untouched = filled(kind, as_form(kind, before))
-    now = filled(kind, form)
+    untouched = config_of(kind, as_form(kind, before))
+    now = config_of(kind, form)
     changed = dict[str, Any]()
     for name in {**untouched, **now}:
         if now.get(name) != untouched.get(name):
@@ -146,7 +146,7 @@ def _field(name: str, schema: Mapping[str, Any], needed: bool, value: Any) -> No
         needed=needed,
         about=str(schema.get("description", "")),
         options=options,
-        value=_shown(kind, value),
+        value=_field_text(kind, value),
         rows=_rows(value) if kind == "rows" else (),
         is_seldom=name in _SELDOM,
     )
@@ -168,7 +168,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return _KINDS.get(str(only.get("type")), "value")
 
 
-def _shown(kind: str, value: Any) -> str:
+def _field_text(kind: str, value: Any) -> str:
     """A value as it stands in its field."""
     if value is None or kind == "rows":
         return ""

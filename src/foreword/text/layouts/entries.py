@@ -34,7 +34,7 @@ def log_layout(text: str, over: Over) -> Layout:
     entries = list(_entries(rows, begins))
     is_long = len(entries) > _MANY_ENTRIES
     if is_long:
-        entries = _joined(entries)
+        entries = _entry_runs(entries)
     for entry in entries:
         if _TITLE.match(entry[0]):
             titles = builder.add("".join(entry), "heading", level=1)
@@ -76,7 +76,7 @@ def _entries(rows: list[str], begins: Begins) -> Iterator[list[str]]:
         yield entry
 
 
-def _joined(entries: list[list[str]]) -> list[list[str]]:
+def _entry_runs(entries: list[list[str]]) -> list[list[str]]:
     """The entries of a very long log in runs; titles stay by themselves."""
     runs: list[list[str]] = []
     chars = _RUN_CHARS
