@@ -19,6 +19,7 @@ from tests.session.validity import problems
 MARK = re.compile(
     r"^\[([\d,]+) earlier messages? left out: foreword recall fw_[0-9a-f]{14}\]$", re.MULTILINE
 )
+TURN = re.compile(r'^<turn role="\w+">\n(?:Message (\d+)\.|\[\.\.\. )', re.MULTILINE)
 RECIPES = st.sampled_from(["workflow", "workflow-cached"])
 COUNTERS = st.sampled_from(["o200k", "estimate", "cl100k"])
 EXAMPLES = examples(5)
@@ -172,14 +173,17 @@ def test_what_is_kept_is_the_first_and_the_newest_in_order_and_the_mark_counts_t
         package = attempt(session)
     if package is None:
         return
-    shown = [int(number) for number in re.findall(r"^Message (\d+)\.", package.text, re.MULTILINE)]
+    shown = TURN.findall(package.text)  # the number of each, or none where only its mark stands
     marks = MARK.findall(package.text)
-    if not marks:
-        assert shown == list(range(len(named)))
-        return
-    (lost,) = marks
-    assert shown == [0, *range(int(lost.replace(",", "")) + 1, len(named))]
-    assert len(shown) > 1, "the newest is always there"
+    kept = list(range(len(named)))
+    if marks:
+        (lost,) = marks
+        kept = [0, *range(int(lost.replace(",", "")) + 1, len(named))]
+        assert len(shown) > 1, "the newest is always there"
+    assert len(shown) == len(kept)
+    for number, place in zip(shown, kept, strict=True):
+        assert number in ("", str(place))
+    assert "" not in shown[1:], "what is more than a mark"
 
 
 @QUICK

@@ -288,3 +288,15 @@ def test_the_budget_that_an_error_asks_for_is_enough_and_one_less_is_not(
     with pytest.raises(foreword.EssentialsTooLarge):
         session.context(budget=needed - 1)
     assert session.context(budget=needed).report.total_tokens <= needed
+
+
+def test_a_message_of_which_only_a_mark_would_stay_is_counted_with_those_before_it(
+    open_session: Open,
+) -> None:
+    session = open_session(recipe="workflow-cached", budget=400, compress_at="90%", warn_at="80%")
+    undivided = " ".join(f"alpha{number}" for number in range(55))
+    for words in ("Begin.", undivided, "Yes.", undivided, "And now?"):
+        session.append({"role": "user", "content": words})
+    text = session.context().text
+    assert "[3 earlier messages left out: " in text
+    assert "tokens left out" not in text

@@ -168,6 +168,7 @@ def plan_history(
         low = low_water(groups, budget=budget, others=taken + reserved, room=free)
         low = min(free, max(low, exchange))
     window = choose(groups, room=free, low=low, much=LITTLE if may_fill else MUCH)
+    window = _without_bare_mark(window, size_of)
     is_shorter = len(window.groups) < len(groups)
     if is_shorter:
         start = window.groups[0].first
@@ -191,6 +192,15 @@ def nothing_of(message_cache: MessageCache) -> HistoryPlan:
     """No message at all: for a room in which even the newest leaves nothing but a mark."""
     start = message_cache.known + 1
     return HistoryPlan(front=Front(), window=Window(()), start=start, reason=LEFT_OUT)
+
+
+def _without_bare_mark(window: Window, size_of: SizeOf) -> Window:
+    """The window without a message of which only its mark would stay: the line that counts what is
+    missing before the window says as much."""
+    oldest, *newer = window.groups
+    if not window.shorten_to or not newer or size_of(oldest, window.shorten_to) > MARK_TOKENS:
+        return window
+    return Window(newer, moved=True)
 
 
 def _is_pinned(group: Group) -> bool:
