@@ -295,8 +295,8 @@ def test_a_message_of_which_only_a_mark_would_stay_is_counted_with_those_before_
 ) -> None:
     session = open_session(recipe="workflow-cached", budget=400, compress_at="90%", warn_at="80%")
     undivided = " ".join(f"alpha{number}" for number in range(55))
-    for words in ("Begin.", undivided, "Yes.", undivided, "And now?"):
-        session.append({"role": "user", "content": words})
+    for said in ("Begin.", undivided, "Yes.", undivided, "And now?"):
+        session.append({"role": "user", "content": said})
     text = session.context().text
     assert "[3 earlier messages left out: " in text
     assert "tokens left out" not in text
