@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -54,10 +55,12 @@ def controls_seen(browser: Browser, tab: str | None = None) -> Counter[Control]:
 
 def controls_found(browser: Browser, tab: str | None = None) -> Counter[Control]:
     """Role and name of every element that exploring gives."""
-    found: Counter[Control] = Counter()
-    for element in browser.explore("everything", tab=tab, limit=ALL)["elements"]:
-        found[element["role"], plain(element["name"])] += 1
-    return found
+    return controls_in(browser.explore("everything", tab=tab, limit=ALL)["elements"])
+
+
+def controls_in(elements: Sequence[Mapping[str, Any]]) -> Counter[Control]:
+    """Role and name of each element of an exploration."""
+    return Counter([(element["role"], plain(element["name"])) for element in elements])
 
 
 def missing(browser: Browser, tab: str | None = None) -> Counter[Control]:

@@ -111,7 +111,7 @@ def test_what_was_blocked_is_told_by_origin_and_kind_and_without_a_word_of_its_a
     until(has_script)
 
     assert any(f"to {origin} (" in line and f"--assets {origin}" in line for line in lines)
-    (found,) = [one for one in strict_browser.blocked() if one.origin == origin]
+    (found,) = [one for one in strict_browser.blocked_origins() if one.origin == origin]
     assert (found.requests, found.kinds) == (4, ("fetch", "image", "script"))
     assert SECRET not in str(lines)
     assert "blocked" not in strict_browser.extract("h1")
@@ -130,7 +130,7 @@ def test_a_page_that_asks_hundreds_of_others_is_told_of_in_a_few_lines(
     assert len(lines) <= 11
     assert lines[-1].endswith("origins more")
     assert len(str(lines)) < 3_000
-    assert len(strict_browser.blocked()) <= 500
+    assert len(strict_browser.blocked_origins()) <= 500
 
 
 def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_nothing_else_of_it(
@@ -173,7 +173,7 @@ def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_noth
     ) as browser:
         for channel in [*loaded, *sample(data, 6)]:
             attempt(browser, allowed, channel)
-        lines = [str(one) for one in browser.blocked()]
+        lines = [str(one) for one in browser.blocked_origins()]
 
     assert {one for one in away.reached if one != "connection"} == set(loaded)
     assert lines

@@ -41,6 +41,17 @@ def build(state: WorkflowState, url: str) -> None:
         state, "click", {"selector": "#none", "timeout": 0.2, "on_failure": "go_on"}
     )
     node_tools.create_node(state, "download", {"selector": "#report", "variable": "file"})
+    node_tools.create_node(state, "click", {"selector": "#apart"})
+    node_tools.create_node(state, "extract", {"selector": "body", "variable": "apart"})
+    on_main = {"selector": "#choose", "files": ["letters.py"], "tab": "Main Tab"}
+    node_tools.create_node(state, "upload", on_main)
+    node_tools.create_node(state, "extract", {"selector": "#told", "variable": "given"})
+    node_tools.create_node(state, "click", {"selector": "#ask", "dialog": "accept"})
+    node_tools.create_node(state, "extract", {"selector": "#told", "variable": "yes"})
+    node_tools.create_node(state, "click", {"selector": "#ask"})
+    node_tools.create_node(state, "extract", {"selector": "#told", "variable": "no"})
+    node_tools.create_node(state, "reload", {"tab": "second"})
+    node_tools.create_node(state, "extract", {"selector": "body", "variable": "again"})
 
 
 def test_a_workflow_runs_as_a_script_without_us(tmp_path: Path) -> None:
@@ -68,6 +79,9 @@ def test_a_workflow_runs_as_a_script_without_us(tmp_path: Path) -> None:
     assert results["node13.told"] == "g,Blue"
     assert (tmp_path / results["node15.file"]).read_text() == "name,sum\nada,7\n"
     assert "node14: failed, going on" in done.stderr
+    assert (results["node17.apart"], results["node25.again"]) == ("second", "second")
+    assert results["node19.given"] == f"letters.py {len(text.encode())}"
+    assert (results["node21.yes"], results["node23.no"]) == ("true", "false")
 
 
 def test_a_script_says_which_secret_it_lacks(tmp_path: Path) -> None:

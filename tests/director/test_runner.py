@@ -359,8 +359,8 @@ def test_a_click_that_may_have_happened_is_not_repeated_unless_somebody_says_so(
         runner.run_workflow(state, Dying(browser, error))  # type: ignore[arg-type]
     run = runner.unfinished_run(state)
     assert run is not None
-    for _ in range(2):
-        asked = runner.run_workflow(state, browser, resume=run)
+    for asking in (browser, None):  # a question needs no browser
+        asked = runner.run_workflow(state, asking, resume=run)
         assert (asked["status"], asked["stopped_at"], keys(asked)) == ("stopped", "node2", [])
         assert (
             "node2 was under way when the run ended, so it may have happened" in asked["question"]
@@ -376,6 +376,19 @@ def test_a_click_that_may_have_happened_is_not_repeated_unless_somebody_says_so(
     assert any(note.startswith("node2: it ") for note in last["notes"])
     with pytest.raises(UsageError, match="no step of this run is in question"):
         runner.run_workflow(state, browser, resume=run, again="node2")
+
+
+def test_a_click_behind_which_a_run_went_on_is_no_question_later(
+    state: WorkflowState, browser: Browser, office: PostOffice
+) -> None:
+    node_tools.create_node(state, "navigate", {"url": office.url})
+    node_tools.create_node(state, "click", {"selector": "#send", "on_failure": "go_on"})
+    node_tools.create_node(state, "set_variable", {"variable": "seen", "value": "{{nothing}}"})
+    first = runner.run_workflow(state, Dying(browser, unclear()))  # type: ignore[arg-type]
+    assert first["failed_at"] == "node3"
+    node_tools.update_node(state, "node3", config={"value": "it"})
+    last = runner.run_workflow(state, browser, resume=first["run"])
+    assert (last["status"], office.posts) == ("success", 1)
 
 
 def test_a_click_that_did_not_happen_is_tried_again_without_a_question(

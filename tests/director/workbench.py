@@ -19,7 +19,9 @@ HOME = """<!doctype html><title>Workbench</title>
 <select id="many" multiple><option value="r">Red</option><option value="g">Green</option>
 <option>Blue</option></select><input id="keys"><input id="name">
 <input type="file" id="files" multiple><button id="choose">Choose</button>
-<a href="/second" id="second">Second</a> <a href="/report" id="report" download>Report</a>
+<a href="/second" id="second">Second</a> <a href="/second" id="apart" target="_blank">Apart</a>
+<button id="ask" onclick="told(String(confirm('Sure?')))">Ask</button>
+<a href="/report" id="report" download>Report</a>
 <p id="soon">wait</p><script>
 const told = (text) => { document.querySelector("#told").textContent = text; };
 const on = (id, kind, act) => document.querySelector(id).addEventListener(kind, act);

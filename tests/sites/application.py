@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ ROOT = Path(__file__).parents[2]
 SMALL = ROOT / ".venv" / "sites" / "bin"  # the environment of those that `make test` runs
 LARGE = ROOT / ".venv-sites" / "bin"  # and of those that `make sites` runs
 NODE_PACKAGES = ROOT / ".venv-sites" / "node" / "node_modules"
+# JupyterLab and Node-RED draw themselves by scripts for 5 s on a free machine; this is for a busy
+# one, and for an answer that is held back on the way.
+DRAW_SECONDS = 90
 START_SECONDS = 120.0  # JupyterLab takes 15 s on a free machine; this is for a busy one
 # type, configuration, and what else a node has; `{{site}}` is where the application is
 Node = tuple[str, dict[str, Any], dict[str, Any]]
@@ -50,8 +53,16 @@ class Application:
     rows: Rows
     pages: Sequence[Page]
     effects: Callable[[], Counter[str]]  # by its own data: how often there is what
-    listed: Callable[[Mapping[str, Any]], Sequence[Any]]  # what was read, from the results by key
-    expected: Sequence[Any]  # what must have been read
+    expected: Callable[[], Sequence[Any]]  # by its own data: what the list must be
+    is_ordered: bool = True  # whether its data have the order of the list
+    # Whether sending the form opens another page: who is killed meanwhile has to be asked then.
+    sends_by_page: bool = False
+    folder: Path  # its own
+
+    @property
+    def address(self) -> str:
+        """Where its pages are."""
+        return f"http://127.0.0.1:{self.port}"
 
 
 Start = Callable[[Path], AbstractContextManager[Application]]
@@ -135,5 +146,16 @@ def opening(path: str) -> Node:
 
 
 def waiting(selector: str) -> Node:
-    """A node that waits for something."""
-    return ("wait", {"selector": selector}, {})
+    """A node that waits for something that scripts draw."""
+    return ("wait", {"selector": selector, "timeout": DRAW_SECONDS}, {})
+
+
+def reading(selector: str, **more: Any) -> Node:
+    """A node that reads a list, or adds to what it has read."""
+    config = {"selector": selector, "variable": "names", "many": True, **more}
+    return ("extract", config, {"inside": True} if more.get("append") else {})
+
+
+def paging(following: str) -> Node:
+    """A node that goes from page to page until there is none."""
+    return ("loop", {"next": following}, {})

@@ -4,51 +4,31 @@ ESPHome, Node-RED and JupyterLab."""
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.sites.application import (
+    DRAW_SECONDS,
     LARGE,
     NODE_PACKAGES,
     Application,
-    Node,
     Page,
     Start,
     clicking,
     finish,
     free_port,
     opening,
+    paging,
+    reading,
     running,
     typing,
     waiting,
 )
 from tests.sites.small_applications import PASSWORD
-
-# JupyterLab and Node-RED draw themselves by scripts that take so long on a busy machine; a wait for
-# an element alone has 5 s.
-PATIENT_SECONDS = 12
-
-
-def _patience(seconds: int = PATIENT_SECONDS) -> Node:
-    return ("wait", {"seconds": seconds}, {})
-
-
-def _texts_read(results: Mapping[str, Any]) -> list[str]:
-    """What extractions have read, in order."""
-    texts: list[str] = []
-    for result in results.values():
-        texts += result.output.get("result", {}).get("found") or []
-    return texts
-
-
-def _reading(selector: str, *, inside: bool = False) -> Node:
-    config = {"selector": selector, "variable": "names", "many": True}
-    return ("extract", config, {"inside": True} if inside else {})
-
 
 _MAKE_USERS = """\
 from django.contrib.auth import get_user_model
@@ -69,10 +49,10 @@ def wagtail(folder: Path) -> Iterator[Application]:
     file = folder / "db.sqlite3"
     names = ("mira.holm", "tom.aksel", "elin.fors")
 
-    def users() -> Counter[str]:
+    def users() -> list[str]:
         with closing(sqlite3.connect(file, timeout=30)) as db:
-            found = db.execute("SELECT username FROM auth_user WHERE username LIKE '%.%'")
-            return Counter([name for (name,) in found])
+            found = db.execute("SELECT username FROM auth_user ORDER BY username")
+            return [name for (name,) in found]
 
     port = free_port()
     with running([*manage, "runserver", "--noreload", f"127.0.0.1:{port}"], folder, port):
@@ -87,13 +67,9 @@ def wagtail(folder: Path) -> Iterator[Application]:
                 clicking('role=button[name="Sign in"]'),
             ],
             listing=[
-                ("loop", {"over": [1, 2, 3, 4], "as": "page"}, {}),
-                (
-                    "navigate",
-                    {"url": "{{site}}/admin/users/?ordering=username&p={{page}}"},
-                    {"inside": True},
-                ),
-                _reading("td.username", inside=True),
+                opening("/admin/users/?ordering=username"),
+                paging("li.next > a[href]"),
+                reading("td.username", append=True),
             ],
             form=[
                 opening(new_user),
@@ -112,9 +88,10 @@ def wagtail(folder: Path) -> Iterator[Application]:
                 Page(path=new_user, instruction="save or add the user"),
                 Page(path="/admin/pages/3/edit/", instruction="publish the page"),
             ],
-            effects=users,
-            listed=_texts_read,
-            expected=["ada", *(f"user{number:03}" for number in range(1, 61))],
+            effects=lambda: Counter([name for name in users() if "." in name]),
+            expected=users,
+            sends_by_page=True,
+            folder=folder,
         )
 
 
@@ -124,6 +101,7 @@ import streamlit as st
 
 db = sqlite3.connect('stock.db', timeout=30)
 db.execute('CREATE TABLE IF NOT EXISTS item (name TEXT, count INT, kind TEXT)')
+shelves = db.execute('SELECT name FROM shelf ORDER BY rowid').fetchall()
 st.title('Stock')
 with st.form('add', clear_on_submit=True):
     name = st.text_input('Name')
@@ -136,26 +114,34 @@ with st.form('add', clear_on_submit=True):
 st.slider('Level', 0, 10)
 st.radio('Size', ['S', 'M', 'L'])
 one, two = st.tabs(['Shelves', 'Boxes'])
-one.button('Count the shelves')
+one.button('Count the shelves', key='{key}')
 two.button('Count the boxes')
 st.file_uploader('A picture')
-for number in range(1, 31):
-    st.markdown(f'- shelf {number}')
+for (shelf,) in shelves:
+    st.markdown(f'- {shelf}')
 """
+SHELVES = [f"shelf {number}" for number in range(1, 31)]
+
+
+def write_stock_application(folder: Path, key: str) -> None:
+    """Write the application, with a button that Streamlit knows by this key."""
+    (folder / "app.py").write_text(_STOCK.replace("{key}", key))
 
 
 @contextmanager
 def streamlit(folder: Path) -> Iterator[Application]:
     """Streamlit, which has no login: a form that goes over a WebSocket, and a list."""
-    (folder / "app.py").write_text(_STOCK)
+    write_stock_application(folder, "count")
     names = ("hex nut M8", "carriage bolt", "spring washer")
+    with closing(sqlite3.connect(folder / "stock.db")) as db, db:
+        db.execute("CREATE TABLE shelf (name TEXT)")
+        db.execute("CREATE TABLE item (name TEXT, count INT, kind TEXT)")
+        db.executemany("INSERT INTO shelf VALUES (?)", [(name,) for name in SHELVES])
 
-    def items() -> Counter[str]:
+    def column(table: str) -> list[str]:
         with closing(sqlite3.connect(folder / "stock.db", timeout=30)) as db:
-            try:
-                return Counter([name for (name,) in db.execute("SELECT name FROM item")])
-            except sqlite3.OperationalError:
-                return Counter()  # nobody has opened the page so far
+            found = db.execute(f"SELECT name FROM {table} ORDER BY rowid")
+            return [name for (name,) in found]
 
     port = free_port()
     options = ["--server.address=127.0.0.1", f"--server.port={port}", "--server.headless=true"]
@@ -165,20 +151,22 @@ def streamlit(folder: Path) -> Iterator[Application]:
             name="streamlit",
             port=port,
             login=[],
-            listing=[opening("/"), _patience(6), _reading("ul > li")],
+            listing=[opening("/"), waiting(f"text={SHELVES[-1]}"), reading("ul > li")],
             form=[
                 opening("/"),
-                _patience(6),
+                waiting(f"text={SHELVES[-1]}"),
                 typing('role=textbox[name="Name"]', "{{row.name}}"),
                 typing('role=spinbutton[name="Count"]', "7"),
                 clicking('role=button[name="Add item"]'),
-                _patience(2),
+                waiting("text=Added {{row.name}}"),
             ],
             rows=tuple({"name": name} for name in names),
-            pages=[Page(path="/", instruction="add an item to the stock", ready="text=shelf 30")],
-            effects=items,
-            listed=_texts_read,
-            expected=[f"shelf {number}" for number in range(1, 31)],
+            pages=[
+                Page(path="/", instruction="add an item to the stock", ready=f"text={SHELVES[-1]}")
+            ],
+            effects=lambda: Counter(column("item")),
+            expected=lambda: column("shelf"),
+            folder=folder,
         )
 
 
@@ -192,9 +180,9 @@ def esphome(folder: Path) -> Iterator[Application]:
         (devices / f"{name}.yaml").write_text(f"esphome:\n  name: {name}\n")
     names = ("lamp-pier", "pump-basin", "gauge-quay")
 
-    def made() -> Counter[str]:
-        found = [file.stem for file in devices.glob("*.yaml")]
-        return Counter([name for name in found if name not in old])
+    def names_there() -> list[str]:
+        files = devices.glob("*.yaml")
+        return sorted(file.stem for file in files if file.stem != "secrets")
 
     port = free_port()
     serving: list[str | Path] = [
@@ -216,15 +204,15 @@ def esphome(folder: Path) -> Iterator[Application]:
                 typing('role=textbox[name="Password"]', "{{creds.password}}"),
                 clicking('role=button[name="Login"]'),
             ],
-            listing=[_patience(6), _reading(".card-header")],
+            listing=[waiting(f"text={old[-1]}"), reading(".card-header")],
             form=[
                 opening("/"),
-                _patience(6),
+                waiting(f"text={old[-1]}"),
                 clicking("button.mdc-fab"),
                 clicking('mwc-list-item:has-text("Empty Configuration")'),
                 typing('role=textbox[name="Name*"]', "{{row.name}}"),
                 clicking('role=button[name="Next"]'),
-                _patience(3),
+                ("wait", {"text": "{{row.name}}", "timeout": DRAW_SECONDS}, {}),
             ],
             rows=tuple({"name": name} for name in names),
             pages=[
@@ -236,9 +224,9 @@ def esphome(folder: Path) -> Iterator[Application]:
                     ready="text=Empty Configuration",
                 ),
             ],
-            effects=made,
-            listed=_texts_read,
-            expected=old,
+            effects=lambda: Counter([name for name in names_there() if name not in old]),
+            expected=names_there,
+            folder=folder,
         )
 
 
@@ -250,6 +238,21 @@ module.exports = {{
   adminAuth: {{type: 'credentials', users: [
     {{username: 'ada', password: bcrypt.hashSync({password}, 8), permissions: '*'}}]}}}};
 """
+
+
+_TYPE = re.compile(r"registerType\(['\"](\w+)['\"]")
+_LABEL = re.compile(r"paletteLabel: ['\"](\w+)['\"]")
+
+
+def _palette_labels() -> list[str]:
+    """What Node-RED's own files of its function nodes call them."""
+    labels = []
+    for file in (NODE_PACKAGES / "@node-red/nodes/core/function").glob("*.html"):
+        written = file.read_text()
+        label = _LABEL.search(written) or _TYPE.search(written)
+        assert label is not None, file
+        labels.append(label[1])
+    return labels
 
 
 @contextmanager
@@ -291,19 +294,22 @@ def node_red(folder: Path) -> Iterator[Application]:
             port=port,
             login=[
                 opening("/"),
-                _patience(4),
+                waiting('role=textbox[name="Username:"]'),
                 typing('role=textbox[name="Username:"]', "ada"),
                 typing('role=textbox[name="Password:"]', "{{creds.password}}"),
                 clicking('role=button[name="Login"]'),
-                _patience(6),
+                waiting(ready),
             ],
-            listing=[_reading("#red-ui-palette-function .red-ui-palette-label")],
+            listing=[
+                waiting("#red-ui-palette-function .red-ui-palette-label"),
+                reading("#red-ui-palette-function .red-ui-palette-label"),
+            ],
             form=[
                 opening("/"),
-                _patience(6),
+                waiting(ready),
                 clicking(ready),
                 clicking('role=link[name="Deploy"]'),
-                _patience(3),
+                ("wait", {"text": "Successfully deployed", "timeout": DRAW_SECONDS}, {}),
             ],
             rows=tuple({"name": name} for name in names),
             pages=[
@@ -316,18 +322,9 @@ def node_red(folder: Path) -> Iterator[Application]:
                 ),
             ],
             effects=flows,
-            listed=_texts_read,
-            expected=[
-                "function",
-                "switch",
-                "change",
-                "range",
-                "template",
-                "delay",
-                "trigger",
-                "exec",
-                "filter",
-            ],
+            expected=_palette_labels,
+            is_ordered=False,
+            folder=folder,
         )
 
 
@@ -341,9 +338,9 @@ def jupyterlab(folder: Path) -> Iterator[Application]:
         (files / name).write_text(name)
     names = ("tides", "berths", "invoices")
 
-    def folders() -> Counter[str]:
-        made = [entry.name for entry in files.iterdir() if entry.is_dir()]
-        return Counter([name for name in made if not name.startswith(".")])  # its own checkpoints
+    def entries(*, folders: bool) -> list[str]:
+        found = [entry.name for entry in files.iterdir() if entry.is_dir() == folders]
+        return sorted(name for name in found if not name.startswith("."))  # its own checkpoints
 
     port = free_port()
     serving: list[str | Path] = [
@@ -365,17 +362,16 @@ def jupyterlab(folder: Path) -> Iterator[Application]:
                 opening("/login?next=/lab"),
                 typing('role=textbox[name="Password or token:"]', "{{creds.password}}"),
                 clicking('role=button[name="Log in"]'),
-                _patience(),
             ],
-            listing=[_reading(".jp-DirListing-itemText")],
+            listing=[waiting(f"text={old[-1]}"), reading(".jp-DirListing-itemText")],
             form=[
                 opening("/lab?reset"),
-                _patience(),
+                waiting(f"text={old[-1]}"),
                 clicking(ready),
-                _patience(9),  # the folder is there when the answer is, which is held back
+                waiting("input.jp-DirListing-editor"),  # once the folder is there
                 typing("input.jp-DirListing-editor", "{{row.name}}"),
                 ("press", {"keys": "Enter", "selector": "input.jp-DirListing-editor"}, {}),
-                _patience(2),
+                waiting("text={{row.name}}"),
             ],
             rows=tuple({"name": name} for name in names),
             pages=[
@@ -387,9 +383,9 @@ def jupyterlab(folder: Path) -> Iterator[Application]:
                     ready="text=Save All",
                 ),
             ],
-            effects=folders,
-            listed=_texts_read,
-            expected=old,
+            effects=lambda: Counter(entries(folders=True)),
+            expected=lambda: [*entries(folders=True), *entries(folders=False)],
+            folder=folder,
         )
 
 

@@ -6,31 +6,30 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
 from foreword import tokens
-from foreword.browser import Browser, Rules
+from foreword.browser import Browser
+from foreword.browser.actions import locate
 from foreword.director import node_tools
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, node_steps
-from tests.browser.accessibility import ALL, controls_seen, missing
-from tests.sites.application import Application, Node
+from tests.browser.accessibility import ALL, controls_in, controls_seen
+from tests.sites.application import Application, Node, opening, waiting
 from tests.sites.slow_proxy import SlowProxy
 from tests.sites.small_applications import PASSWORD
+from tests.warm_process import ForkedCommand
 
 WORKFLOW = "job"
 # An answer that is held back so long is still under way when the process is killed, and later than
 # the 5 s that a click has.
 SLOW_SECONDS = 7.0
 PATIENCE_SECONDS = 240.0
+PAGE_SECONDS = 60.0  # for a page on a busy machine, of which JupyterLab's takes longest
 _UNDER_WAY = re.compile(r"(node\S+) was under way")
 
 
@@ -50,66 +49,59 @@ class Figures:
     looks: int = 0
     steps: int = 0
     lives: int = 0
+    questions: list[str] = field(default_factory=list)  # steps that a resumed run asked about
     seconds: float = 0.0
-
-
-@contextmanager
-def signed_in(application: Application, folder: Path) -> Iterator[Browser]:
-    """A browser in which somebody has signed in."""
-    origins = (f"http://127.0.0.1:{application.port}",)
-    rules = Rules(origins=origins, action_seconds=20, page_seconds=30)
-    with Browser.start(rules, folder=folder) as browser:
-        perform(browser, application, application.login)
-        yield browser
 
 
 def perform(browser: Browser, application: Application, nodes: Sequence[Node]) -> None:
     """Do what nodes without a loop say."""
     for kind, config, _ in nodes:
-        if kind == "navigate":
-            address = f"http://127.0.0.1:{application.port}"
-            browser.navigate(config["url"].replace("{{site}}", address))
-        elif kind == "type":
-            text = config["text"].replace("{{creds.password}}", PASSWORD)
-            browser.type(config["selector"], text)
-        elif kind == "click":
-            browser.click(config["selector"])
-        else:
-            assert kind == "wait", kind
-            browser.wait(**config)
+        given = json.dumps(config)
+        given = given.replace("{{site}}", application.address)
+        given = given.replace("{{creds.password}}", PASSWORD)
+        browser.perform(kind, json.loads(given))
 
 
-def look(application: Application, folder: Path) -> Figures:
+def look(application: Application, browser: Browser, figures: Figures) -> None:
     """Look at the pages of an application as Playwright and we do."""
-    figures = Figures(name=application.name)
     count = tokens.counter("o200k").count
-    with signed_in(application, folder) as browser:
-        for page in application.pages:
-            before: list[Node] = [("navigate", {"url": "{{site}}" + page.path}, {}), *page.before]
-            if page.ready:
-                before.append(("wait", {"selector": page.ready}, {}))
-            perform(browser, application, before)
-            found = browser.explore("everything", limit=ALL)
-            figures.seen += sum(controls_seen(browser).values())
-            figures.missing += missing(browser)
-            asked = browser.explore(page.instruction)
-            figures.explored_tokens += count(json.dumps(asked, ensure_ascii=False))
-            figures.snapshot_tokens += count(_snapshot_for_models(browser))
-            figures.looks += 1
-            perform(browser, application, before)
-            again = browser.explore("everything", limit=ALL)  # once it is complete again
-            kinds = {(element["role"], element["name"]) for element in again["elements"]}
-            for element in found["elements"]:
-                selector = element["selector"]
-                if (element["role"], element["name"]) not in kinds:
-                    continue  # a message that has gone, a time that has passed
-                figures.selectors += 1
-                figures.numbered += ":nth-of-type(" in selector or " >> nth=" in selector
-                is_there = browser.extract(selector, many=True)["count"] == 1
-                figures.lasting += is_there
-                if not is_there:
-                    figures.lost.append(selector)
-    return figures
+    perform(browser, application, application.login)
+    for page in application.pages:
+        before: list[Node] = [opening(page.path), *page.before]
+        if page.ready:
+            before.append(waiting(page.ready))
+        perform(browser, application, before)
+        found = browser.explore("everything", limit=ALL)["elements"]
+        seen = controls_seen(browser)
+        figures.seen += sum(seen.values())
+        figures.missing += seen - controls_in(found)
+        asked = browser.explore(page.instruction)
+        figures.explored_tokens += count(json.dumps(asked, ensure_ascii=False))
+        figures.snapshot_tokens += count(_snapshot_for_models(browser))
+        figures.looks += 1
+        perform(browser, application, before)
+        again = browser.explore("everything", limit=ALL)["elements"]  # once it is complete again
+        kinds = {(element["role"], element["name"]) for element in again}
+        # Not those of a message that has gone, or of a time that has passed.
+        selectors = [one["selector"] for one in found if (one["role"], one["name"]) in kinds]
+        figures.selectors += len(selectors)
+        for selector, elements in zip(selectors, _counts(browser, selectors), strict=True):
+            figures.numbered += ":nth-of-type(" in selector or " >> nth=" in selector
+            figures.lasting += elements == 1
+            if elements != 1:
+                figures.lost.append(selector)
+
+
+def _counts(browser: Browser, selectors: Sequence[str]) -> list[int]:
+    """How many elements each selector leads to on the page as it is."""
+    chromium = browser._chromium
+    assert chromium is not None
+    page = chromium.tabs.named(None).page
+
+    async def count() -> list[int]:
+        return [await locate(page, selector).count() for selector in selectors]
+
+    return browser._thread.run(count(), PATIENCE_SECONDS)
 
 
 def _snapshot_for_models(browser: Browser) -> str:
@@ -141,12 +133,14 @@ def work(application: Application, proxy: SlowProxy, folder: Path, figures: Figu
     with WorkflowState.open(None, WORKFLOW, root=folder) as state:
         build(application, state, proxy.port)
     began = monotonic()
-    second = application.rows[1]["name"]
+    before = application.effects()
+    names = [row["name"] for row in application.rows]
+    expected = list(application.expected())
     process = _start(folder, "run", WORKFLOW)
-    _wait_for_effects(application, process, application.rows[0]["name"])
+    _wait_for_effects(application, process, names[0])
     proxy.seconds = SLOW_SECONDS
-    _wait_for_effects(application, process, second)
-    os.killpg(process.pid, signal.SIGKILL)
+    _wait_for_effects(application, process, names[1])
+    process.kill()
     process.communicate()
     figures.lives = 2
     options = ["--resume"]
@@ -158,8 +152,9 @@ def work(application: Application, proxy: SlowProxy, folder: Path, figures: Figu
             break
         assert done.returncode == 1, err
         # Somebody looks at the application: the form of the turn in question has arrived.
+        figures.questions.append(question[1])
         turn = int(re.findall(r"\[(\d+)\]", question[1])[-1])
-        has_happened = application.effects()[application.rows[turn]["name"]] > 0
+        has_happened = application.effects()[names[turn]] > 0
         options = ["--skip" if has_happened else "--again", question[1]]
     assert done.returncode == 0, out + err
     figures.seconds = monotonic() - began
@@ -169,25 +164,30 @@ def work(application: Application, proxy: SlowProxy, folder: Path, figures: Figu
         results = node_results.of_run(state.db, state.workflow.id, run.run)
         figures.steps = len(node_steps.of_run(state.db, state.workflow.id, run.run))
         assert PASSWORD not in str(results)
-    assert list(application.listed(results)) == list(application.expected)
-    assert application.effects() == Counter([row["name"] for row in application.rows])
+        variables = state.get_workflow_variables()
+        nodes = node_tools.read_tree(state).nodes
+    assert application.effects() - before == Counter(names)
+    [listed] = [value for name, value in variables.items() if name.endswith(".names")]
+    if application.is_ordered:
+        assert listed == expected
+    assert sorted(listed) == sorted(expected)
+    assert proxy.holds
+    # The page that the second form leads to was still to come when the process was killed.
+    if application.sends_by_page:
+        last = list(nodes)[-1]
+        assert len(figures.questions) == 1
+        assert figures.questions[0].endswith(f"[1]/{last}")
 
 
-def _start(folder: Path, *args: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "foreword", "director", *args, "--root", str(folder)]
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**os.environ, "NO_COLOR": "1", "HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+def _start(folder: Path, *args: str) -> ForkedCommand:
+    return ForkedCommand(
+        ["director", *args, "--root", folder, "--page-seconds", str(PAGE_SECONDS)],
+        folder=folder,
+        environment={**os.environ, "NO_COLOR": "1", "HOME": str(folder)},
     )
 
 
-def _wait_for_effects(application: Application, process: subprocess.Popen[str], name: str) -> None:
+def _wait_for_effects(application: Application, process: ForkedCommand, name: str) -> None:
     end = monotonic() + PATIENCE_SECONDS
     while not application.effects()[name]:
         if process.poll() is not None:
@@ -201,7 +201,7 @@ def table(rows: Sequence[Figures]) -> str:
     """The figures of all applications as one table."""
     head = (
         "application   pages  controls  found  selectors  after reload  by number"
-        "  steps  lives  seconds  tokens/look  snapshot"
+        "  steps  lives  asked  seconds  tokens/look  snapshot"
     )
     lines = [head]
     for row in rows:
@@ -210,7 +210,7 @@ def table(rows: Sequence[Figures]) -> str:
         lines.append(
             f"{row.name:<12}  {row.looks:>5}  {row.seen:>8}  {found:>5}  {row.selectors:>9}"
             f"  {row.lasting:>12}  {row.numbered:>9}  {row.steps:>5}  {row.lives:>5}"
-            f"  {row.seconds:>7.0f}  {row.explored_tokens // looks:>11,}"
+            f"  {len(row.questions):>5}  {row.seconds:>7.0f}  {row.explored_tokens // looks:>11,}"
             f"  {row.snapshot_tokens // looks:>8,}"
         )
     return "\n".join(lines)

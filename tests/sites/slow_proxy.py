@@ -1,6 +1,8 @@
-"""A relay on loopback in front of an application, which holds back the answers to what is posted.
+"""A relay on loopback in front of an application, which holds back the answers to what changes
+something.
 
-It passes on bytes and reads only how a request begins, so that WebSockets go through it as well.
+It passes on bytes and reads only how a request begins, so that WebSockets go through it as well;
+there, what the application sends is held back once the page has sent something.
 """
 
 from __future__ import annotations
@@ -12,13 +14,16 @@ from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 
 CHUNK = 65_536
+CHANGES = (b"POST ", b"PATCH ", b"PUT ", b"DELETE ")
+_UPGRADE = b"upgrade: websocket"
 
 
 class SlowProxy:
-    """Where it listens, and how long an answer to a post is held back."""
+    """Where it listens, how long an answer is held back, and how many were."""
 
     def __init__(self, target: int) -> None:
         self.seconds = 0.0
+        self.holds = 0
         self._target = target
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
@@ -51,10 +56,15 @@ class SlowProxy:
         server.close()
 
     def _requests(self, client: socket.socket, server: socket.socket, free_at: list[float]) -> None:
+        is_web_socket = False
         with suppress(OSError):
             while chunk := client.recv(CHUNK):
-                if chunk.startswith(b"POST "):
+                # One hold at a time: a page that sends again and again still gets its answers.
+                is_free = monotonic() >= free_at[0]
+                if self.seconds and is_free and (is_web_socket or chunk.startswith(CHANGES)):
                     free_at[0] = monotonic() + self.seconds
+                    self.holds += 1
+                is_web_socket = is_web_socket or _UPGRADE in chunk.lower()
                 server.sendall(chunk)
         with suppress(OSError):
             server.shutdown(socket.SHUT_WR)

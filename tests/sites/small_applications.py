@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.sites.application import (
     SMALL,
@@ -19,19 +18,20 @@ from tests.sites.application import (
     finish,
     free_port,
     opening,
+    paging,
+    reading,
     running,
     typing,
 )
 
 PASSWORD = "rosebud-7"
-PLANTS = 250
-ON_A_PAGE = 50
+PLANTS = {"datasette": 250, "sqlite-web": 60}  # 250 rows on 5 pages are 250 rows
+ON_A_PAGE = {"datasette": 50, "sqlite-web": 20}
 NEW: Rows = (
     {"name": "Sea holly", "height": "60", "note": "by the pier"},
     {"name": "Thrift", "height": "20", "note": 'pink, "cushions"'},
     {"name": "Marram grass", "height": "120", "note": "holds the dune"},
 )
-NAMES = [f"Plant {number}" for number in range(1, PLANTS + 1)]
 _CONFIGURATION = """\
 plugins:
   datasette-auth-passwords:
@@ -42,33 +42,30 @@ permissions:
 """
 
 
-def _make_table(file: Path) -> None:
-    rows = [(name, number * 3 % 97) for number, name in enumerate(NAMES, 1)]
+def _make_table(file: Path, plants: int) -> None:
+    rows = [(f"Plant {number}", number * 3 % 97) for number in range(1, plants + 1)]
     with closing(sqlite3.connect(file)) as db, db:
         db.execute("CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT, height INT, note TEXT)")
         db.executemany("INSERT INTO plants (name, height) VALUES (?, ?)", rows)
 
 
-def _inserted(file: Path) -> Counter[str]:
+def _new_names(file: Path, plants: int) -> Counter[str]:
     with closing(sqlite3.connect(file)) as db:
-        found = db.execute("SELECT name FROM plants WHERE id > ?", (PLANTS,))
+        found = db.execute("SELECT name FROM plants WHERE id > ?", (plants,))
         return Counter([name for (name,) in found])
 
 
-def _names_read(results: Mapping[str, Any]) -> list[str]:
-    """What a loop with an extraction has read, turn by turn."""
-    names: list[str] = []
-    for result in results.values():
-        found = result.output.get("result", {}).get("found") or []
-        names += [row["name"] for row in found]
-    return names
+def _names(file: Path) -> list[str]:
+    with closing(sqlite3.connect(file)) as db:
+        return [name for (name,) in db.execute("SELECT name FROM plants ORDER BY id")]
 
 
 @contextmanager
 def datasette(folder: Path) -> Iterator[Application]:
     """Datasette with passwords: pages of a table by `_next`, rows inserted in a dialog."""
     file = folder / "data.db"
-    _make_table(file)
+    plants = PLANTS["datasette"]
+    _make_table(file, plants)
     program = SMALL / "datasette"
     code = (
         "import sys; from datasette_auth_passwords.utils import hash_password;"
@@ -93,22 +90,15 @@ def datasette(folder: Path) -> Iterator[Application]:
             typing('role=textbox[name="Password"]', "{{creds.password}}"),
             clicking('role=button[name="Log in"]'),
         ]
-        starts = [number * ON_A_PAGE for number in range(PLANTS // ON_A_PAGE)]
-        table = f"/data/plants?_size={ON_A_PAGE}"
-        reading = {
-            "selector": "table.rows-and-columns > tbody > tr",
-            "variable": "plants",
-            "many": True,
-            "fields": {"name": "td.col-name"},
-        }
+        table = f"/data/plants?_size={ON_A_PAGE['datasette']}"
         yield Application(
             name="datasette",
             port=port,
             login=login,
             listing=[
-                ("loop", {"over": starts, "as": "after"}, {}),
-                ("navigate", {"url": "{{site}}" + table + "&_next={{after}}"}, {"inside": True}),
-                ("extract", reading, {"inside": True}),
+                opening(table),
+                paging('role=link[name="Next page"]'),
+                reading("tbody td.col-name", append=True),
             ],
             form=[
                 opening(table),
@@ -124,9 +114,9 @@ def datasette(folder: Path) -> Iterator[Application]:
                 Page(path=table, instruction="insert a plant, or go to the next page"),
                 Page(path="/data/plants/7", instruction="edit this row"),
             ],
-            effects=lambda: _inserted(file),
-            listed=_names_read,
-            expected=NAMES,
+            effects=lambda: _new_names(file, plants),
+            expected=lambda: _names(file),
+            folder=folder,
         )
 
 
@@ -134,7 +124,8 @@ def datasette(folder: Path) -> Iterator[Application]:
 def sqlite_web(folder: Path) -> Iterator[Application]:
     """SQLite Web with a password: pages by number, rows inserted by a form of its own page."""
     file = folder / "data.db"
-    _make_table(file)
+    plants = PLANTS["sqlite-web"]
+    _make_table(file, plants)
     port = free_port()
     serving: list[str | Path] = [
         SMALL / "sqlite_web",
@@ -144,16 +135,11 @@ def sqlite_web(folder: Path) -> Iterator[Application]:
         str(port),
         "-x",
         "-P",
+        "-R",
+        str(ON_A_PAGE["sqlite-web"]),
         file,
     ]
     with running(serving, folder, port, SQLITE_WEB_PASSWORD=PASSWORD):
-        reading = {
-            "selector": "tbody > tr",
-            "variable": "plants",
-            "many": True,
-            "fields": {"name": "td:nth-child(3)"},
-        }
-        pages = [number + 1 for number in range(PLANTS // ON_A_PAGE)]
         yield Application(
             name="sqlite-web",
             port=port,
@@ -163,13 +149,9 @@ def sqlite_web(folder: Path) -> Iterator[Application]:
                 clicking('role=button[name="Login"]'),
             ],
             listing=[
-                ("loop", {"over": pages, "as": "page"}, {}),
-                (
-                    "navigate",
-                    {"url": "{{site}}/plants/content/?page={{page}}"},
-                    {"inside": True},
-                ),
-                ("extract", reading, {"inside": True}),
+                opening("/plants/content/"),
+                paging('li.page-item:has-text("\u203a") > a'),
+                reading("tbody td:nth-child(3)", append=True),
             ],
             form=[
                 opening("/plants/insert/"),
@@ -184,7 +166,8 @@ def sqlite_web(folder: Path) -> Iterator[Application]:
                 Page(path="/plants/content/", instruction="the next page of rows"),
                 Page(path="/plants/insert/", instruction="save the new row"),
             ],
-            effects=lambda: _inserted(file),
-            listed=_names_read,
-            expected=NAMES,
+            effects=lambda: _new_names(file, plants),
+            expected=lambda: _names(file),
+            sends_by_page=True,
+            folder=folder,
         )

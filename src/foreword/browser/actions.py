@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -254,6 +254,8 @@ async def _wait_for_element(tab: Tab, selector: str, rules: Rules) -> dict[str, 
     from playwright.async_api import Error
 
     locator = locate(tab.page, selector)
+    # Who waits expects that it takes longer than an element that is to be used at once.
+    rules = replace(rules, action_seconds=max(rules.action_seconds, rules.page_seconds))
     try:
         await locator.first.wait_for(state="visible", timeout=1000 * rules.action_seconds)
     except Error as error:

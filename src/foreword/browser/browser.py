@@ -24,7 +24,7 @@ from foreword.browser import (
     tab_care,
 )
 from foreword.browser.actions import Effect
-from foreword.browser.blocked import BlockedOrigin, BlockedRequests
+from foreword.browser.block_log import BlockedOrigin, BlockLog
 from foreword.browser.chromium import (
     CLOSE_SECONDS,
     START_SECONDS,
@@ -65,13 +65,13 @@ class Browser:
     def __init__(
         self,
         rules: Rules,
-        reach: Callable[[BlockedRequests], Awaitable[Chromium]],
+        reach: Callable[[BlockLog], Awaitable[Chromium]],
         restore: Path | None = None,
     ) -> None:
         self.rules = rules
         self._reach = reach
         self._state_file = restore
-        self._blocked = BlockedRequests(rules)
+        self._blocked = BlockLog(rules)
         self._thread = LoopThread()
         self._lock = asyncio.Lock()
         self._chromium: Chromium | None = None
@@ -97,7 +97,7 @@ class Browser:
         rules = rules or Rules()
         profiles = Path(folder) if folder is not None else None
 
-        def reach(blocked: BlockedRequests) -> Awaitable[Chromium]:
+        def reach(blocked: BlockLog) -> Awaitable[Chromium]:
             return start_chromium(
                 rules, path=path, headless=headless, folder=profiles, blocked=blocked
             )
@@ -118,7 +118,7 @@ class Browser:
             return []
         return chromium.tabs.listing()
 
-    def blocked(self) -> list[BlockedOrigin]:
+    def blocked_origins(self) -> list[BlockedOrigin]:
         """The origins that pages asked for things and may not reach, the most wanted first; from
         memory."""
         return self._blocked.listing()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.browser import page_script, proxy
-from foreword.browser.blocked import BlockedRequests
+from foreword.browser.block_log import BlockLog
 from foreword.browser.origin_guard import OriginGuard
 from foreword.browser.profile import BrowserProfile, program
 from foreword.browser.proxy import RefusingProxy
@@ -73,7 +73,7 @@ async def start_chromium(
     path: str | Path | None,
     headless: bool,
     folder: Path | None,
-    blocked: BlockedRequests,
+    blocked: BlockLog,
 ) -> Chromium:
     """Start a Chromium of our own; connections to other places than the rules allow end at a
     proxy."""
@@ -117,7 +117,7 @@ async def start_chromium(
     return chromium
 
 
-async def attach_chromium(address: str, rules: Rules, blocked: BlockedRequests) -> Chromium:
+async def attach_chromium(address: str, rules: Rules, blocked: BlockLog) -> Chromium:
     """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is
     changed."""
     address = _whole_address(address)
@@ -153,7 +153,7 @@ async def _connect(
     rules: Rules,
     *,
     profile: BrowserProfile | None,
-    blocked: BlockedRequests,
+    blocked: BlockLog,
 ) -> Chromium:
     """A browser that is running, with its tabs known and its guard set up."""
     assert context.browser is not None

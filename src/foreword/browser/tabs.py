@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from foreword.browser.blocked import BlockedRequests
+from foreword.browser.block_log import BlockLog
 from foreword.browser.side_events import DISMISS, LONGEST_TEXT, MOST_TABS, Notes, short
 from foreword.browser.tab import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed, did_you_mean, name_list
@@ -41,9 +41,7 @@ _NO_WEBRTC = (
 class Tabs:
     """All tabs of one browser."""
 
-    def __init__(
-        self, context: BrowserContext, blocked: BlockedRequests, *, attached: bool
-    ) -> None:
+    def __init__(self, context: BrowserContext, blocked: BlockLog, *, attached: bool) -> None:
         self.context = context
         self.attached = attached
         self._blocked = blocked

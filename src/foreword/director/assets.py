@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from foreword.browser.blocked import BlockedOrigin
+from foreword.browser.block_log import BlockedOrigin
 from foreword.browser.rules import ASSET_KINDS, Rules, origin_of
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.carried_items import ItemKey, read_items, write_items

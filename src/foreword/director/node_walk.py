@@ -27,7 +27,7 @@ from foreword.director.node_turn import (
 )
 from foreword.director.unclear_step import UnclearStep, browser_mark, question
 from foreword.errors import ForewordError, StoreError
-from foreword.plan.node import BRANCHES, MOST_TURNS, NEXT, TYPES, acts
+from foreword.plan.node import BRANCHES, MOST_TURNS, NEXT, TYPES, acts, goes_on
 from foreword.plan.node_tree import Node, Tree
 from foreword.plan.templates import Scope
 from foreword.plan.variables import display
@@ -81,6 +81,8 @@ class NodeWalk:
         """Go all the way; `WalkStop` where it ends before."""
         self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run.run)
         self._note_lost_steps()
+        if self.unclear is not None and self.unclear.decision == "ask":
+            raise WalkStop(self.unclear.key, failed=False, question=question(self.unclear.key))
         for result in self.done.values():
             if result.status == SUCCESS:
                 self.read.add(result.node)
@@ -121,7 +123,7 @@ class NodeWalk:
 
     def _stop_or_go_on(self, node: Node, key: str, turn: NodeOutcome) -> None:
         """End the run at a node that has failed, unless it is to go on then."""
-        if _goes_on(node) and not self.is_stopped():
+        if goes_on(node) and not self.is_stopped():
             self._note_once(f"{key}: failed, and the run went on: {turn.output['error']}")
             return
         asks = question(key) if self._is_unclear(node, turn) else ""
@@ -129,13 +131,10 @@ class NodeWalk:
 
     def _went_on(self, node: Node, before: Result) -> bool:
         """Whether a node has failed in an earlier attempt that went on behind it."""
-        return before.status == FAILED and _goes_on(node) and before.key != self.run.failed_at
+        return before.status == FAILED and goes_on(node) and before.key != self.run.failed_at
 
     def _settle(self, node: Node, step: UnclearStep) -> bool:
-        """Pass a step that may have happened, if it has or is taken for it; `WalkStop` where nobody
-        has decided."""
-        if step.decision == "ask":
-            raise WalkStop(step.key, failed=False, question=question(step.key))
+        """Pass a step that may have happened, if it has or is taken for it."""
         if step.decision == "again":
             self.notes.append(f"{step.key}: it may have happened before, and was done again")
             return False
@@ -424,10 +423,6 @@ class NodeWalk:
     def _report_step(self, event: dict[str, Any]) -> None:
         if self.on_step:
             self.on_step(event)
-
-
-def _goes_on(node: Node) -> bool:
-    return (node.get("config") or {}).get("on_failure") == "go_on"
 
 
 def _in_turn(node: Node, loops: Mapping[str, Any], value: Any) -> dict[str, Any]:

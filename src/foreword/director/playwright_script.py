@@ -75,18 +75,15 @@ def _block(tree: Tree, parent: str, branch: str, depth: int) -> Iterator[str]:
     indent = "    " * depth
     children = tree.children(parent, branch)
     for node in children:
-        for comment in _comments(node):
-            yield f"{indent}# {comment}"
+        yield f"{indent}# {_comment(node)}"
         yield from _node_lines(tree, node, depth)
     if not children:
         yield f"{indent}pass"
 
 
-def _comments(node: Node) -> Iterator[str]:
+def _comment(node: Node) -> str:
     words = f"{node['id']}: {node.get('description') or sentence(node)}"
-    yield " ".join(words.split())
-    if (node.get("config") or {}).get("tab"):
-        yield f"the tab {node['config']['tab']!r} was named here; a script goes on in the newest"
+    return " ".join(words.split())
 
 
 def _node_lines(tree: Tree, node: Node, depth: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ from foreword.store import workflows
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
-    from foreword.browser.blocked import BlockedOrigin
+    from foreword.browser.block_log import BlockedOrigin
 
 NO_BROWSER = "there is no browser here"
 # For one answer of the model, attempts and waits included: a long answer of a slow model takes a
@@ -122,7 +122,7 @@ class DirectorResources:
         started."""
         if self._browser is None:
             return []
-        found = self._browser.blocked()
+        found = self._browser.blocked_origins()
         return [replace(one, origin=self.secrets.hide_known(one.origin)) for one in found]
 
     def remember_blocked_origins(self) -> None:

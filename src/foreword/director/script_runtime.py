@@ -19,7 +19,9 @@ from typing import Any
 from playwright.sync_api import Dialog, Error, Locator, Page, sync_playwright
 
 ACTION_SECONDS, PAGE_SECONDS = 5.0, 20.0
+POPUP_SECONDS = 5.0  # for a tab that an action has opened to be there
 MOST_TURNS = 1_000
+MAIN = "Main Tab"
 EXPRESSION = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
 STEP = re.compile(r"([^.\[\]]+)|\[(-?\d+)\]")
 READ = """(elements, fields) => {
@@ -45,9 +47,16 @@ class WorkflowScript:
 
     def __init__(self, page: Page, variables: dict[str, Any]) -> None:
         self.page = page
+        self.context = page.context
+        self.names: dict[Page, str] = {page: MAIN}
+        self.visited = [page]  # where nodes were, the newest last
+        self.popups: set[str] = set()  # tabs that exist, of which some may not be open yet
+        self.dialog: dict[str, Any] = {}  # the node whose answers to dialogs count
         self.variables = variables
         self.loops: dict[str, Any] = {}
         self.fresh: set[str] = set()  # nodes that have read something
+        self.context.on("dialog", self.answer)
+        self.watch_tabs()
 
     def do(self, kind: str, config: dict[str, Any], node: str = "") -> None:
         """Carry out a node."""
@@ -56,6 +65,9 @@ class WorkflowScript:
         retries = int(given.get("retries") or 0)
         for tried in range(retries + 1):
             try:
+                if given.get("tab"):
+                    self.visit(self.tab(str(given["tab"])))
+                self.dialog = given
                 action(given, node)
                 return
             except Error as error:
@@ -64,6 +76,8 @@ class WorkflowScript:
                 if given.get("on_failure") != "go_on":
                     raise SystemExit(f"{node}: {error}") from None
                 sys.stderr.write(f"{node}: failed, going on: {error}\n")
+            finally:
+                self.dialog = {}
 
     # --- values ---
 
@@ -156,21 +170,75 @@ class WorkflowScript:
         found: Locator = scope.locator(selector)
         return found
 
+    def watch_tabs(self) -> None:
+        """Hear of tabs when they begin to open: Playwright tells of them once they have loaded."""
+        assert self.context.browser is not None
+        session = self.context.browser.new_browser_cdp_session()
+
+        def on_created(event: dict[str, Any]) -> None:
+            if event["targetInfo"]["type"] == "page":
+                self.popups.add(event["targetInfo"]["targetId"])
+
+        session.on("Target.targetCreated", on_created)
+        session.on("Target.targetDestroyed", lambda event: self.popups.discard(event["targetId"]))
+        session.send("Target.setDiscoverTargets", {"discover": True})
+
     def settle(self) -> None:
-        """Go on in the newest tab, once it is loaded."""
-        self.page.wait_for_timeout(50)
-        self.page = self.page.context.pages[-1]
+        """Wait for what an action has set off; a tab that it has opened is where it goes on."""
+        self.pause(50)
+        for _ in range(int(10 * POPUP_SECONDS)):
+            if len(self.context.pages) >= len(self.popups):
+                break
+            self.pause(100)
+        for page in self.context.pages:
+            if page not in self.names:
+                page.wait_for_load_state("domcontentloaded")
+                self.names[page] = self.new_name(page)
+                self.visit(page)
+        left = [page for page in self.visited if not page.is_closed()]
+        self.page = left[-1] if left else self.context.new_page()
         self.page.wait_for_load_state("domcontentloaded")
 
-    def answer(self, given: dict[str, Any]) -> None:
-        """Answer what the page asks next."""
-        if given.get("dialog") == "accept":
-            text = given.get("dialog_text")
+    def pause(self, milliseconds: float) -> None:
+        """Let pages go on; one that an action has closed does so without."""
+        for page in self.context.pages[:1]:
+            page.wait_for_timeout(milliseconds)
 
-            def accept(dialog: Dialog) -> None:
-                dialog.accept(text) if text is not None else dialog.accept()
+    def new_name(self, page: Page) -> str:
+        """What a new tab is called: its title or its address, with a number if that is taken."""
+        address = page.url.partition("://")[2].partition("?")[0].rstrip("/")
+        name = unique = " ".join(page.title().split()) or address
+        taken = [other.casefold() for other in self.names.values()]
+        number = 2
+        while unique.casefold() in taken:
+            unique = f"{name} ({number})"
+            number += 1
+        return unique
 
-            self.page.once("dialog", accept)
+    def tab(self, name: str) -> Page:
+        """The open tab of a name."""
+        wanted = " ".join(name.split()).casefold()
+        for page, known in reversed(self.names.items()):
+            if known.casefold() == wanted and not page.is_closed():
+                return page
+        known_names = [known for page, known in self.names.items() if not page.is_closed()]
+        raise Error(f"no tab is called {name!r}; open: {', '.join(known_names)}")
+
+    def visit(self, page: Page) -> None:
+        """Go on in a tab."""
+        self.page = page
+        self.visited = [other for other in self.visited if other is not page] + [page]
+
+    def answer(self, dialog: Dialog) -> None:
+        """Answer what a page asks, as the node says that is being carried out."""
+        if dialog.type == "beforeunload":
+            dialog.accept()
+        elif self.dialog.get("dialog") != "accept":
+            dialog.dismiss()
+        elif dialog.type == "prompt" and self.dialog.get("dialog_text") is not None:
+            dialog.accept(self.dialog["dialog_text"])
+        else:
+            dialog.accept()
 
     def on_navigate(self, given: dict[str, Any], node: str) -> None:
         self.page.goto(given["url"], wait_until="domcontentloaded", timeout=limit(given, True))
@@ -182,7 +250,6 @@ class WorkflowScript:
         self.page.reload(wait_until="domcontentloaded", timeout=limit(given, True))
 
     def on_click(self, given: dict[str, Any], node: str) -> None:
-        self.answer(given)
         self.find(given["selector"]).click(
             button=given.get("button") or "left",
             click_count=2 if given.get("double") else 1,
@@ -191,7 +258,6 @@ class WorkflowScript:
         self.settle()
 
     def on_press(self, given: dict[str, Any], node: str) -> None:
-        self.answer(given)
         if given.get("selector"):
             self.find(given["selector"]).focus(timeout=limit(given))
         for key in given["keys"].split():
@@ -222,7 +288,6 @@ class WorkflowScript:
         self.find(given["selector"]).hover(timeout=limit(given))
 
     def on_drag(self, given: dict[str, Any], node: str) -> None:
-        self.answer(given)
         self.find(given["selector"]).drag_to(self.find(given["to"]), timeout=limit(given))
 
     def on_scroll(self, given: dict[str, Any], node: str) -> None:
@@ -255,7 +320,7 @@ class WorkflowScript:
         elif given.get("quiet"):
             self.page.wait_for_load_state("networkidle", timeout=limit(given, True))
         else:
-            self.find(given["selector"]).first.wait_for(timeout=limit(given))
+            self.find(given["selector"]).first.wait_for(timeout=limit(given, True))
 
     def on_extract(self, given: dict[str, Any], node: str) -> None:
         fields = None
@@ -275,7 +340,14 @@ class WorkflowScript:
         self.set(name, value, append=bool(given.get("append")))
 
     def on_upload(self, given: dict[str, Any], node: str) -> None:
-        self.find(given["selector"]).set_input_files(given["files"], timeout=limit(given))
+        field = self.find(given["selector"])
+        kind = field.evaluate("field => field.tagName + ' ' + field.type", timeout=limit(given))
+        if kind.lower() == "input file":
+            field.set_input_files(given["files"], timeout=limit(given))
+            return
+        with self.page.expect_file_chooser(timeout=limit(given)) as chooser:
+            field.click(timeout=limit(given))
+        chooser.value.set_files(given["files"], timeout=limit(given))
 
     def on_download(self, given: dict[str, Any], node: str) -> None:
         with self.page.expect_download(timeout=60_000) as coming:

@@ -14,7 +14,7 @@ from typing import Literal
 from foreword.browser import browser_state
 from foreword.director import browser_files
 from foreword.errors import BrowserFailed, UsageError
-from foreword.plan.node import acts
+from foreword.plan.node import acts, goes_on
 from foreword.plan.node_tree import Tree
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_steps
@@ -45,8 +45,9 @@ def find(state: WorkflowState, tree: Tree, run: str) -> UnclearStep | None:
         node = tree.nodes.get(step.node)
         if node is None or not acts(node, step.key):
             continue
-        if step.key in done and done[step.key].status == SUCCESS:
-            continue
+        before = done.get(step.key)
+        if before is not None and (before.status == SUCCESS or goes_on(node)):
+            continue  # it has happened, or it failed and the run went on behind it
         if not step.ended or step.status == node_steps.UNCLEAR:
             is_known = _kept_browser_mark(state) == browser_mark(run, step.number)
             decision: Decision = "known" if is_known else "ask"

@@ -175,6 +175,11 @@ def _loop_problems(config: Mapping[Any, object]) -> Iterator[str]:
             yield from _operator_problems(comparison, path)
 
 
+def goes_on(node: Mapping[str, Any]) -> bool:
+    """Whether a run goes on with the next node where this one fails."""
+    return (node.get("config") or {}).get("on_failure") == "go_on"
+
+
 def acts(node: Mapping[str, Any], key: str = "") -> bool:
     """Whether a step of a node may change something for good; of a loop over pages, the click
     that leads to the next (`key` is the step's)."""

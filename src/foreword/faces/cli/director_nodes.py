@@ -150,13 +150,17 @@ def run(
     with existing_workflow(db, root, workflow) as state:
         _check_nodes(state)
         run_to_resume = _run_to_resume(state, bool(resume or again or skip))
+        is_decided = run_to_resume is None or bool(again or skip)
+        only_asks = not is_decided and runner.unclear_step_of(state, str(run_to_resume)) is not None
     with (
         open_director(db, workflow, root=root, browser=browser) as director,
         stoppable() as cancel,
     ):
+        # A question needs no browser, which takes seconds to start.
+        started = None if only_asks else director.tool_context(cancel=cancel).browser_or_none
         done = runner.run_workflow(
             director.session,
-            director.tool_context(cancel=cancel).browser_or_none,
+            started,
             resume=run_to_resume,
             again=again,
             skip=skip,

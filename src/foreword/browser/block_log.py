@@ -50,7 +50,7 @@ class BlockedOrigin:
 
 
 @dataclass(slots=True)
-class BlockedRequests:
+class BlockLog:
     """All of it since the browser was started, and what of it was in no result yet."""
 
     rules: Rules
