@@ -96,7 +96,7 @@ def _counts(browser: Browser, selectors: Sequence[str]) -> list[int]:
     """How many elements each selector leads to on the page as it is."""
     chromium = browser._chromium
     assert chromium is not None
-    page = chromium.tabs.named(None).page
+    page = chromium.tabs.by_name(None).page
 
     async def count() -> list[int]:
         return [await locate(page, selector).count() for selector in selectors]
