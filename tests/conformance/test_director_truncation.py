@@ -76,7 +76,7 @@ PLANNER = [
 ]
 SWEPT = ["builder", "planner", "verifier"]
 COARSENESS = 1 if os.environ.get("FOREWORD_SOAK") else 2
-SLACK = 70  # tokens: a paragraph stays or goes whole, and 69 were left over for one
+SLACK = 60  # room too small for what ranks higher goes to what ranks lower
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,14 @@ Sign-up has to work before anything in this step can be tried.
 """  # noqa: E501
     project(tmp_path, {f"{STEP}/STEP.md": step})
     whole = assembled(tmp_path, 100_000, "researcher")
-    budgets = range(whole.report.total_tokens - 1, whole.report.total_tokens - 45, -5)
+    # A sentence is never torn: it is there as long as it fits with its headings and the mark.
+    opening = step[: step.index(" The same page")]
+    mark = "[... 11 lines, 66 tokens left out: foreword recall fw_86987e36a9cce5]"
+    least_room = -(-len(f"{opening} [...]\n\n{mark}\n") // 4)
+    most_less = len(step) // 4 - least_room
+    assert most_less > 45
+    total = whole.report.total_tokens
+    budgets = [*range(total - 1, total - most_less, -5), total - most_less]
     for package in (assembled(tmp_path, budget, "researcher") for budget in budgets):
         body = blocks(package.text)["current_step"]
         assert (
@@ -396,7 +403,8 @@ def test_d10_files_of_unrelated_domains_go_first(tmp_path: Path) -> None:
         rows = {row.source: row for row in package.report.sections if row.tag == "codebase"}
         if rows[related].form != "full":
             others = [row.tokens for source, row in rows.items() if source != related]
-            assert sum(others) <= SLACK
+            # files of one rank share: one may be there with its titles, a sentence and the mark
+            assert sum(others) <= 70
             cuts += 1
     assert cuts > 5
 

@@ -89,8 +89,9 @@ def session_text(tmp_path: Path) -> str:
         ("   \n", "empty"),
         ("Worked on src/kiln.py for node_17, and it went well. " * 400, "were asked for"),
         ("Everything is fine.", "too few to stand for"),
+        ("We went on and it went well. " * 9, "identifiers, 'node_17' first"),
     ],
-    ids=["nothing", "blank", "too long", "too short"],
+    ids=["nothing", "blank", "too long", "too short", "names lost"],
 )
 def test_an_answer_that_will_not_do_is_replaced_by_the_built_in_compressor_and_that_is_said(
     answer: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,11 +13,18 @@ makes its text larger than anything the smaller room can hold.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from foreword.section import Measure
-from foreword.text.gap_marks import SMALL_GAP, charged_text, gap_text, line_count
+from foreword.text.gap_marks import (
+    SMALL_GAP,
+    charged_text,
+    gap_text,
+    is_inside_a_line,
+    line_count,
+)
 from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Layout
 
@@ -37,10 +44,22 @@ class PieceSizes:
         self._closures: dict[int, tuple[int, ...]] = {}
         self._chars = [0]
         self._lines = [0]
+        self._breaks = [0]
         self._gap_units: dict[str, int] = {}
         for piece in layout.pieces:
             self._chars.append(self._chars[-1] + len(piece.text))
             self._lines.append(self._lines[-1] + line_count(piece))
+            self._breaks.append(self._breaks[-1] + piece.text.count("\n"))
+
+    def without_needs(self, places: Collection[int]) -> PieceSizes:
+        """The same pieces where none needs the ones at these places."""
+
+        def without(needed: Iterable[int]) -> tuple[int, ...]:
+            return tuple([at for at in needed if at not in places])
+
+        needs = [without(needed) for needed in self.layout.needs]
+        layout = replace(self.layout, needs=needs)
+        return PieceSizes(layout, self.measure, self._units_per_char)
 
     def size(self, at: int) -> int:
         """The measured size of a piece."""
@@ -51,10 +70,19 @@ class PieceSizes:
     def gap_units(self, first: int, end: int) -> int:
         """What the mark for a gap is charged, before it is known what exactly it will say."""
         lines = self._lines[end] - self._lines[first]
-        text = charged_text(self.layout, first, end, lines)
+        has_break = self._breaks[end] > self._breaks[first]
+        text = charged_text(self.layout, first, end, lines=lines, has_break=has_break)
         if text not in self._gap_units:
             self._gap_units[text] = self.measure(text)
         return self._gap_units[text]
+
+    def end_units(self, at: int) -> int:
+        """What a mark behind the last piece is charged: one for the rest of its line, if any."""
+        if at < 0 or not is_inside_a_line(self.layout.pieces[at]):
+            return 0
+        if GAP not in self._gap_units:
+            self._gap_units[GAP] = self.measure(f" {GAP}")
+        return self._gap_units[GAP]
 
     def could_fit(self, at: int, room: int) -> bool:
         """Whether a piece is worth measuring: its length alone says when it is far too large."""
@@ -152,7 +180,9 @@ class PieceChoice:
             return 0 if adjoins else self.sizes.gap_units(before, behind)
         if self._is_small(before, behind):
             return sum(self.sizes.size(at) for at in range(before + 1, behind))
-        return 0 if behind == self._end else self.sizes.gap_units(before + 1, behind)
+        if behind == self._end:
+            return self.sizes.end_units(before)
+        return self.sizes.gap_units(before + 1, behind)
 
     def _is_small(self, before: int, behind: int) -> bool:
         """Whether a gap holds no more than its mark would."""

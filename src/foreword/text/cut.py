@@ -18,8 +18,9 @@ from foreword.section import Measure
 from foreword.text import layout_memory, relevance, weight
 from foreword.text.choose import PieceChoice, PieceSizes
 from foreword.text.content_type import GRAMMARS, content_type
-from foreword.text.gap_marks import gap_text
+from foreword.text.gap_marks import gap_text, is_inside_a_line
 from foreword.text.layout_memory import Order, RememberedLayout
+from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Layout, Piece, is_lead, is_markup
 
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
@@ -114,9 +115,25 @@ def _cut(
         remembered, sizes = work.sizes()
         best = _standing_alone(sizes.layout.pieces, remembered.order(order, query))
         written = _written_within(room, body_room, sizes, best, write)
+        for titles in _titles_to_free(sizes.layout.pieces) if written is None else ():
+            written = written or _written_within(
+                room, body_room, sizes.without_needs(titles), best, write
+            )
         tried_name = "" if written is not None else _other_name(text, tried_name, sizes.layout)
         if not tried_name:
             return written
+
+
+def _titles_to_free(pieces: Sequence[Piece]) -> list[set[int]]:
+    """The titles that nothing needs any more where no piece fits with all of its own: that of the
+    whole text, then all. With one of several gone, what it stood above would stand under
+    another."""
+    titles = [at for at, piece in enumerate(pieces) if piece.kind == "heading"]
+    if not titles:
+        return []
+    first, *others = titles
+    is_above_all = all(pieces[at].level > pieces[first].level for at in others)
+    return [{first}, set(titles)] if is_above_all else [set(titles)]
 
 
 def _other_name(text: str, name: str, layout: Layout) -> str:
@@ -242,6 +259,8 @@ def _with_mark(choice: PieceChoice, *, text: str, total: int, mark: Mark, mark_f
     line = mark(max(0, lines), max(0, units))
     body, is_marked = choice.write(line if mark_first else "")
     layout = choice.sizes.layout
+    if not is_marked and end < len(pieces) and is_inside_a_line(pieces[end - 1]):
+        body = f"{body.rstrip()} {GAP}"  # of the rest of the line; the mark stands on its own
     if is_marked:
         return body + gap_text(layout, end, len(pieces)) if end < len(pieces) else body
     if layout.shape == "outline" and end < len(pieces):

@@ -23,6 +23,8 @@ _OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
 # White space at the end of a piece: line breaks, and what the next line is indented by. A line of
 # spaces between is a line of a diff.
 _TAIL = lazy_pattern(r"(?<!\s)(?P<breaks>[ \t]*(?:\r?\n)*)\s*?(?P<indent>[ \t]*)\Z")
+# Kinds of pieces that may end inside a line, at the end of a sentence.
+_LINE_KINDS = ("paragraph", "item", "quote", "html", "entry")
 _PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
 
 
@@ -38,18 +40,40 @@ def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
         mark or _mark(layout, first, end),
         indent=_indent(layout.pieces, first),
         comment=layout.comment,
-        has_break=_has_break(layout, first, end),
+        line_break=_line_break(
+            layout,
+            first,
+            end,
+            has_break=any("\n" in piece.text for piece in missing),
+            has_own_line=bool(mark),
+        ),
     )
 
 
-def _has_break(layout: Layout, first: int, end: int) -> bool:
-    """Whether what stands behind a gap was on another line; quotes that close stay with theirs."""
-    if end < len(layout.pieces) and layout.pieces[end].kind == "closing":
-        return False
-    return any("\n" in piece.text for piece in layout.pieces[first:end])
+def _line_break(
+    layout: Layout, first: int, end: int, *, has_break: bool, has_own_line: bool = False
+) -> str:
+    """What parts the mark for a gap from what stands behind it, where that was on another line and
+    does not begin it; quotes that close stay with theirs."""
+    pieces = layout.pieces
+    is_closed = end < len(pieces) and pieces[end].kind == "closing"
+    if is_closed or not has_break:
+        return ""
+    if pieces[end - 1].kind not in _LINE_KINDS:
+        return "\n"
+    is_beside = first > 0 and is_inside_a_line(pieces[first - 1])
+    if not is_beside and not has_own_line:
+        return ""  # the mark stands on the line of what is behind it
+    return f"\n{GAP} "
 
 
-def charged_text(layout: Layout, at: int, end: int, lines: int) -> str:
+def is_inside_a_line(piece: Piece) -> bool:
+    """Whether a line of prose goes on behind a piece."""
+    ends_line = piece.text.rstrip(" \t").endswith(("\n", "\r"))
+    return piece.kind in _LINE_KINDS and not ends_line
+
+
+def charged_text(layout: Layout, at: int, end: int, *, lines: int, has_break: bool) -> str:
     """About what will be written in place of the pieces from `at` up to `end`: with their lines in
     place of what is counted in the end."""
     first = layout.pieces[at]
@@ -63,19 +87,19 @@ def charged_text(layout: Layout, at: int, end: int, lines: int) -> str:
         mark,
         indent=_indent(layout.pieces, at),
         comment=layout.comment,
-        has_break=lines > 1,
+        line_break=_line_break(layout, at, end, has_break=has_break),
     )
 
 
 def _mark_text(
-    first: Piece, last: Piece, mark: str, *, indent: str, comment: str, has_break: bool
+    first: Piece, last: Piece, mark: str, *, indent: str, comment: str, line_break: str
 ) -> str:
     """A mark with the indent of what is missing in front of it, and the space behind; parts of two
     lines never become one."""
     found = _TAIL.search(last.text)
     tail = found["breaks"] + found["indent"] if found else ""
-    if has_break and "\n" not in tail:
-        tail += "\n"
+    if line_break and "\n" not in tail:
+        tail = line_break
     before = indent if first.begins != "middle" else ""
     if first.kind in ("yaml", "settings"):
         comment = "# "

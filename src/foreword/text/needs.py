@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from foreword.pattern import lazy_pattern
-from foreword.text.pieces import LONGEST_LEAD, Piece, ends_in_colon, is_lead
+from foreword.text.pieces import BOLD_TITLE_LEVEL, LONGEST_LEAD, Piece, ends_in_colon, is_lead
 
 # Bytes of a sentence that says nothing without the one before it: four or five words, or eight
 # characters of Chinese.
@@ -89,7 +89,7 @@ def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
         if begins_block and piece.kind == "heading":
             items = []
         elif begins_block:
-            items = [item for item in items if pieces[item].level < piece.level]
+            items = [item for item in items if _is_inside(piece, pieces[item])]
         if piece.begins != "middle":
             sentence = at
         opening = [] if begins_item else items[-1:]
@@ -101,6 +101,18 @@ def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
         if begins_item:
             items.append(at)
     return found
+
+
+def _is_inside(piece: Piece, item: Piece) -> bool:
+    """Whether a block stands in a list item; the level of a table's rows tells them from its
+    head, so that their indent decides."""
+    if piece.kind == "table":
+        return _indent(piece) > _indent(item)
+    return item.level < piece.level
+
+
+def _indent(piece: Piece) -> int:
+    return len(piece.text) - len(piece.text.lstrip(" \t"))
 
 
 def _leans(pieces: Sequence[Piece], at: int) -> bool:
@@ -134,13 +146,15 @@ def _led_in(pieces: Sequence[Piece], at: int) -> list[int]:
     if piece.kind not in _LEADING_KINDS or not ends_in_colon(piece.text):
         return []
     led: list[int] = []
-    for following in range(at + 1, min(at + 3, len(pieces))):
-        kind = pieces[following].kind
-        if kind == "heading":
+    for following in range(at + 1, min(at + 4, len(pieces))):
+        other = pieces[following]
+        is_title = other.kind == "heading"
+        if is_title and other.level < BOLD_TITLE_LEVEL:
             break
         led.append(following)
-        opens = kind == "fence" or (kind == "table" and not pieces[following].level)
-        if not opens:  # neither a fence nor the head of a table is what was led in to
+        is_head = other.kind == "table" and not other.level
+        # None of these is what was led in to, but what stands behind it.
+        if not (is_title or is_head or other.kind == "fence"):
             break
     return led
 

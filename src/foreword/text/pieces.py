@@ -15,6 +15,7 @@ from typing import Literal
 from foreword.pattern import lazy_pattern
 
 __all__ = [
+    "BOLD_TITLE_LEVEL",
     "LONGEST_LEAD",
     "Begins",
     "Layout",
@@ -31,6 +32,7 @@ _WORD = lazy_pattern(r"\w")
 _TAGS = lazy_pattern(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 LONGEST_LEAD = 160  # characters: a longer line that ends in a colon says something for itself
+BOLD_TITLE_LEVEL = 7  # of a bold line that is a title: Markdown has six levels of headings
 
 Begins = Literal["block", "sentence", "middle"]
 Shape = Literal["prose", "outline", "sequence"]

@@ -15,14 +15,13 @@ from foreword.text import markdown
 from foreword.text.content_type import code_type
 from foreword.text.division import line_parts, line_units, lines
 from foreword.text.needs import needs
-from foreword.text.pieces import Layout, LayoutBuilder, Over
+from foreword.text.pieces import BOLD_TITLE_LEVEL, Layout, LayoutBuilder, Over
 from foreword.text.sentences import LONGEST_UNIT
 
 _FENCE = lazy_pattern(r"[ \t]*(?:```+|~~~+)[ \t]*(?P<info>[^\s`{]*)")
 _INNER_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 # A line that is bold from its beginning to its end, and no sentence: many write titles so.
 _BOLD_TITLE = lazy_pattern(r"(?:\*\*|__)(?=\S)[^*\r\n]{1,120}(?<![.!?\s])(?:\*\*|__):?")
-_BELOW_HEADINGS = 7  # the level of such a title: Markdown has six
 # Characters of a code block, or of a comment, that stays or goes whole: a dozen short lines.
 # An outline of less would be mostly marks.
 _SMALL_BLOCK = 400
@@ -48,7 +47,7 @@ def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: O
     elif block.kind == "code" and len(body) > _SMALL_BLOCK:
         _add_code(builder, block, body, over)
     elif block.kind == "paragraph" and not block.level and _BOLD_TITLE.fullmatch(body.strip()):
-        builder.add(body, "heading", level=_BELOW_HEADINGS)
+        builder.add(body, "heading", level=BOLD_TITLE_LEVEL)
     elif block.kind in _PROSE:
         _add_units(builder, block, line_units(body), over)
     elif block.kind == "heading" and over(builder.start, body):

@@ -1,0 +1,514 @@
+"""What is true of every smaller form of a text, judged without any of the code that makes forms.
+
+A form is read as stretches of the original with marks between them. From where the stretches stand,
+its lines are judged: whole, under their own heading and their table's head, with what leads in to
+them, and with both ends of every fence, tag and emphasis. Each finding is a word and the line.
+"""
+
+import ast
+import json
+import re
+import tomllib
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import yaml
+
+MARK = re.compile(r"\[\.\.\.(?: [^\[\]\n]*)?\]")
+# A mark with what stands around it: the quotes of a JSON member, the sign of a comment.
+_PLACED = re.compile(r'(?:(?:#|//|--|%|;) )?"?\[\.\.\.(?: [^\[\]\n]*)?\](?:"(?!"")(?:: null)?,?)?')
+_FENCE = re.compile(r"[ \t>]*(?P<sign>`{3,}|~{3,})(?P<info>[^\n]*)")
+# What stands next to what follows it, where the same line is there several times.
+_OPENS = re.compile(r"[ \t]*(?:`{3,}\w|<\w)")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_RULE = re.compile(r" {0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
+_DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_TAG = re.compile(r"<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?P<empty>/?)>")
+_TAGS_ALONE = re.compile(r"(?:\s*(?:<[^<>]*>|-{3,}|\*{3,}|_{3,}))*\s*")  # or a rule
+_CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
+_SENTENCE_END = re.compile(r"[.!?:;。！？；][\"'”’)\]*_`」』）】]*\Z")
+_AROUND = 290  # characters: the mark of the whole is 80, and four headings with marks are 200
+_MEMBER_ENDS = ']},";{<>)|'
+_MEMBER_STARTS = '[{,";}>('
+
+Chunk = tuple[str, bool, bool]  # what stands between two marks, and which of them are on its lines
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A run of the original between two marks of a form, and whether the marks are on its lines."""
+
+    start: int
+    end: int
+    begins_beside_mark: bool
+    ends_beside_mark: bool
+
+
+@dataclass(slots=True)
+class Document:
+    """The original, read line by line."""
+
+    text: str
+    kind: str
+    lines: list[str] = field(init=False)
+    starts: list[int] = field(init=False)
+    in_fence: list[int] = field(init=False)  # for each line the fence it is in, or -1
+    fences: list[tuple[int, int]] = field(init=False)  # opening and closing line
+    balanced: list[tuple[int, int]] = field(init=False)  # paragraphs that close what they open
+    tag_pairs: list[tuple[int, int]] = field(init=False)  # where tags open and close
+
+    def __post_init__(self) -> None:
+        self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", self.text)
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line))
+        self.in_fence = [-1] * len(self.lines)
+        self.fences = []
+        if self.kind == "markdown":
+            self._find_fences(self._front_matter())
+        self.balanced = list(_balanced_paragraphs(self))
+        self.tag_pairs = list(_tag_pairs(self))
+
+    def _front_matter(self) -> int:
+        """The lines of YAML in front of the text; they are read as code between fences."""
+        if not self.lines or self.lines[0].strip("\ufeff \t\r\n") != "---":
+            return 0
+        for at in range(1, len(self.lines)):
+            if self.lines[at].rstrip() in ("---", "..."):
+                self.fences.append((0, at))
+                self.in_fence[: at + 1] = [0] * (at + 1)
+                return at + 1
+        return 0
+
+    def _find_fences(self, first: int) -> None:
+        opening = -1
+        sign = ""
+        for at, line in enumerate(self.lines[first:], first):
+            found = _FENCE.match(line)
+            if opening < 0:
+                if found and "`" not in found["info"]:
+                    opening = at
+                    sign = found["sign"]
+                continue
+            self.in_fence[at] = opening
+            closes = found and found["sign"][0] == sign[0] and not found["info"].strip()
+            if found and closes and len(found["sign"]) >= len(sign):
+                self.fences.append((opening, at))
+                opening = -1
+
+    def line_at(self, offset: int) -> int:
+        return bisect_right(self.starts, offset) - 1
+
+    def said(self, at: int) -> bool:
+        return bool(self.lines[at].strip())
+
+    def following(self, at: int) -> int:
+        """The next line that says something, or -1."""
+        for other in range(at + 1, len(self.lines)):
+            if self.said(other):
+                return other
+        return -1
+
+    def paragraph(self, at: int) -> tuple[int, int]:
+        """The lines around this one up to blank ones."""
+        start = end = at
+        while start and self.said(start - 1):
+            start -= 1
+        while end < len(self.lines) and self.said(end):
+            end += 1
+        return start, end
+
+
+def findings(document: Document, form: str, room: int) -> Iterator[tuple[str, str]]:
+    """What is wrong with a form: what it is, and the line that shows it."""
+    if form == document.text:
+        return
+    if len(form) > room:
+        yield "too large", f"{len(form)} of {room}"
+    chunks = list(_chunks(form))
+    stretches = _first_places(document.text, chunks)
+    if len(stretches) < len(chunks):
+        yield "foreign", chunks[len(stretches)][0][:90]
+        return
+    judged = list(_judge(document, stretches, room))
+    others = _last_places(document.text, chunks) if judged else []
+    if len(others) == len(chunks):
+        mixed = [
+            last if _OPENS.match(document.text[last.start : last.end]) else first
+            for first, last in zip(stretches, others, strict=True)
+        ]
+        for reading in (others, mixed):
+            judged = min(judged, list(_judge(document, reading, room)), key=len)
+    yield from judged
+    if not is_readable(document.kind, form):
+        yield "unreadable", form[:60]
+
+
+def _first_places(original: str, chunks: list[Chunk]) -> list[Stretch]:
+    """Where the stretches of a form stand, up to one that is nowhere."""
+    found: list[Stretch] = []
+    at = 0
+    for chunk, before, behind in chunks:
+        start = _place(original, chunk, at, begins_line=not before, ends_line=not behind)
+        if start < 0:
+            break
+        found.append(Stretch(start, start + len(chunk), before, behind))
+        at = start + len(chunk)
+    return found
+
+
+def _last_places(original: str, chunks: list[Chunk]) -> list[Stretch]:
+    """The same from the end: a line may stand in the original several times."""
+    found: list[Stretch] = []
+    end = len(original)
+    for chunk, before, behind in reversed(chunks):
+        start = _last_place(original, chunk, end, begins_line=not before, ends_line=not behind)
+        if start < 0:
+            break
+        found.append(Stretch(start, start + len(chunk), before, behind))
+        end = start
+    return found[::-1]
+
+
+def _chunks(form: str) -> Iterator[Chunk]:
+    """What stands between marks, and whether the mark before it and behind it is on its line."""
+    at = 0
+    before = False
+    for mark in [*_PLACED.finditer(form), None]:
+        raw = form[at : mark.start()] if mark else form[at:]
+        bare = raw.strip()
+        if bare:
+            head = raw[: raw.index(bare)]
+            begins_beside = before and "\n" not in head
+            if not begins_beside:
+                bare = head.rpartition("\n")[2] + bare
+            tail = raw.rstrip(" \t")
+            ends_beside = mark is not None and not tail.endswith("\n")
+            yield bare, begins_beside, ends_beside
+        before = mark is not None
+        at = mark.end() if mark else len(form)
+
+
+def _is_edge(original: str, at: int, *, is_start: bool) -> bool:
+    """Whether a line begins, or ends, here."""
+    if is_start:
+        return not original[original.rfind("\n", 0, at) + 1 : at].strip(" \t\ufeff")
+    end = original.find("\n", at)
+    return not original[at : end if end >= 0 else None].strip()
+
+
+def _place(original: str, chunk: str, at: int, *, begins_line: bool, ends_line: bool) -> int:
+    first = original.find(chunk, at)
+    start = first
+    while start >= 0:
+        is_good = not begins_line or _is_edge(original, start, is_start=True)
+        if is_good and (not ends_line or _is_edge(original, start + len(chunk), is_start=False)):
+            return start
+        start = original.find(chunk, start + 1)
+    return first
+
+
+def _last_place(original: str, chunk: str, end: int, *, begins_line: bool, ends_line: bool) -> int:
+    last = original.rfind(chunk, 0, end)
+    start = last
+    while start >= 0:
+        is_good = not begins_line or _is_edge(original, start, is_start=True)
+        if is_good and (not ends_line or _is_edge(original, start + len(chunk), is_start=False)):
+            return start
+        start = original.rfind(chunk, 0, start + len(chunk) - 1)
+    return last
+
+
+def _judge(document: Document, stretches: list[Stretch], room: int) -> Iterator[tuple[str, str]]:
+    kept: set[int] = set()
+    for stretch in stretches:
+        first = document.line_at(stretch.start)
+        last = document.line_at(max(stretch.start, stretch.end - 1))
+        kept.update(range(first, last + 1))
+    kept = {at for at in kept if document.said(at)}
+    # The lines whose end is there: of a lead-in, that is what leads in.
+    ended = {at for at in kept if _holds(stretches, _end_of(document, at))}
+    yield from _edge_findings(document, stretches, room)
+    if document.kind == "markdown":
+        yield from _fence_findings(document, kept)
+        yield from _heading_findings(document, kept)
+        yield from _table_findings(document, kept)
+        yield from _lead_findings(document, kept, ended)
+        yield from _item_findings(document, kept)
+        yield from _emphasis_findings(document, stretches)
+    yield from _tag_findings(document, stretches)
+    if document.kind == "diff":
+        yield from _hunk_findings(document, kept)
+    if document.kind == "table":
+        head = next((at for at in range(len(document.lines)) if document.said(at)), 0)
+        if kept and head not in kept:
+            yield "row without its head", document.lines[min(kept)]
+
+
+# --- the edges of stretches -----------------------------------------------------------------------
+
+
+def _edge_findings(
+    document: Document, stretches: list[Stretch], room: int
+) -> Iterator[tuple[str, str]]:
+    text = document.text
+    for stretch in stretches:
+        if text[stretch.start : stretch.end] in ('"""', "'''", "*/"):
+            continue
+        for offset, is_start in ((stretch.start, True), (stretch.end, False)):
+            if _is_edge(text, offset, is_start=is_start):
+                continue
+            at = document.line_at(offset if is_start else offset - 1)
+            line = document.lines[at].strip()
+            beside = stretch.begins_beside_mark if is_start else stretch.ends_beside_mark
+            if not beside:
+                yield "part of a line without a mark", line
+            elif not _is_whole(text, offset, is_start=is_start) and len(line) < 1_000:
+                yield "torn", text[max(0, offset - 30) : offset] + "|" + text[offset : offset + 30]
+            elif not _may_divide(document, at, room):
+                yield "part of a line that would fit", line
+
+
+def _is_whole(text: str, offset: int, *, is_start: bool) -> bool:
+    """Whether a sentence or a member ends before this place."""
+    before = text[max(0, offset - 200) : offset].rstrip()
+    if not before or _SENTENCE_END.search(before[-12:]):
+        return True
+    if is_start:
+        return before[-1] in _MEMBER_STARTS or before[-1] in _MEMBER_ENDS
+    return before[-1] in _MEMBER_ENDS or text[offset : offset + 1] in _MEMBER_ENDS
+
+
+def _may_divide(document: Document, at: int, room: int) -> bool:
+    """Whether a line, with those it is wrapped with and about what has to stand around it (the
+    headings above, fences, marks), is over the room."""
+    first, end = document.paragraph(at)
+    size = sum(len(line) for line in document.lines[first:end])
+    return size > (room - _AROUND) // 2
+
+
+# --- Markdown -------------------------------------------------------------------------------------
+
+
+def _fence_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    for opening, closing in document.fences:
+        ends = {opening, closing} & kept
+        inside = any(at in kept for at in range(opening + 1, closing))
+        if len(ends) == 1 or (inside and not ends):
+            yield "fence not closed", document.lines[opening]
+
+
+def _heading_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    """Lines that stand under a heading that they did not stand under."""
+    above: list[tuple[int, int]] = []  # the headings a line stands under: level and line
+    last_kept = -1
+    for at, line in enumerate(document.lines):
+        found = _HEADING.match(line) if document.in_fence[at] < 0 else None
+        if found:
+            level = found[0].count("#")
+            above = [heading for heading in above if heading[0] < level] + [(level, at)]
+            last_kept = at if at in kept else last_kept
+        elif document.in_fence[at] < 0 and _RULE.fullmatch(line):
+            above = []  # what stands below a rule is under no heading
+            last_kept = -1
+        elif at not in kept or last_kept < 0 or _TAGS_ALONE.fullmatch(line):
+            continue
+        elif last_kept not in [heading for _, heading in above]:
+            yield "under another heading", line
+
+
+def _table_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    at = 0
+    while at + 1 < len(document.lines):
+        head = document.lines[at].strip()
+        below = document.lines[at + 1].strip()
+        is_table = "|" in head and "|" in below and _DELIMITER.fullmatch(below)
+        if not is_table or document.in_fence[at] >= 0:
+            at += 1
+            continue
+        end = at + 2
+        while end < len(document.lines) and "|" in document.lines[end]:
+            if end in kept and not {at, at + 1} <= kept:
+                yield "row without its head", document.lines[end]
+            end += 1
+        if len({at, at + 1} & kept) == 1:
+            yield "half of a table's head", head
+        at = end
+
+
+def _ends_in_colon(line: str) -> bool:
+    return line.rstrip(" \t\r\n*_").endswith((":", "\uff1a"))
+
+
+def _end_of(document: Document, at: int) -> int:
+    """Where the last character of a line stands."""
+    return document.starts[at] + len(document.lines[at].rstrip()) - 1
+
+
+def _lead_findings(
+    document: Document, kept: set[int], ended: set[int]
+) -> Iterator[tuple[str, str]]:
+    for at in sorted(ended):
+        line = document.lines[at]
+        if document.in_fence[at] >= 0 or not _ends_in_colon(line) or len(line) > 300:
+            continue
+        if line.lstrip().startswith("|"):
+            continue
+        led = document.following(at)
+        if led < 0 or led in kept:
+            continue
+        if document.in_fence[led] < 0 and _HEADING.match(document.lines[led]):
+            continue
+        yield "lead-in alone", line
+
+
+def _item_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    """Lines that go on in an item, without the line that opens it."""
+    opening = -1
+    width = 0
+    for at, line in enumerate(document.lines):
+        if document.in_fence[at] >= 0 or _TAGS_ALONE.fullmatch(line):
+            continue
+        found = _ITEM.match(line)
+        indent = len(line) - len(line.lstrip(" \t"))
+        if found:
+            opening = at
+            width = len(found[0])
+        elif indent < min(2, width):
+            opening = -1
+        elif opening >= 0 and at in kept and opening not in kept and indent >= width:
+            yield "item without its opening", line
+
+
+def _emphasis_findings(document: Document, stretches: list[Stretch]) -> Iterator[tuple[str, str]]:
+    ends = [stretch.end for stretch in stretches]
+    for start, stop in document.balanced:
+        at = bisect_right(ends, start)
+        while at < len(stretches) and stretches[at].start < stop:
+            stretch = stretches[at]
+            at += 1
+            if stretch.start <= start and stretch.end >= stop:
+                continue
+            inside = document.text[max(start, stretch.start) : min(stop, stretch.end)]
+            if not _is_balanced(inside):
+                yield "emphasis not closed", inside[:90]
+
+
+def _balanced_paragraphs(document: Document) -> Iterator[tuple[int, int]]:
+    if document.kind != "markdown":
+        return
+    for first, end in _paragraphs(document):
+        start = document.starts[first]
+        stop = document.starts[end]
+        if _is_balanced(document.text[start:stop]):
+            yield start, stop
+
+
+def _is_balanced(text: str) -> bool:
+    without_code = _CODE_SPAN.sub("", text)
+    return (
+        without_code.count("**") % 2 == 0
+        and without_code.count("`") % 2 == 0
+        and without_code.count("~~") % 2 == 0
+    )
+
+
+def _paragraphs(document: Document) -> Iterator[tuple[int, int]]:
+    """Runs of lines of prose: an item, a row and a heading begin one."""
+    first = -1
+    for at, line in enumerate(document.lines):
+        in_code = document.in_fence[at] >= 0 or _FENCE.match(line)
+        begins = _ITEM.match(line) or _HEADING.match(line) or line.lstrip().startswith(("|", ">"))
+        if first >= 0 and (begins or in_code or not document.said(at)):
+            yield first, at
+            first = -1
+        if first < 0 and document.said(at) and not in_code:
+            first = at
+    if first >= 0:
+        yield first, len(document.lines)
+
+
+def _tag_findings(document: Document, stretches: list[Stretch]) -> Iterator[tuple[str, str]]:
+    """Tags that the original closes, and the form opens or closes alone."""
+    for opened, closed in document.tag_pairs:
+        if _holds(stretches, opened) != _holds(stretches, closed):
+            yield "tag not closed", document.text[opened : opened + 60]
+
+
+def _tag_pairs(document: Document) -> Iterator[tuple[int, int]]:
+    if document.kind not in ("markdown", "markup"):
+        return
+    waiting: dict[str, list[int]] = {}
+    for tag in _TAG.finditer(_without_code(document)):
+        name = tag["name"].lower()
+        if tag["empty"]:
+            continue
+        if not tag["closes"]:
+            waiting.setdefault(name, []).append(tag.start())
+        elif waiting.get(name):
+            yield waiting[name].pop(), tag.start()
+
+
+def _without_code(document: Document) -> str:
+    """The text with code blanked out, character for character."""
+    parts: list[str] = []
+    for at, line in enumerate(document.lines):
+        in_code = document.in_fence[at] >= 0 or _FENCE.match(line)
+        parts.append(" " * len(line) if in_code else line)
+    return _CODE_SPAN.sub(lambda found: " " * len(found[0]), "".join(parts))
+
+
+def _holds(stretches: list[Stretch], offset: int) -> bool:
+    at = bisect_right(stretches, offset, key=lambda stretch: stretch.start) - 1
+    return at >= 0 and offset < stretches[at].end
+
+
+# --- other kinds ----------------------------------------------------------------------------------
+
+
+def _hunk_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    for at, line in enumerate(document.lines):
+        found = _HUNK.match(line)
+        if not found:
+            continue
+        old = int(found["old"] or 1)
+        new = int(found["new"] or 1)
+        end = at + 1
+        while end < len(document.lines) and (old > 0 or new > 0):
+            sign = document.lines[end][:1]
+            old -= sign not in ("+", "\\")
+            new -= sign not in ("-", "\\")
+            end += 1
+        said = [other for other in range(at, end) if document.said(other)]
+        share = sum(1 for other in said if other in kept)
+        if 0 < share < len(said):
+            yield "part of a hunk", line
+
+
+def is_readable(kind: str, form: str) -> bool:
+    """Whether code or data can be read as such: Python with its marks as `...`, YAML and TOML as
+    they are, JSON without the last line."""
+    try:
+        if kind == "python":
+            ast.parse(MARK.sub("...", form.lstrip("\ufeff")))
+        elif kind == "json":
+            rows = [row for row in form.splitlines() if not row.startswith("[... ")]
+            json.loads("\n".join(rows).lstrip("\ufeff"))
+        elif kind == "yaml":
+            list(yaml.safe_load_all(form))
+        elif kind == "toml":
+            tomllib.loads(form.lstrip("\ufeff"))
+    except (SyntaxError, ValueError, yaml.YAMLError):
+        return False
+    return True
+
+
+def shrinks(forms: list[str | None]) -> Iterator[tuple[str, str]]:
+    """Forms of growing rooms that become smaller."""
+    for smaller, larger in pairwise([form or "" for form in forms]):
+        if len(larger) + 6 < len(smaller):  # figures in a mark may have fewer digits
+            yield "more room gave less", f"{len(smaller)} then {len(larger)}"

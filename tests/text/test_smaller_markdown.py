@@ -1,0 +1,92 @@
+"""Smaller forms of Markdown in small rooms, judged by the checker of `benchmarks.form_checks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks import form_checks
+from foreword.text import cut
+from tests.text.smaller_forms import mark
+
+WAYS = [cut.summary, cut.relevant, cut.excerpt]
+QUERY = "which valve is closed first"
+GUIDE = """\
+# Pumps and the valves that belong to them, as they are looked after in the works
+
+Every pump has two valves, and both are numbered. The red ones are never closed by hand, for they
+close by themselves. Who closes one writes it down. The list hangs beside the door, and it is read
+on Mondays.
+
+Three checks are made one after the other:
+
+**First: the seals**
+
+```
+pumpctl test seals --all --slow
+pumpctl test seals --report
+```
+
+**Second: the motor**
+
+It runs for a minute, and the hand feels it. Nobody leaves it alone while it runs. It is warm, but
+not hot.
+
+1. Close the valves in this order:
+
+   | valve | hand | turns |
+   |-------|------|-------|
+   | inlet | left | four and a half |
+   | outlet | right | three |
+   | drain | left | one |
+
+   Then wait.
+
+2. Open the lid. Look inside. **It is dark in there. Take a lamp** with you.
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_parts_lead_ins_tables_and_titles_in_every_small_room(
+    way: Callable[..., str | None],
+) -> None:
+    document = form_checks.Document(GUIDE, "markdown")
+    forms: list[str | None] = []
+    for room in range(100, len(GUIDE), 19):
+        form = way(GUIDE, room, len, mark, query=QUERY)
+        forms.append(form)
+        if form is not None:
+            assert list(form_checks.findings(document, form, room)) == []
+    assert list(form_checks.shrinks(forms)) == []
+
+
+def test_a_line_that_ends_behind_a_sentence_says_so_itself() -> None:
+    text = f"# Pumps\n\n{'They are numbered from the door on. ' * 20}\n\nThe end of it.\n"
+    form = cut.summary(text, 230, len, mark) or ""
+    line = next(line for line in form.splitlines() if line.startswith("They are numbered"))
+    assert line.rstrip().endswith("door on. [...]")
+
+
+def test_a_sentence_in_the_middle_of_wrapped_lines_has_the_mark_on_its_own_line() -> None:
+    text = (
+        "All of the pumps in the works stand in a row behind the door and are\n"
+        "numbered from there on. The gauge of pump seven sticks. Nobody knows\n"
+        "for how long it has done so, and nobody has asked the maker about it.\n"
+    )
+    form = cut.relevant(text, 175, len, mark, query="gauge of pump seven sticks") or ""
+    assert "[...] The gauge of pump seven sticks. [...]" in form
+
+
+def test_a_table_in_a_list_item_comes_with_the_line_that_opens_the_item() -> None:
+    for room in range(200, len(GUIDE), 31):
+        form = cut.relevant(GUIDE, room, len, mark, query="outlet right three turns") or ""
+        assert "| outlet" not in form or "1. Close the valves in this order:" in form
+
+
+def test_a_long_title_gives_way_where_nothing_else_would_fit() -> None:
+    title = "# " + "a very long title of a short text " * 3
+    text = f"{title}\n\n" + "".join(f"Line {n} says something.\n\n" for n in range(9))
+    smallest = next(room for room in range(60, 400) if cut.summary(text, room, len, mark))
+    for room in range(smallest, len(text), 7):
+        assert cut.summary(text, room, len, mark)
