@@ -1,8 +1,9 @@
 """Foreword: everything a model reads before it writes.
 
-`assemble` makes a context by a recipe and a budget; `recall` brings back what was cut; `why` says
-what became of one thing. `Session` keeps a conversation, `Director` builds browser workflows. Names
-are loaded when they are first used, so that importing the package costs nothing.
+`assemble` makes a context by a recipe and a budget, `fit` any material by a question; `recall`
+brings back what was cut; `why` says what became of one thing. `Session` keeps a conversation,
+`Director` builds browser workflows. Names are loaded when they are first used, so that importing
+the package costs nothing.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from foreword.errors import UnknownName as UnknownName
     from foreword.errors import UsageError as UsageError
     from foreword.message import Message as Message
+    from foreword.questions.fit import fit as fit
     from foreword.session.session import Session as Session
     from foreword.tokens import Counter as Counter
     from foreword.tokens import calibrated as calibrated
@@ -87,6 +89,7 @@ _HOMES = {
     "assemble": "foreword.context.assemble",
     "calibrated": "foreword.tokens",
     "counter": "foreword.tokens",
+    "fit": "foreword.questions.fit",
     "lookup": "foreword.context.lookup",
     "recall": "foreword.context.assemble",
     "why": "foreword.context.explain",

@@ -10,26 +10,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import request_options
+from foreword.faces.cli.options import Command, request_options
 
 if TYPE_CHECKING:
     from foreword.engine.package import Package
 
 FORMATS = ("xml", "messages", "anthropic", "openai", "json")
+OUTPUT = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default="xml",
+        show_default=True,
+        help="What goes to stdout.",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No report on stderr."),
+)
+
+
+def output_options(command: Command) -> Command:
+    """The options that say how a package is shown."""
+    for option in reversed(OUTPUT):
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("recipe")
 @request_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="xml",
-    show_default=True,
-    help="What goes to stdout.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@output_options
 def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
     """Assemble a context within a budget.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import FORMATS, format_package
+from foreword.faces.cli.assemble import format_package, output_options
 from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
@@ -32,15 +32,7 @@ from foreword.tokens import COUNTERS
 )
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1000]")
 @click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="xml",
-    show_default=True,
-    help="What goes to stdout.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@output_options
 def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | None) -> None:
     """Look up a document by name or by meaning.
 

@@ -49,6 +49,7 @@ LONGEST_FOREIGN_ERROR = 200
 COMMANDS = {
     "assemble": "assemble",
     "why": "assemble",
+    "fit": "fit",
     "recall": "lookup",
     "lookup": "lookup",
     "report": "report",

@@ -1,0 +1,245 @@
+"""Read whatever somebody has, texts, dicts, messages or paths, into units in one order.
+
+A `str` is a text, however much it looks like a path: what people said is never opened as a file.
+Only a `Path` is read, a folder with all text files below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import BadSource
+from foreword.formats.detection import read_any
+from foreword.formats.fields import FieldPath
+from foreword.message import Message, Role, Text
+from foreword.sources import files
+from foreword.sources.items import iso
+
+# Characters: a longer text is a document and has neighbours only inside itself; a list of shorter
+# ones is a conversation. Turns of the longest speeches in meetings have about 2,000.
+LONGEST_TURN = 4_000
+_WHERE = "material"
+_TEXT_KEYS = ("text", "content", "body", "message", "description")
+_SPEAKER_KEYS = ("speaker", "author", "sender", "from", "user")
+_DATE_KEYS = ("date", "timestamp", "created_at", "created", "datetime", "time")
+_SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id", "thread")
+_TITLE_KEYS = ("title", "subject")
+_SOURCE_KEYS = ("path", "source", "url", "file", "filename")
+_OWN_KEYS = frozenset((*_SPEAKER_KEYS, *_DATE_KEYS, *_SESSION_KEYS, "id", "text", "kind", "title"))
+_ROLES: Mapping[str, Role] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "tool": "tool",
+}
+# A message with one of these is more than its words.
+_CALL_KEYS = ("tool_calls", "function_call", "tool_call_id", "name")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One piece of the material as it came: a text, an item, a message or a file."""
+
+    text: str
+    label: str = ""  # who says it
+    session: str = ""
+    date: str = ""
+    title: str = ""
+    source: str = ""
+    message: Message | None = None
+    raw: bytes | None = None  # the author's bytes, where they differ from the text
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it stands for itself, with neighbours only inside it."""
+        return bool(self.source) or len(self.text) > LONGEST_TURN
+
+
+@dataclass(slots=True)
+class Material:
+    """All units in their order, and what a person should know about the reading."""
+
+    units: list[Unit] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether any of it was said by somebody with a role."""
+        return any(unit.message is not None for unit in self.units)
+
+
+def read_material(given: object) -> Material:
+    """The units of what was given; a `BadSource` for what is none of the known kinds."""
+    material = Material()
+    if isinstance(given, str):
+        _note_path(given, material)
+    for at, value in enumerate(_values(given)):
+        _add(value, material, f"[{at}]")
+    if not any(unit.text.strip() for unit in material.units):
+        raise BadSource(_WHERE, "has no text in it", hint="give texts, messages, items or paths")
+    return material
+
+
+def _values(given: object) -> Iterable[object]:
+    """What was given as a list: of messages or items where a dict names them."""
+    if isinstance(given, Mapping):
+        for key in ("messages", "items", "documents"):
+            if isinstance(given.get(key), Sequence):
+                return _values(given[key])
+        return [given]
+    if isinstance(given, str | Path | Message):
+        return [given]
+    if isinstance(given, Iterable) and not isinstance(given, bytes | bytearray):
+        return given
+    raise BadSource(
+        _WHERE,
+        f"is {type(given).__name__}, which holds no text",
+        hint="give a str, a Path, a dict, a foreword.Message, or a list of these",
+    )
+
+
+def _note_path(text: str, material: Material) -> None:
+    """A note where a text is the path of something: it was most likely meant to be read."""
+    if len(text) > 255 or "\n" in text or "\x00" in text:
+        return
+    try:
+        is_path = Path(text).exists()
+    except OSError:
+        return
+    if is_path:
+        material.notes.append(
+            f"{text!r} was taken as a text; give pathlib.Path({text!r}) to read it"
+        )
+
+
+def _add(value: object, material: Material, at: str) -> None:
+    match value:
+        case str():
+            material.units.append(Unit(text=value))
+        case Path():
+            _add_path(value, material)
+        case Message():
+            material.units.append(_message_unit(value, {}))
+        case Mapping():
+            material.units += _mapping_units(value, at)
+        case _:
+            raise BadSource(
+                _WHERE,
+                f"{at} is {type(value).__name__}, which is no text, dict, message or path",
+                hint="give str, dict, foreword.Message or pathlib.Path",
+            )
+
+
+def _add_path(path: Path, material: Material) -> None:
+    """A file, or every text file below a folder but hidden ones and what tools fill."""
+    if not path.is_dir():
+        file = files.read(path.parent, path.name, must=True)
+        material.units.append(_file_unit(file, str(path)))
+        return
+    unread: list[files.Skip] = []
+    allowance = files.Allowance()
+    for name in files.find(path, "**/*", unread):
+        found = allowance.read(path, name)
+        if isinstance(found, files.Skip):
+            unread.append(found)
+        elif found.text.strip():
+            material.units.append(_file_unit(found, name))
+    material.notes += files.skip_notes(unread)
+
+
+def _file_unit(file: files.File, name: str) -> Unit:
+    return Unit(text=file.text, source=name, session=name, raw=file.raw)
+
+
+def _mapping_units(value: Mapping[str, Any], at: str) -> list[Unit]:
+    """The units of a dict: a message where it has a role, else an item."""
+    if "role" not in value and not _is_foreign_message(value):
+        return [_item_unit(value, at)]
+    if _is_plain(value):
+        role = _ROLES.get(str(value["role"]).lower(), "user")
+        message = Message(role, (Text(_first(value, ("text", "content"))),))
+        return [_message_unit(message, value)]
+    foreign = {key: part for key, part in value.items() if key not in _OWN_KEYS - {"id"}}
+    if "tool_call_id" not in value and "type" not in value:
+        foreign.pop("id", None)
+    messages = read_any(foreign, FieldPath(_WHERE, at))
+    return [_message_unit(message, value) for message in messages]
+
+
+def _is_foreign_message(value: Mapping[str, Any]) -> bool:
+    """Whether it is a message of a framework that names the role otherwise."""
+    kind = value.get("type")
+    return isinstance(kind, str) and kind in _FOREIGN_TYPES
+
+
+# Of langchain's messages, OpenAI's responses and pydantic-ai's: no item of a package has them.
+_FOREIGN_TYPES = frozenset(
+    ("human", "ai", "constructor", "function_call", "function_call_output", "reasoning")
+)
+
+
+def _is_plain(value: Mapping[str, Any]) -> bool:
+    """Whether a message has nothing but words, so that it need not be any provider's."""
+    if str(value["role"]).lower() not in _ROLES or not value.keys().isdisjoint(_CALL_KEYS):
+        return False
+    return isinstance(value.get("content", value.get("text")), str)
+
+
+def _message_unit(message: Message, value: Mapping[str, Any]) -> Unit:
+    speaker = _first(value, _SPEAKER_KEYS) or message.speaker
+    text = message.text
+    if message.speaker:
+        text = text.removeprefix(f"{message.speaker}: ")
+    return Unit(
+        text=text,
+        label=_one_line(speaker) or message.role,
+        session=_first(value, _SESSION_KEYS),
+        date=_date(value),
+        message=message,
+    )
+
+
+def _item_unit(value: Mapping[str, Any], at: str) -> Unit:
+    text = _first(value, _TEXT_KEYS)
+    title = _one_line(_first(value, _TITLE_KEYS))
+    if not text and not title:
+        raise BadSource(
+            _WHERE,
+            f"{at} has no text: its keys are {', '.join(map(str, value)) or 'none'}",
+            hint='an item is {"text": "..."}, a message {"role": "user", "content": "..."}',
+        )
+    source = _one_line(_first(value, _SOURCE_KEYS))
+    session = _first(value, _SESSION_KEYS)
+    return Unit(
+        text=text,
+        label=_one_line(_first(value, (*_SPEAKER_KEYS, "name"))),
+        session=session or source or (f"{at} {title}" if title else ""),
+        date=_date(value),
+        title=title,
+        source=source or title,
+    )
+
+
+def _first(value: Mapping[str, Any], keys: Sequence[str]) -> str:
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, str) and found.strip():
+            return found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+    return ""
+
+
+def _date(value: Mapping[str, Any]) -> str:
+    found = _first(value, _DATE_KEYS)
+    return iso(found) or found[:40]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:80]

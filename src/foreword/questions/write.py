@@ -1,0 +1,123 @@
+"""Write the chosen passages in the order they came, a mark in every gap; as text and as messages.
+
+Pure. A turn begins with its speaker's label; a line inside a turn that looks like one is quoted, so
+that nobody speaks in another's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from foreword.message import Message, Role, Text, ToolResult
+from foreword.questions.material import Unit
+from foreword.questions.passages import Slot
+from foreword.section import Entry
+from foreword.text.omission_mark import GAP
+
+KeptSlots = Mapping[int, Sequence[Slot]]
+"""What is kept: passages of units by the unit's place, both in order."""
+
+
+def unit_text(unit: Unit, slots: Sequence[Slot]) -> str:
+    """What is kept of one unit, its words alone."""
+    parts: list[str] = []
+    end = 0
+    for slot in slots:
+        if slot.start > end:
+            parts.append(_gap_after(parts))
+        parts.append(slot.text)
+        end = slot.end
+    if end < len(unit.text) and unit.text[end:].strip():
+        parts.append(_gap_after(parts).rstrip("\n"))
+    return "".join(parts)
+
+
+def _gap_after(parts: Sequence[str]) -> str:
+    """The mark of a gap, on a line of its own."""
+    break_before = "" if not parts or parts[-1].endswith("\n") else "\n"
+    return f"{break_before}{GAP}\n"
+
+
+class TurnWriter:
+    """Writes units with their labels; knows all labels, so that none can be forged."""
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        labels = {unit.label for unit in units if unit.label}
+        self._forgery: re.Pattern[str] | None = None
+        if labels:
+            names = "|".join(map(re.escape, sorted(labels)))
+            self._forgery = re.compile(rf"(?m)(?<=\n)(?=[ \t]*(?:{names}):)", re.IGNORECASE)
+
+    def _turn(self, unit: Unit, words: str) -> str:
+        """One unit as it stands in the text."""
+        if not unit.label:
+            return words.strip("\n")
+        safe = self._forgery.sub("> ", words) if self._forgery else words
+        return f"{unit.label}: {safe}".strip("\n")
+
+    def text(self, units: Sequence[Unit], kept: KeptSlots) -> str:
+        """The kept passages of some units; a mark stands where whole units are missing."""
+        lines: list[str] = []
+        before = -1
+        date = ""
+        for at, own in kept.items():
+            unit = units[at]
+            if _says_something(units[before + 1 : at]):
+                lines.append(GAP)
+            if unit.date and unit.date[:10] != date:
+                date = unit.date[:10]
+                lines.append(f"({date})")
+            lines.append(self._turn(unit, unit_text(unit, own)))
+            before = at
+        if _says_something(units[before + 1 :]):
+            lines.append(GAP)
+        return "\n".join(lines)
+
+    def whole_text(self, units: Sequence[Unit]) -> str:
+        """Everything, as it would be written."""
+        whole: dict[int, list[Slot]] = {}
+        for at, unit in enumerate(units):
+            if unit.text.strip():
+                whole[at] = [Slot(unit=at, text=unit.text)]
+        return self.text(units, whole)
+
+
+def _says_something(units: Iterable[Unit]) -> bool:
+    return any(unit.text.strip() for unit in units)
+
+
+def kept_entries(units: Sequence[Unit], kept: KeptSlots) -> tuple[Entry, ...]:
+    """The same as messages. A call and its result are structured only where the call is whole and
+    something of the result is in; else both are words."""
+    calls: set[str] = set()
+    results: set[str] = set()
+    for at, own in kept.items():
+        message = units[at].message
+        if message is not None:
+            results.update(message.results)
+            if unit_text(units[at], own) == units[at].text:
+                calls.update(message.calls)
+    entries: list[Entry] = []
+    for at, own in kept.items():
+        message = _message(units[at], unit_text(units[at], own), calls & results)
+        entries.append(Entry(message.text, (message,)))
+    return tuple(entries)
+
+
+def _message(unit: Unit, words: str, paired: set[str]) -> Message:
+    """One unit as a message with these words."""
+    message = unit.message
+    if message is None:
+        return Message("user", (Text(words),))
+    is_whole = words == unit.text
+    calls, results = set(message.calls), set(message.results)
+    if is_whole and calls <= paired and results <= paired:
+        return message
+    if len(message.parts) == 1 and results and results <= paired:
+        part = message.parts[0]
+        assert isinstance(part, ToolResult)
+        return replace(message, parts=(replace(part, text=words),), tokens=None)
+    role: Role = "user" if message.role == "tool" else message.role
+    return Message(role, (Text(words),), extra=message.extra)
