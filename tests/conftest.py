@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import foreword
+from tests.chromium_program import LIGHT, path_with
 from tests.examples import examples
 from tests.sessions import Open
 
@@ -44,14 +45,9 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 @pytest.fixture(scope="session", autouse=True)
-def chromium_without_its_script(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Debian's `chromium` is a shell script that looks for settings first; for tests there are
-    none, and a fifth of what a start takes."""
-    program = Path("/usr/lib/chromium/chromium")
-    if program.exists():
-        folder = tmp_path_factory.mktemp("programs")
-        (folder / "chromium").symlink_to(program)
-        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+def light_chromium(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is found as `chromium`, but for the tests of the browser itself."""
+    os.environ["PATH"] = path_with(LIGHT, tmp_path_factory.mktemp("light"))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,20 @@ import pytest
 from foreword.browser import Browser, Rules
 from foreword.demos.site import Site, site
 from tests.browser.post_office import PostOffice, post_office
+from tests.chromium_program import WHOLE, path_with
+
+
+@pytest.fixture(scope="session")
+def path_with_chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return path_with(WHOLE, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def whole_chromium(path_with_chromium: str) -> Iterator[None]:
+    """What these tests start is what users have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", path_with_chromium)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -32,10 +47,15 @@ def office(served_post_office: PostOffice) -> PostOffice:
 
 @pytest.fixture(scope="session")
 def shared(
-    desk: Site, served_post_office: PostOffice, tmp_path_factory: pytest.TempPathFactory
+    desk: Site,
+    served_post_office: PostOffice,
+    path_with_chromium: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Browser]:
     rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1.5, page_seconds=4)
-    with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
+    program = shutil.which("chromium", path=path_with_chromium)
+    folder = tmp_path_factory.mktemp("profiles")
+    with Browser.start(rules, folder=folder, path=program) as browser:
         yield browser
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 from tests.faces.http.running import Address
 
 PHONE, DESKTOP = (360, 780), (1280, 860)
-PATIENCE_MILLISECONDS = 20_000
+PATIENCE_MILLISECONDS = 60_000  # a machine may be busy with much else
 expect.set_options(timeout=PATIENCE_MILLISECONDS)
 
 
