@@ -162,7 +162,7 @@ def test_no_pending_task_is_an_error_that_says_how_to_give_one(project: Path) ->
     task_file(project).rename(task_file(project).with_name("01-page.done.md"))
     with pytest.raises(InputMissing, match="task is missing") as caught:
         foreword.assemble("director", root=project, agent="builder")
-    assert "--task" in caught.value.hint
+    assert "task=" in caught.value.hint
 
 
 def test_a_project_without_any_plan_is_an_error_for_a_builder(tmp_path: Path) -> None:

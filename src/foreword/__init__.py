@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from foreword.context.assemble import assemble as assemble
-    from foreword.context.assemble import recall as recall
     from foreword.context.explain import why as why
     from foreword.context.lookup import lookup as lookup
+    from foreword.context.recall import recall as recall
     from foreword.director.director import Director as Director
     from foreword.engine.package import Package as Package
     from foreword.engine.report import Report as Report
@@ -91,7 +91,7 @@ _HOMES = {
     "counter": "foreword.tokens",
     "fit": "foreword.questions.fit",
     "lookup": "foreword.context.lookup",
-    "recall": "foreword.context.assemble",
+    "recall": "foreword.context.recall",
     "why": "foreword.context.explain",
 }
 

@@ -31,9 +31,17 @@ How an error is shown (exit code, HTTP status) is the business of the faces.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+# Options that are keyword arguments in Python; a value behind one has a digit or a slash in it.
+_OPTION = (
+    r"--(?P<name>root|source|task|budget|window|counter|recipe|strict|phase|workflow|kind|db|agent|skill"
+    r"|purpose|reserve|system-prompt-tokens|tool-overhead)\b"
+    r"(?: (?P<value>-(?= )|[\w./~:-]*[\d/][\w./~:-]*))?"
+)
+_KEYWORDS = {"db": "url"}
 MOST_NAMED = 12  # of sections or problems in a message, and twice as many names: one screen at most
 MOST_PROBLEMS = 20  # of a request that are listed: enough to mend it, whatever was sent
 MOST_COMPARED = 5_000  # names that a mistyped one may be meant for: comparing takes time for each
@@ -50,7 +58,24 @@ class ForewordError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.command_hint = hint  # as the command line says it, with its options
+        self.hint = keyword_hint(hint)
+
+
+def keyword_hint(hint: str) -> str:
+    """A hint with the keyword arguments of Python in place of the command line's options; whole
+    commands stay as they are."""
+    if "--" not in hint:
+        return hint
+    pieces = hint.split("`")
+    for place in range(0, len(pieces), 2):  # what stands between the commands
+        pieces[place] = re.sub(_OPTION, _keyword, pieces[place])
+    return "`".join(pieces)
+
+
+def _keyword(option: re.Match[str]) -> str:
+    name = _KEYWORDS.get(option["name"], option["name"].replace("-", "_"))
+    return f"{name}={option['value'] or '...'}"
 
 
 class UsageError(ForewordError):
@@ -238,14 +263,24 @@ class KeyReused(UsageError):
 
 
 class EssentialsTooLarge(ForewordError):
-    """The sections that may never be cut do not fit the budget on their own."""
+    """The sections that may never be cut do not fit the budget on their own; `pins` are the tokens
+    of pinned messages by their number, where they are what does not fit."""
 
     code = "essentials_too_large"
 
-    def __init__(self, *, needed: int, budget: int, sections: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        *,
+        needed: int,
+        budget: int,
+        sections: Mapping[str, int],
+        pins: Mapping[int, int] | None = None,
+    ) -> None:
         self.needed, self.budget, self.sections = needed, budget, dict(sections)
+        self.pins = dict(pins or {})
         message = f"essential sections need {needed:,} tokens, the budget is {budget:,}"
-        hint = f"raise the budget to at least {needed:,}"
+        hint_of_budget = f"raise the budget to at least {needed:,}"
+        hint = hint_of_budget
         largest = sorted(sections, key=lambda name: -sections[name])[:MOST_NAMED]
         if largest:
             sizes = [f"{name} {size:,}" for name, size in sections.items() if name in largest]
@@ -253,6 +288,13 @@ class EssentialsTooLarge(ForewordError):
             more = f" and {smaller} smaller" if smaller else ""
             message += f" ({', '.join(sizes)}{more})"
             hint = f"the largest is {largest[0]!r}: shorten it, or {hint}"
+        if self.pins:
+            heaviest = sorted(self.pins, key=lambda seq: -self.pins[seq])
+            named = [f"{seq} ({self.pins[seq]:,})" for seq in heaviest[:MOST_NAMED]]
+            others = len(heaviest) - len(named)
+            more = f" and {others} more" if others else ""
+            message += f"; pinned messages stay in every call: {', '.join(named)}{more}"
+            hint = f"take a pin back, session.unpin({heaviest[0]}), or {hint_of_budget}"
         super().__init__(message, hint=hint)
 
 

@@ -504,7 +504,7 @@ def test_d2_a_builder_without_any_pending_task_is_told_what_to_give(tmp_path: Pa
     done = {path: None for path in FILES if "/tasks/" in path and not path.endswith(".done.md")}
     with pytest.raises(InputMissing, match="task is missing") as raised:
         foreword.assemble("director", root=project(tmp_path, done), agent="builder")
-    assert "--task" in raised.value.hint
+    assert "task=" in raised.value.hint
 
 
 def test_d2_a_task_that_is_not_there_or_outside_the_root_is_an_error(tmp_path: Path) -> None:

@@ -603,7 +603,7 @@ def test_a_folder_without_a_single_document_is_an_error_that_says_where_was_look
         BadSource, match=r"no document of recipe 'factory'.* none in governance, \.ai"
     ) as caught:
         context(tmp_path)
-    assert "--root" in caught.value.hint
+    assert "root=" in caught.value.hint
     assert list(tmp_path.iterdir()) == []
 
 

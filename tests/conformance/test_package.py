@@ -172,7 +172,7 @@ def test_p1_what_is_missing_or_unknown_is_an_error_with_the_way_out(tmp_path: Pa
     with pytest.raises(UnknownName, match="did you mean 'review'"):
         foreword.assemble("package", root=tmp_path, purpose="reviw", source=source, budget=500)
     assert all(purpose in no_purpose.value.hint for purpose in PURPOSES)
-    assert "--source" in no_source.value.hint
+    assert "source=" in no_source.value.hint
 
 
 @pytest.mark.parametrize("budget", [0, -5, "many", 2.5, True])

@@ -512,7 +512,7 @@ def test_under_an_unknown_name_a_setting_is_carried_and_text_is_never_lost(
 NESTED = st.fixed_dictionaries({"said": SAID, "type": st.just("x")})
 
 
-@pytest.mark.parametrize("value", [True, 3, None, "auto", {"type": "direct"}])
+@pytest.mark.parametrize("value", [True, 3, "auto", {"type": "direct"}])
 def test_a_setting_under_an_unknown_name_goes_back_to_its_provider(value: object) -> None:
     block = {"type": "text", "text": "At 06:12.", "later_flag": value}
     chat = {"role": "user", "name": "ada", "content": [block]}
@@ -718,3 +718,11 @@ def test_an_instruction_where_the_api_takes_none_is_said_by_the_user(roles: list
     written = to_anthropic(from_anthropic(talk))
     assert "system" not in [message["role"] for message in written]
     assert json.dumps(written).count("words") == len(roles)
+
+
+def test_a_null_that_an_sdk_has_written_never_goes_back() -> None:
+    blocks = [{"type": "text", "text": "At 06:12.", "citations": None, "later_flag": None}]
+    answer = {"role": "assistant", "content": blocks, "stop_sequence": None, "container": None}
+    assert to_anthropic([read_message(answer)]) == [
+        {"role": "assistant", "content": [{"type": "text", "text": "At 06:12."}]}
+    ]

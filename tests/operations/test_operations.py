@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from foreword.context.recall import page
 from foreword.errors import BadRequest, UnknownHandle
 from foreword.operations.contexts import ASSEMBLE_CONTEXT, RECALL, recall
 from foreword.operations.conversations import PREVIEW_CONTEXT, preview_context
-from foreword.operations.fitted_values import page
 from foreword.operations.variables import GET_WORKFLOW_VARIABLE, SET_VARIABLE
 from foreword.tokens import counter
 from tests.faces.behaviour import Client, PythonClient, each_case, project

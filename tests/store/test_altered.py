@@ -134,7 +134,7 @@ def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(
         StoreError, match=f"the counter '{counter}' in the table conversations was altered"
     ) as found:
         open_session()
-    assert "--counter o200k" in found.value.hint
+    assert "counter=o200k" in found.value.hint
     assert open_session(counter="o200k").size_tokens() > 0
 
 

@@ -505,7 +505,9 @@ class Browser:
             if near:
                 similar = ", ".join(map(repr, near))
                 return BrowserFailed(
-                    f"{failure}; similar: {similar}", hint=failure.hint, state=explained.state
+                    f"{failure}; similar: {similar}",
+                    hint=failure.command_hint,
+                    state=explained.state,
                 )
         return explained
 

@@ -125,7 +125,7 @@ def as_browser_failed(error: Exception) -> BrowserFailed:
 async def with_state(error: BrowserFailed, tab: Tab, **more: Any) -> BrowserFailed:
     """The same error with the state of its tab, and what else happened."""
     state = {**await state_of(tab), **more}
-    return type(error)(str(error), hint=error.hint, state=state)
+    return type(error)(str(error), hint=error.command_hint, state=state)
 
 
 def page_error(error: Exception) -> BrowserFailed:

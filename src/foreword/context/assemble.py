@@ -187,15 +187,6 @@ def keep(package: Package, root: Path, db: Database | None = None) -> Package:
     return package
 
 
-def recall(handle: str, root: str | Path = ".") -> str:
-    """The whole original of anything that was cut, in this or any earlier process.
-
-    Bytes that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the
-    same bytes.
-    """
-    return project_stores.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
-
-
 def _request(
     gathered: ReadingResult,
     *,
@@ -233,7 +224,7 @@ def _estimate_notes(sections: Sequence[Section]) -> list[str]:
         if why:
             reasons[section.name] = why
     return [
-        f"{name}: {why}: characters / 4 is too low for it; use --counter o200k"
+        f"{name}: {why}: characters / 4 is too low for it; the counter o200k is right"
         for name, why in reasons.items()
     ]
 

@@ -46,13 +46,15 @@ class Explanation:
     met: bool = True
 
 
-def why(recipe: str, about: str, **request: Any) -> Explanation:
+def why(recipe: str, about: str | None = None, **request: Any) -> Explanation:
     """Why `about` (a tag, a title, a path, the name of a file or a handle) is or is not in the
-    context."""
+    context; without it, everything."""
     try:
         package = assemble(recipe, **request, save=False)
     except EssentialsTooLarge as too_large:
-        return Explanation(_no_context(about, too_large), met=False)
+        return no_context(about, too_large)
+    if about is None:
+        return explain_package(package)
     root = project_root(request.get("root", "."))
     path = _path_from_root(about, root)
     report_answers = _ReportAnswers(package.report)
@@ -66,6 +68,30 @@ def why(recipe: str, about: str, **request: Any) -> Explanation:
             blocks.append(_absent_block(absent))
     if not blocks:
         blocks = [_not_in_request(package, path, root, load(recipe, root))]
+    return Explanation("\n".join(blocks))
+
+
+def explain_package(package: Package, about: str | None = None) -> Explanation:
+    """The same of a package that is there, by tag, title, source or handle; without `about`,
+    everything."""
+    report_answers = _ReportAnswers(package.report)
+    answers = list[_SectionAnswer]()
+    for choice, row in report_answers.pairs:
+        if about is None or _is_about(choice, about, about):
+            answers.append(report_answers.answer(choice, row))
+    blocks = _answer_blocks(answers)
+    for omission in package.report.omissions:
+        if about in (None, omission.tag, omission.handle):
+            blocks.append(
+                f"{printable(omission.what)}: not in ({omission.tokens:,} tokens)\n"
+                f"  why: {printable(omission.reason)}\n  whole: foreword recall {omission.handle}"
+            )
+    for absent in package.report.absent:
+        if about in (None, absent.tag, absent.source):
+            blocks.append(_absent_block(absent))
+    if not blocks and about is not None:
+        known = [choice.section.name for choice in package.report.choices]
+        raise UnknownName("section", about, dict.fromkeys(known))
     return Explanation("\n".join(blocks))
 
 
@@ -134,7 +160,8 @@ class _ReportAnswers:
         whole = ""
         if form != "full":
             size = f"{row.tokens:,} of {row.original_tokens:,} tokens"
-            whole = f"foreword recall {section.handle}"
+            if not section.known_as:  # else its parts have handles
+                whole = f"foreword recall {section.handle}"
         source = printable(section.source or "the recipe")
         return _SectionAnswer(
             tag=section.tag,
@@ -255,8 +282,11 @@ def _lookup_name(about: str, root: Path, recipe: RecipeSpec) -> str:
     return ""
 
 
-def _no_context(about: str, error: EssentialsTooLarge) -> str:
+def no_context(about: str | None, error: EssentialsTooLarge) -> Explanation:
+    """The answer where there is no context at all."""
     reason = "nothing is in: there is no context at this budget"
     if about in error.sections:
         reason = "it is essential"
-    return f"{printable(about)}: not in\n  why: {reason}; {error.message}\n  hint: {error.hint}"
+    what = "the context" if about is None else printable(about)
+    text = f"{what}: not in\n  why: {reason}; {error.message}\n  hint: {error.hint}"
+    return Explanation(text, met=False)

@@ -93,7 +93,7 @@ def lookup(
     if not library.recipe.documents:
         raise UsageError(
             f"recipe {recipe!r} says nothing about documents, so there is nothing to look up",
-            hint=f"take --recipe {RECIPE}, or a recipe of yours that extends it",
+            hint=f"take the recipe {RECIPE}, or a recipe of yours that extends it",
         )
     kinds = _kinds(library, kind)
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS

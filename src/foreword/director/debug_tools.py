@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, create_model
 
 from foreword import tokens
+from foreword.context.recall import COUNTER
 from foreword.director.node_turn import TurnResources, perform
 from foreword.director.run_files import files_of
 from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
@@ -21,7 +22,6 @@ from foreword.director.tool_calls import PICTURE
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
 from foreword.message import Image
-from foreword.operations.fitted_values import COUNTER
 from foreword.operations.operation import OperationInput, Reason
 from foreword.plan import node as kinds
 from foreword.plan import templates

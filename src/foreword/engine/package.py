@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
+from foreword.errors import UsageError
 from foreword.message import Message, Part, Role, Text, ToolResult, mend
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
@@ -97,6 +99,55 @@ class Package:
 
         return to_openai(_with_answers(self.messages))
 
+    def to_responses(self) -> dict[str, Any]:
+        """`instructions` and `input` for OpenAI's Responses API."""
+        from foreword.formats import to_responses
+
+        system, rest = self._system_apart()
+        request: dict[str, Any] = {"instructions": system} if system else {}
+        return {**request, "input": to_responses(rest)}
+
+    def to_gemini(self) -> dict[str, Any]:
+        """`systemInstruction` and `contents` for Gemini's API and for `google-genai`."""
+        from foreword.formats import to_gemini_request
+
+        return to_gemini_request(_with_answers(self.messages))
+
+    def to_bedrock(self) -> dict[str, Any]:
+        """`system` and `messages` for Bedrock's Converse; pictures are in base64."""
+        from foreword.formats.bedrock import to_bedrock_request
+
+        return to_bedrock_request(_with_answers(self.messages))
+
+    def to_langchain(self) -> list[Any]:
+        """Messages of LangChain and LangGraph; `langchain-core` must be installed."""
+        from foreword.formats.langchain import to_langchain
+
+        from_dicts = _from_package("langchain_core.messages", "messages_from_dict")
+        messages: list[Any] = from_dicts(to_langchain(_with_answers(self.messages)))
+        return messages
+
+    def to_llama_index(self) -> list[Any]:
+        """Messages of LlamaIndex; `llama-index-core` must be installed."""
+        from foreword.formats.llama_index import to_llama_index
+
+        chat_message = _from_package("llama_index.core.llms", "ChatMessage")
+        messages = to_llama_index(_with_answers(self.messages))
+        return [chat_message.model_validate(message) for message in messages]
+
+    def to_pydantic_ai(self) -> list[Any]:
+        """Messages of pydantic-ai, which must be installed."""
+        from foreword.formats import to_pydantic_ai
+
+        return list(to_pydantic_ai(_with_answers(self.messages)))
+
+    def _system_apart(self) -> tuple[str, list[Message]]:
+        """What the system says in front, and all else."""
+        messages = _with_answers(self.messages)
+        if messages and messages[0].role == "system":
+            return messages[0].text, messages[1:]
+        return "", messages
+
     def _system_and_user(self) -> tuple[list[str], list[str]]:
         """The texts of tier 0 and those of the others, where there is no conversation; joined
         they are the whole."""
@@ -162,6 +213,17 @@ class Package:
         if note and self.report.note:
             texts.append(self.report.note)
         return texts
+
+
+def _from_package(module: str, name: str) -> Any:
+    """Something of a framework that is asked for by name."""
+    try:
+        return getattr(import_module(module), name)
+    except ImportError:
+        package = module.partition(".")[0].replace("_", "-")
+        raise UsageError(
+            f"{module} is not installed", hint=f"install the framework: pip install {package}"
+        ) from None
 
 
 def _message(role: Role, texts: list[str]) -> list[Message]:

@@ -286,7 +286,7 @@ def _is_system_prompt(message: Message) -> bool:
 
 
 def _blocks(message: Message) -> list[Fields]:
-    return [_block(part) for part in parts_for_shape(message, SHAPE) if not _is_refused(part)]
+    return [write_block(part) for part in parts_for_shape(message, SHAPE) if not _is_refused(part)]
 
 
 def _is_refused(part: Part) -> bool:
@@ -296,7 +296,8 @@ def _is_refused(part: Part) -> bool:
     return isinstance(part, Thinking) and not part.signature
 
 
-def _block(part: Part) -> Fields:
+def write_block(part: Part) -> Fields:
+    """One part as a block."""
     if isinstance(part, Opaque):
         return as_object(part.data)
     fields = unpack_extra(part.extra, SHAPE)
@@ -312,7 +313,7 @@ def _block(part: Part) -> Fields:
                 **fields,
             }
         case ToolResult(call, _, failed):
-            content = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _block)
+            content = write_answer(part, fields.pop(LAYOUT, None), SHAPE, write_block)
             error = {"is_error": True} if failed else {}
             return {
                 "type": "tool_result",

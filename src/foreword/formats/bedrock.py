@@ -1,23 +1,32 @@
 """Messages of Amazon Bedrock's Converse: blocks named by their key, as `{"toolUse": {...}}`.
 
-For reading. A block of a kind that nobody here reads goes along with its words.
+A block of a kind that nobody here reads goes along with its words. Pictures are in base64, as in
+JSON; `boto3` wants their bytes. Normal form, which is what `to_bedrock_request` writes: neighbours
+of one role are joined, and results come before anything else that is said with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from foreword.formats.content_fields import words_in
 from foreword.formats.fields import (
+    LAYOUT,
     FieldPath,
     Fields,
     arguments_of,
+    as_object,
     kind_of,
     pack_extra,
+    parts_for_shape,
     read_answer,
+    replace_unsent,
     to_json,
     unknown_fields,
+    unpack_extra,
+    write_answer,
 )
 from foreword.message import (
     Image,
@@ -29,6 +38,7 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
+    mend,
 )
 
 SHAPE = "bedrock"
@@ -136,3 +146,79 @@ def _read_image(block: Mapping[str, Any], data: Mapping[str, Any], at: FieldPath
         unknown_fields(source, frozenset(("bytes",)), at / ".source")
         return Image(f"image/{data.get('format', 'png')}", source["bytes"])
     return Opaque(to_json(block), SHAPE, "image", words_in(data))
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def to_bedrock_request(messages: Iterable[Message]) -> Fields:
+    """`system` and `messages` of a request: system messages at the beginning are the system's,
+    those among the others are said by the user."""
+    messages = list(messages)
+    front = list(takewhile(lambda message: message.role == "system", messages))
+    system = list[Fields]()
+    for message in front:
+        system += _blocks(message)
+    request = Fields()
+    if system:
+        request["system"] = system
+    request["messages"] = to_bedrock(messages[len(front) :])
+    return request
+
+
+def to_bedrock(messages: Iterable[Message]) -> list[Fields]:
+    """The `messages` of a request."""
+    out = list[Fields]()
+    for message in mend(messages)[0]:
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _blocks(message)
+        if not blocks:
+            continue
+        fields = unpack_extra(message.extra, SHAPE)
+        if out and out[-1]["role"] == role:
+            out[-1]["content"] += blocks
+        else:
+            out.append({"role": role, "content": blocks, **fields})
+    for written in out:
+        # the API wants them in front
+        written["content"].sort(key=lambda block: "toolResult" not in block)
+    return out
+
+
+def _blocks(message: Message) -> list[Fields]:
+    blocks = list[Fields]()
+    for part in parts_for_shape(message, SHAPE):
+        if not isinstance(part, Text) or part.text.strip():
+            blocks.append(_block(part))
+    return blocks
+
+
+def _block(part: Part) -> Fields:
+    if isinstance(part, Opaque):
+        return as_object(part.data)
+    fields = unpack_extra(part.extra, SHAPE)
+    match part:
+        case Text(text):
+            return {"text": replace_unsent(text)}
+        case ToolCall():
+            call = {"toolUseId": part.id, "name": part.name, "input": as_object(part.arguments)}
+            return {"toolUse": {**call, **fields}}
+        case ToolResult():
+            return {"toolResult": _result(part, fields)}
+        case Thinking(redacted=True):
+            return {"reasoningContent": {"redactedContent": part.signature}}
+        case Thinking():
+            proof = {"signature": part.signature} if part.signature else {}
+            return {"reasoningContent": {"reasoningText": {"text": part.text, **proof}}}
+        case Image(data="", url=url):
+            return {"text": f"[image {url}]"}  # Converse takes no address
+        case Image():
+            kind = part.media_type.removeprefix("image/") or "png"
+            return {"image": {"format": kind, "source": {"bytes": part.data}}}
+
+
+def _result(result: ToolResult, fields: Fields) -> Fields:
+    content = write_answer(result, fields.pop(LAYOUT, None), SHAPE, _block)
+    blocks = [{"text": replace_unsent(content)}] if isinstance(content, str) else content
+    status = {"status": "error"} if result.failed else {}
+    return {"toolUseId": result.id, "content": blocks, **status, **fields}

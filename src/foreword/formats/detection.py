@@ -17,6 +17,7 @@ from foreword.formats import (
     gemini,
     langchain,
     llama_index,
+    objects,
     ollama,
     openai_chat,
     openai_responses,
@@ -25,6 +26,7 @@ from foreword.formats import (
     vercel,
 )
 from foreword.formats.fields import FieldPath
+from foreword.formats.pydantic_ai import EarlierMessages
 from foreword.message import Message, Text
 
 _PLAIN = ("system", "user", "assistant")
@@ -50,13 +52,8 @@ class MessageFormat:
     read: Callable[[Mapping[str, Any], FieldPath], Message | Sequence[Message]]
 
 
-def _read_pydantic_ai(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
-    return pydantic_ai.read_message(value, at, pydantic_ai.EarlierMessages())
-
-
 # What is asked first is told by more than what is asked later.
 FORMATS = (
-    MessageFormat(pydantic_ai.is_message, _read_pydantic_ai),
     MessageFormat(opencode.is_message, opencode.read_message),
     MessageFormat(langchain.is_message, langchain.read_message),
     MessageFormat(llama_index.is_message, llama_index.read_message),
@@ -75,27 +72,30 @@ def read_messages(values: object, where: str, usual: str = "") -> tuple[Message,
     What the system says behind other messages is an instruction, and no new system prompt.
     """
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
-    usual = usual or _usual_shape(values)
+    usual = usual or usual_shape(values)
     messages = list[Message]()
     for index, value in enumerate(values):
         messages += read_any(value, FieldPath(where, f"messages[{index}]"), usual)
     return tuple(mark_instructions(messages))
 
 
-def _usual_shape(values: Sequence[Any]) -> str:
+def usual_shape(values: Sequence[Any]) -> str:
     """The shape of the first message that tells; what the system says tells least, since two
     providers have it alike."""
-    shapes = [shape_of(value) for value in values if not _is_system(value)]
-    return next(filter(None, shapes), "")
+    for value in values:
+        shape = "" if _is_system(value) else shape_of(value)
+        if shape:
+            return shape
+    return ""
 
 
 def _is_system(value: object) -> bool:
     return isinstance(value, Mapping) and value.get("role") == "system"
 
 
-def mark_instructions(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages of one conversation: only what the system says in front is its prompt."""
-    begun = False
+def mark_instructions(messages: Iterable[Message], *, begun: bool = False) -> Iterator[Message]:
+    """The messages of one conversation: only what the system says in front is its prompt. One that
+    has begun goes on with these."""
     for message in messages:
         begun = begun or message.role != "system"
         if begun and message.kind == "system_prompt":
@@ -120,10 +120,15 @@ def read_message(
     return messages[0]
 
 
-def read_any(value: object, at: FieldPath, usual: str = "") -> Sequence[Message]:
-    """The messages in one dict: most often one."""
+def read_any(
+    value: object, at: FieldPath, usual: str = "", earlier: EarlierMessages | None = None
+) -> Sequence[Message]:
+    """The messages in one dict or object: most often one. Those that say something about the
+    messages behind them are remembered in `earlier`."""
     if isinstance(value, Message):
         return (value,)
+    if not objects.is_plain(value):
+        return _read_object(value, at, usual, earlier)
     if usual == anthropic.SHAPE and _is_system(value):
         return (anthropic.read_message(value, at),)
     if type(value) is dict and len(value) == 2:
@@ -133,6 +138,8 @@ def read_any(value: object, at: FieldPath, usual: str = "") -> Sequence[Message]
         if type(content) is str and role in _PLAIN:
             return (Message(role, (Text(content),)),)
     if isinstance(value, Mapping):
+        if pydantic_ai.is_message(value):
+            return pydantic_ai.read_message(value, at, earlier or EarlierMessages())
         for each in FORMATS:
             if each.is_message(value):
                 read = each.read(value, at)
@@ -140,6 +147,16 @@ def read_any(value: object, at: FieldPath, usual: str = "") -> Sequence[Message]
     if (shape_of(value) or usual) == openai_chat.SHAPE:
         return (openai_chat.read_message(value, at),)
     return (anthropic.read_message(value, at),)
+
+
+def _read_object(
+    value: object, at: FieldPath, usual: str, earlier: EarlierMessages | None
+) -> Sequence[Message]:
+    """The messages in an object of an SDK."""
+    messages = list[Message]()
+    for each in objects.plain_values(value, at):
+        messages += read_any(each, at, usual, earlier)
+    return messages
 
 
 def shape_of(value: object) -> str:

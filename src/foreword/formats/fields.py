@@ -151,7 +151,10 @@ def unknown_fields(value: Mapping[str, Any], known: frozenset[str], at: FieldPat
     """
     if value.keys() <= known:  # nearly always
         return {}
-    fields = {name: value[name] for name in value if name not in known}
+    fields = Fields()
+    for name, field in value.items():
+        if name not in known and field is not None:  # a null says nothing, and no API takes all
+            fields[name] = field
     for name, field in fields.items():
         if field_says_something(name, field):
             raise (at / f".{name}").unknown_content()

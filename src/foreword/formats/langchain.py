@@ -1,25 +1,31 @@
 """Messages that LangChain has dumped: `message_to_dict`, `dumpd`, `model_dump`.
 
-For reading. What a provider's package put into `additional_kwargs` or into the content once more
-(a call that is in `tool_calls`, too) is read once; whatever else says something is refused. The
-artifact of a result is not for the model and only goes along.
+Written as `message_to_dict` does. What a provider's package put into `additional_kwargs` or into
+the content once more (a call that is in `tool_calls`, too) is read once; whatever else says
+something is refused. The artifact of a result is not for the model and only goes along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from foreword.formats import anthropic, openai_chat, openai_responses
 from foreword.formats.fields import (
     FieldPath,
     Fields,
+    address_of,
     arguments_of,
+    as_object,
     image_from_address,
     opaque,
     pack_extra,
+    part_for_shape,
+    parts_for_shape,
     read_answer,
+    replace_unsent,
     unknown_fields,
+    unpack_extra,
 )
 from foreword.message import (
     Image,
@@ -31,9 +37,11 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
+    mend,
 )
 
 SHAPE = "langchain"
+_THINKING_SHAPES = (SHAPE, anthropic.SHAPE, openai_responses.SHAPE)
 _ROLES: dict[str, Role] = {
     "human": "user",
     "user": "user",
@@ -215,3 +223,101 @@ def _read_result(value: Mapping[str, Any], at: FieldPath, extra: str) -> ToolRes
         rest=rest,
         extra=extra,
     )
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def to_langchain(messages: Iterable[Message]) -> list[Fields]:
+    """The messages as `messages_from_dict` takes them; what the system says later is said by the
+    user, since most of the models behind LangChain take it only in front."""
+    out = list[Fields]()
+    begun = False
+    for message in mend(messages)[0]:
+        begun = begun or message.role != "system"
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        out += [_write_result(result) for result in results]
+        written = _write_message(message, begun=begun)
+        if written is not None:
+            out.append(written)
+    return out
+
+
+def _write_message(message: Message, *, begun: bool) -> Fields | None:
+    """A message without its results; nothing where they were all."""
+    blocks = list[Any]()
+    calls = list[Fields]()
+    for part in _own_parts(message):
+        if isinstance(part, ToolCall):
+            calls.append(_write_call(part))
+        elif not isinstance(part, ToolResult):
+            blocks.append(_write_block(part))
+    if message.role == "tool" or (message.role != "assistant" and not blocks):
+        return None
+    data = Fields(content=_plain_content(blocks))
+    kind = "system" if message.role == "system" and not begun else "human"
+    if message.role == "assistant":
+        kind = "ai"
+        data["tool_calls"] = calls
+    return {"type": kind, "data": {**data, **unpack_extra(message.extra, SHAPE)}}
+
+
+def _own_parts(message: Message) -> list[Part]:
+    """The parts as LangChain can take them: it hands thinking on to the provider it came from."""
+    if message.role != "assistant":
+        return parts_for_shape(message, SHAPE)
+    parts = list[Part]()
+    for part in message.parts:
+        is_theirs = isinstance(part, Thinking) and part.shape in _THINKING_SHAPES
+        own = part if is_theirs else part_for_shape(part, SHAPE)
+        if own is part or (isinstance(part, Opaque) and part.text and own is not None):
+            parts.append(own)
+    return parts
+
+
+def _plain_content(blocks: list[Any]) -> str | list[Any]:
+    """One text as text, anything else as blocks."""
+    if not blocks:
+        return ""
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        return str(blocks[0]["text"])
+    return blocks
+
+
+def _write_block(part: Part) -> Fields:
+    match part:
+        case Text(text, extra):
+            fields = unpack_extra(extra, anthropic.SHAPE) | unpack_extra(extra, SHAPE)
+            return {"type": "text", "text": replace_unsent(text), **fields}
+        case Image():
+            return {"type": "image_url", "image_url": {"url": address_of(part)}}
+        case Thinking(shape=openai_responses.SHAPE):
+            return openai_responses.write_item(part)
+        case Thinking(shape=anthropic.SHAPE):
+            return anthropic.write_block(part)
+        case Thinking(text, extra=extra):
+            return {"type": "reasoning", "reasoning": text, **unpack_extra(extra, SHAPE)}
+        case Opaque(data):
+            return as_object(data)
+        case _:
+            raise TypeError(type(part).__name__)
+
+
+def _write_call(call: ToolCall) -> Fields:
+    fields = unpack_extra(call.extra, SHAPE)
+    written = {"name": call.name, "args": as_object(call.arguments), "id": call.id}
+    return {**written, "type": "tool_call", **fields}
+
+
+def _write_result(result: ToolResult) -> Fields:
+    blocks = list[Any]()
+    if result.text or not result.rest:
+        blocks.append(_write_block(Text(result.text)))
+    for part in result.rest:
+        own = part_for_shape(part, SHAPE)
+        if own is not None:
+            blocks.append(_write_block(own))
+    data = Fields(content=_plain_content(blocks), tool_call_id=result.id)
+    if result.failed:
+        data["status"] = "error"
+    return {"type": "tool", "data": {**data, **unpack_extra(result.extra, SHAPE)}}

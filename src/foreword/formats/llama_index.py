@@ -1,21 +1,27 @@
 """Chat messages that LlamaIndex has dumped: blocks with a `block_type`, calls in them or beside.
 
-For reading. A call that stands in a block and in `additional_kwargs` is read once.
+Written with calls in blocks. A call that stands in a block and in `additional_kwargs` is read once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from foreword.formats import openai_chat
 from foreword.formats.fields import (
     FieldPath,
+    Fields,
     arguments_of,
+    as_object,
     image_from_address,
     opaque,
     pack_extra,
+    part_for_shape,
+    parts_for_shape,
+    replace_unsent,
     unknown_fields,
+    unpack_extra,
 )
 from foreword.message import (
     Image,
@@ -27,6 +33,7 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
+    mend,
 )
 
 SHAPE = "llama_index"
@@ -148,3 +155,52 @@ def _result(
         rest=tuple(rest),
         extra=extra,
     )
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def to_llama_index(messages: Iterable[Message]) -> list[Fields]:
+    """The messages as `ChatMessage.model_validate` takes them."""
+    out = list[Fields]()
+    for message in mend(messages)[0]:
+        parts = list[Part]()
+        for part in parts_for_shape(message, SHAPE):
+            if isinstance(part, ToolResult):
+                out.append(_write_result(part))
+            else:
+                parts.append(part)
+        if message.role != "tool" and (parts or message.role == "assistant"):
+            blocks = [_write_block(part) for part in parts]
+            fields = unpack_extra(message.extra, SHAPE)
+            out.append({"role": message.role, "blocks": blocks, "additional_kwargs": {}, **fields})
+    return out
+
+
+def _write_block(part: Part) -> Fields:
+    if isinstance(part, Opaque):
+        return as_object(part.data)
+    fields = unpack_extra(part.extra, SHAPE)
+    match part:
+        case Text(text):
+            return {"block_type": "text", "text": replace_unsent(text), **fields}
+        case Image(media_type, data, url):
+            source = {"image": data} if data else {"url": url}
+            return {"block_type": "image", "image_mimetype": media_type, **source, **fields}
+        case Thinking(text):
+            return {"block_type": "thinking", "content": text, **fields}
+        case ToolCall(id, name, arguments):
+            call = {"tool_call_id": id, "tool_name": name, "tool_kwargs": as_object(arguments)}
+            return {"block_type": "tool_call", **call, **fields}
+        case _:
+            raise TypeError(type(part).__name__)
+
+
+def _write_result(result: ToolResult) -> Fields:
+    blocks = [_write_block(Text(result.text))] if result.text or not result.rest else []
+    blocks += [_write_block(part_for_shape(part, SHAPE) or part) for part in result.rest]
+    fields = unpack_extra(result.extra, SHAPE)
+    kwargs = {"tool_call_id": result.id, **fields.pop("additional_kwargs", {})}
+    if result.failed:
+        kwargs["is_error"] = True
+    return {"role": "tool", "blocks": blocks, "additional_kwargs": kwargs, **fields}

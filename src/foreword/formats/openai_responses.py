@@ -300,7 +300,7 @@ def _items(message: Message) -> Iterable[Fields]:
             yield _message(message, list(group), fields)
             fields = {}
         else:
-            yield from map(_item, group)
+            yield from map(write_item, group)
     if fields and not message.parts:
         yield _message(message, [], fields)
 
@@ -344,7 +344,8 @@ def _content(part: Part, role: str = "user") -> Fields:
     }
 
 
-def _item(part: Part) -> Fields:
+def write_item(part: Part) -> Fields:
+    """One part that is an item of its own."""
     if isinstance(part, Opaque):
         return as_object(part.data)
     fields = unpack_extra(part.extra, SHAPE)

@@ -296,7 +296,7 @@ def _read_pieces(
         try:
             pieces = list(_read_line(value, FieldPath(where, "message"), before))
         except BadSource as error:
-            raise BadSource(where, error.problem, line=number, hint=error.hint) from None
+            raise BadSource(where, error.problem, line=number, hint=error.command_hint) from None
         yield from pieces
 
 

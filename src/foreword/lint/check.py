@@ -130,7 +130,7 @@ def _document_rules(recipe: str, root: Path) -> RecipeSpec:
     if not any(kind in AUTHORED for kind in rules.documents):
         raise UsageError(
             f"recipe {recipe!r} says nothing about documents, so there is nothing to hold them to",
-            hint=f"take --recipe {DEFAULT}, or a recipe of yours that extends it",
+            hint=f"take the recipe {DEFAULT}, or a recipe of yours that extends it",
         )
     return rules
 

@@ -25,6 +25,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.compaction import Compaction
 from foreword.session.secret_messages import without_secrets
 from foreword.session.session import Session
+from foreword.session.sync import Synced
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages, reports, workflows
 from foreword.store.compressions import Compression as Compression
@@ -66,6 +67,19 @@ class MessagesToAppend(OperationInput):
         if self.messages is not None and (self.kind is not None or self.pinned):
             raise PydanticCustomError("choice", "kind and pinned are for a single message")
         return self
+
+
+class ClientMessages(OperationInput):
+    """The whole history that a client holds."""
+
+    model_config = example({"messages": [{"role": "user", "content": "Fire the kiln."}]})
+
+    messages: list[dict[str, Any]] = Field(
+        max_length=MOST_AT_ONCE, description="All of it, in any shape that is read."
+    )
+    system: str | list[dict[str, Any]] | None = Field(
+        None, description="The system prompt, where it is not the first message."
+    )
 
 
 class CallPreview(OperationInput):
@@ -120,6 +134,20 @@ class AppendedMessages:
     tokens: int
     size_tokens: Annotated[int, Field(description="Of the whole context after it.")]
     compressed: bool
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedMessages:
+    """What became of a client's history."""
+
+    added: Annotated[int, Field(description="Messages that are new.")]
+    known: Annotated[int, Field(description="Messages that were there.")]
+    taken_back: Annotated[int, Field(description="Messages that it no longer has.")]
+    branch: Annotated[str, Field(description="The handle that recalls those.")]
+    seq: Annotated[int, Field(description="The number of the last one.")]
+    tokens: Annotated[int, Field(description="Of the new ones.")]
+    size_tokens: Annotated[int, Field(description="Of the whole context after them.")]
     warnings: list[str]
 
 
@@ -211,6 +239,15 @@ def append_message(session: Session, given: MessagesToAppend) -> AppendedMessage
     )
 
 
+def sync_messages(session: Session, given: ClientMessages) -> SyncedMessages:
+    """Bring the conversation up to the whole history that a client holds: what is new is added,
+    nothing twice; what the client has edited or taken back is kept as a branch, in no later call.
+    """
+    made = session.sync(given.messages, system=given.system)
+    values = {field.name: getattr(made, field.name) for field in fields(Synced)}
+    return SyncedMessages(**{**values, "warnings": list(made.warnings)})
+
+
 def list_messages(session: Session, given: PageInput) -> Page[MessageLine]:
     """List the messages of the history, the newest first."""
     found = messages_before(session, given.before, given.limit + 1)
@@ -287,6 +324,9 @@ def session_usage(session: Session, given: LogLength) -> SessionUsage:
 APPEND_MESSAGE = Operation(
     run=append_message, scope="conversation", access="adds", makes_workflow=True
 )
+SYNC_MESSAGES = Operation(
+    run=sync_messages, scope="conversation", access="replaces", makes_workflow=True
+)
 LIST_MESSAGES = Operation(run=list_messages, scope="conversation")
 PREVIEW_CONTEXT = Operation(run=preview_context, scope="conversation", is_slow=True)
 SESSION_CONTEXT = Operation(run=session_context, scope="conversation", access="adds", is_slow=True)
@@ -298,6 +338,7 @@ LIST_COMPRESSIONS = Operation(run=list_compressions, scope="conversation")
 SESSION_USAGE = Operation(run=session_usage, scope="conversation")
 OPERATIONS = (
     APPEND_MESSAGE,
+    SYNC_MESSAGES,
     LIST_MESSAGES,
     PREVIEW_CONTEXT,
     SESSION_CONTEXT,

@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from foreword import tokens
+from foreword.context.recall import COUNTER, checked_offset, page
 from foreword.engine.package import Package
-from foreword.errors import UnknownHandle, UsageError
 from foreword.secrets.masking import hide
 from foreword.section import handle_of
 from foreword.store import originals
@@ -30,8 +30,6 @@ from foreword.text.omission_mark import cut_mark
 ANSWER_TOKENS = 8_000
 LEAST_TOKENS = 200  # of a fitted value: less has no room for the mark that says what is missing
 MOST_OMISSIONS = 20  # named in an answer, the largest; the report has them all
-COUNTER = "o200k"
-CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
 
 Value = TypeVar("Value")
 # A field of an answer that is left out where there is nothing to say.
@@ -154,19 +152,14 @@ def save_and_answer(db: Database, package: Package) -> ContextAnswer:
 
 def original_page(db: Database, handle: str, offset: int, budget: int) -> OriginalPage:
     """One page of an original, from a place on; `next_offset` says where the next one begins."""
-    original = _original(db, handle)
+    original = originals.read_one(db, handle)
     text = original.decode("utf-8", "replace")
     warnings = []
     if text.encode() != original:
         warnings.append(
             "what is not UTF-8 in it is replaced; `foreword recall` has it byte for byte"
         )
-    if not 0 <= offset <= len(text):
-        raise UsageError(
-            f"offset {offset:,} is outside of the original's {len(text):,} characters",
-            hint="begin at 0",
-        )
-    part = page(text, offset, budget)
+    part = page(text, checked_offset(offset, text), budget)
     end = offset + len(part)
     return OriginalPage(
         text=part,
@@ -175,23 +168,6 @@ def original_page(db: Database, handle: str, offset: int, budget: int) -> Origin
         next_offset=end if end < len(text) else None,
         warnings=warnings,
     )
-
-
-def page(text: str, offset: int, budget: int) -> str:
-    """As much of a text as has at most so many tokens, up to the end of a line where that is not
-    far."""
-    counter = tokens.counter(COUNTER)
-    size = min(len(text) - offset, budget * CHARS_PER_TOKEN)
-    while size > 1:
-        count = counter.count(text[offset : offset + size])
-        if count <= budget:
-            break
-        size = max(1, min(size - 1, size * budget // count))
-    if offset + size < len(text):
-        line_end = text.rfind("\n", offset + size // 2, offset + size)
-        if line_end >= 0:
-            size = line_end + 1 - offset
-    return text[offset : offset + size]
 
 
 def encodable_answer(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,11 +185,3 @@ def encodable(value: object) -> object:
     except UnicodeEncodeError:
         return json.loads(written.encode("utf-8", "replace"))
     return value
-
-
-def _original(db: Database, handle: str) -> bytes:
-    found = originals.find(db, handle) if originals.is_handle(handle) else []
-    if len(found) != 1:
-        raise UnknownHandle(handle, db.name, matches=len(found))
-    whole_handle, packed = found[0]
-    return originals.read(db, whole_handle, packed)

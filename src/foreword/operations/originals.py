@@ -21,6 +21,7 @@ class MessageStretch:
     conversation: int
     first: int
     last: int
+    branch: int
 
     def pages(self, size: int) -> int:
         """How many pages of so many messages there are, at least one."""
@@ -30,7 +31,7 @@ class MessageStretch:
         """One page, from 1 on, as a model reads it; secrets are hidden."""
         first = self.first + (page - 1) * size
         last = min(first + size - 1, self.last)
-        text = messages.as_text(session.db, Range(self.conversation, first, last))
+        text = messages.as_text(session.db, Range(self.conversation, first, last, self.branch))
         return session.secrets().hide_known(text)
 
 
@@ -46,7 +47,7 @@ def find_original(session: Session, handle: str) -> bytes | MessageStretch | Non
         return None
     name, packed = found[0]
     if isinstance(packed, Range):
-        return MessageStretch(packed.conversation, packed.first, packed.last)
+        return MessageStretch(packed.conversation, packed.first, packed.last, packed.branch)
     return originals.read(session.db, name, packed)
 
 

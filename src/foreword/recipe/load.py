@@ -196,7 +196,9 @@ def _parent(parent: str, child: RecipeFile, root: Path | None) -> RecipeFile:
             return _by_path(parent, child, root)
         return _by_name(parent, root)
     except UnknownName as unknown:
-        raise problem_at([child], ("extends",), unknown.message, hint=unknown.hint) from None
+        raise problem_at(
+            [child], ("extends",), unknown.message, hint=unknown.command_hint
+        ) from None
 
 
 def _by_path(parent: str, child: RecipeFile, root: Path | None) -> RecipeFile:

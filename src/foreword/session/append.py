@@ -13,7 +13,8 @@ from itertools import islice
 
 from foreword.errors import BadSource
 from foreword.formats import read_message, read_messages, to_record
-from foreword.formats.detection import mark_instructions
+from foreword.formats.detection import mark_instructions, read_any
+from foreword.formats.fields import FieldPath
 from foreword.formats.record import checked_message
 from foreword.message import KINDS, Kind, Message
 from foreword.session.call_memory import Calls
@@ -194,6 +195,20 @@ def messages_to_store(said: Iterable[object]) -> list[Message]:
         raise BadSource(
             "messages", f"can't be kept: {error}", hint="give values that JSON can hold"
         ) from None
+    return [message_to_store(message) for message in read]
+
+
+def object_to_store(value: object) -> list[Message]:
+    """The messages of an SDK's object as they will be kept: an answer may hold several."""
+    at = FieldPath("message", "message")
+    try:
+        read = read_any(value, at)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadSource(
+            "message", f"can't be kept: {error}", hint="give values that JSON can hold"
+        ) from None
+    if not read:
+        raise at.wrong("holds no message")
     return [message_to_store(message) for message in read]
 
 

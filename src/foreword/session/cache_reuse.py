@@ -15,7 +15,7 @@ from typing import Any
 from foreword.engine.report import Report
 
 FIRST = "first call"
-INTERNAL = ("compression", "prefix", "hidden")  # what only the next call reads
+INTERNAL = ("compression", "prefix", "hidden", "revision")  # what only the next call reads
 
 
 @dataclass(frozen=True, slots=True)

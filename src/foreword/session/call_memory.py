@@ -31,6 +31,7 @@ from foreword.store.session_stamps import SessionStamps, StampReader
 COMPRESSED = "compressed"
 UNDONE = "compression undone"
 HIDDEN = "other secrets are hidden"
+REVISED = "messages taken back, or other pins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Calls:
         self._stamps = StampReader(db, conversation.id)
         self._digests = cache_reuse.Digests()
         self._is_loaded = False
+        self._revision = 0
         self._cut = Cut()
         self._last_call = _Call()
 
@@ -75,6 +77,7 @@ class Calls:
     def refresh(self, now: SessionStamps, budget: Budget) -> MessageCache:
         """Take in what has changed since the last call, here or elsewhere."""
         is_same = now.compression == number_of(self.message_cache.compression)
+        is_same = is_same and now.revision == self._revision
         if self._is_loaded and self.budget.tokens == budget.tokens and is_same:
             cut = self._current_cut(now)
             if cut.start >= self._cut.start:
@@ -86,6 +89,7 @@ class Calls:
         self.message_cache.load(self._cut.start, budget.tokens)
         self.writer.forget_all()
         self.budget = budget
+        self._revision = now.revision
         self._is_loaded = True
         return self.message_cache
 
@@ -178,6 +182,8 @@ class Calls:
             "prefix": cache_reuse.fingerprint(call.stretches, self._digests),
             "hidden": self.writer.secrets.digest,
         }
+        if self._revision:
+            for_next_call["revision"] = self._revision
         usage = {**entry, **for_next_call}
         number = reports.save_report(
             self.db,
@@ -219,6 +225,8 @@ class Calls:
         now = number_of(self.message_cache.compression)
         if now != before:
             return COMPRESSED if now > before else UNDONE
+        if last_usage.get("revision", 0) != self._revision:
+            return REVISED
         if last_usage.get("hidden", "") != self.writer.secrets.digest:
             return HIDDEN
         return ""

@@ -74,6 +74,15 @@ class MessageCache:
                 staying.append(group)
         return staying
 
+    def pins(self) -> dict[int, int]:
+        """The tokens of each pinned message, by its number."""
+        pins = dict[int, int]()
+        for group in self.staying.values():
+            for turn in group.turns:
+                if turn.pinned:
+                    pins[turn.seq] = turn.tokens
+        return pins
+
     def load_compression(self) -> None:
         """Read which summary stands."""
         self.compression = compressions.current(self.db, self.conversation.id)

@@ -66,7 +66,10 @@ def make_call(inputs: CallInputs, budget: Budget) -> NextCall:
         needed = _least_budget(inputs, budget, short.needed)
         call = _call_within(inputs, replace(budget, tokens=needed))
         raise EssentialsTooLarge(
-            needed=needed, budget=budget.tokens, sections=_section_sizes(call, needed)
+            needed=needed,
+            budget=budget.tokens,
+            sections=_section_sizes(call, needed),
+            pins=short.pins,
         ) from None
 
 
@@ -219,6 +222,9 @@ def _fit_history(
     history = within(spare)
     while other_units + history.units > room:
         if spare == room:
+            pins = inputs.message_cache.pins()
+            if pins:  # they are never left out
+                raise EssentialsTooLarge(needed=budget + 1, budget=budget, sections={}, pins=pins)
             marked = within(room, mark_only=True)
             return _marked_history(marked, counter, budget, other_units=other_units, beside=beside)
         spare = min(spare + other_units + history.units - room, room)

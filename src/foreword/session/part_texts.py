@@ -71,10 +71,18 @@ class PartTexts:
                 self._parts[tag] = _PartText(
                     stamp, secrets.hide_known(self._write(spec, now, browser))
                 )
-        texts = {tag: part.text for tag, part in self._parts.items()}
+        texts = {tag: part.text for tag, part in self._parts.items() if tag != self._left_out(now)}
         for section in self._project_sections():
             texts[section.tag] = secrets.hide_known(section.text)
         return texts
+
+    def _left_out(self, now: SessionStamps) -> str:
+        """The tag of a system prompt that nobody has written, in a recipe for plain conversations;
+        a workflow's recipe has the same parts in every call."""
+        specs = self._selection.sections
+        if now.system_prompt or any(spec.state == "plan" for spec in specs.values()):
+            return ""
+        return next((tag for tag, spec in specs.items() if spec.state == "system_prompt"), "")
 
     def plan(self, now: SessionStamps) -> dict[str, Any] | None:
         """The plan, whole; one that has not changed is not read again."""

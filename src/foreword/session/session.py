@@ -14,33 +14,45 @@ from pathlib import Path
 from typing import Any, Never, Self
 
 from foreword import tokens
+from foreword.context.explain import Explanation, explain_package, no_context
 from foreword.engine.package import Package
-from foreword.errors import EssentialsTooLarge, StoreError, UsageError
+from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
+from foreword.formats.objects import is_plain
 from foreword.message import Kind, Message
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
 from foreword.session import cache_reuse
-from foreword.session.append import Appended, Appender, message_to_store, messages_to_store
+from foreword.session.append import (
+    Appended,
+    Appender,
+    message_to_store,
+    messages_to_store,
+    object_to_store,
+)
 from foreword.session.call_memory import Calls
 from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
 from foreword.session.part_texts import PartTexts
+from foreword.session.recall_tool import ANSWER_TOKENS, RecallTool, recall_tool
 from foreword.session.session_options import (
     SessionOptions,
     budget_for,
+    count_tools,
     counter_for,
     history_writer,
+    less_tools,
     session_options,
 )
 from foreword.session.session_settings import SessionSettings
 from foreword.session.size_control import Room, SizeControl
+from foreword.session.sync import Synced, Syncer
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
-from foreword.store.messages import Conversation, Range
+from foreword.store.messages import Conversation, Range, StoredMessage
 from foreword.store.reports import usage_log
 from foreword.store.urls import open_database
 from foreword.store.workflows import Workflow
@@ -118,6 +130,7 @@ class Session(WorkflowState):
         self._parts = PartTexts(state, options, conversation.system_prompt)
         self._size_control = SizeControl(state, options, self._calls, self._parts)
         self._appender = Appender(self._calls, self._size_control)
+        self._syncer = Syncer(self._calls, self._size_control)
 
     @classmethod
     def open(
@@ -213,7 +226,8 @@ class Session(WorkflowState):
         pinned: bool = False,
         key: str | None = None,
     ) -> Appended:
-        """Add a message: Anthropic's or OpenAI's shape, or a `foreword.Message`.
+        """Add a message: a dict in any shape that is read, a `foreword.Message`, or the object that
+        an SDK or a framework answered with.
 
         What it is decides what becomes of it: a system prompt is the newest from now on; an old
         plan, a snapshot or an attachment is kept and never shown again; all else is history. A
@@ -223,11 +237,31 @@ class Session(WorkflowState):
         under the same `key`, a word of their own: it is there once, and the answer is the first
         one.
         """
+        if kind is None and not isinstance(message, Message) and not is_plain(message):
+            held = object_to_store(message)
+            if len(held) > 1:
+                return self._append_held(held, pinned=pinned, key=key)
+            message = held[0]
         new = message_to_store(message, kind)
         self._keep_settings()
         if key is None:
             return self._appender.append(new, pinned=bool(pinned))
         return self._appender.append_once(new, pinned=bool(pinned), key=key)
+
+    def _append_held(self, held: list[Message], *, pinned: bool, key: str | None) -> Appended:
+        """Add the messages that one object holds, after a compression where there is no room."""
+        if pinned:
+            raise UsageError(
+                f"it holds {len(held)} messages, and one is pinned at a time",
+                hint="append its messages one by one",
+            )
+        self._keep_settings()
+        if key is not None:
+            return self._appender.append_all_once(held, key=key)
+        room = self._size_control.make_room(more=sum(map(self._writer.tokens_of, held)))
+        made = self._appender.append_all(held)
+        notes = self._size_control.notes(room)
+        return replace(made, warnings=notes, compaction=room.compaction)
 
     def append_all(self, said: Iterable[object], *, key: str | None = None) -> Appended:
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
@@ -238,6 +272,27 @@ class Session(WorkflowState):
             return self._appender.append_all(new)
         return self._appender.append_all_once(new, key=key)
 
+    def sync(self, messages: Iterable[object], *, system: object = None) -> Synced:
+        """Bring the conversation up to a history that a client holds: all of it, again and again.
+
+        What is new is added; nothing is there twice, also where an answer was appended before. By
+        their content messages are the same or not; marks of a cache, ids and thinking do not count.
+        Where the client has edited or taken back messages, those it no longer has become a branch:
+        kept, in no later call, and `branch` of the answer recalls them. What the system says in
+        front of the messages, or `system`, is the system prompt from now on. A pinned message that
+        was appended and is not in the client's history stays.
+        """
+        prompt = None
+        if system is not None:
+            prompt = message_to_store({"role": "system", "content": system}).text
+        self._keep_settings()
+        synced, said_first = self._syncer.sync(messages)
+        prompt = said_first if prompt is None else prompt
+        if prompt is None or prompt == self.system_prompt:
+            return synced
+        self.system_prompt = prompt
+        return replace(synced, size_tokens=self._size_control.measure().size_tokens)
+
     def extend(
         self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None
     ) -> int:
@@ -245,23 +300,49 @@ class Session(WorkflowState):
         self._keep_settings()
         return self._appender.extend(map(message_to_store, said), progress)
 
+    def pin(self, seq: int) -> None:
+        """Keep a message of the history in every call from now on; `seq` is its number."""
+        self._set_pinned(seq, pinned=True)
+
+    def unpin(self, seq: int) -> None:
+        """Take a pin back: the message may be left out again."""
+        self._set_pinned(seq, pinned=False)
+
+    def pins(self) -> list[StoredMessage]:
+        """The pinned messages, the oldest first."""
+        return messages.pinned_messages(self.db, self.conversation.id)
+
+    def _set_pinned(self, seq: int, *, pinned: bool) -> None:
+        if not messages.set_pinned(self.db, self.conversation.id, seq, pinned=pinned):
+            raise UnknownName("message", str(seq), (), where=f"of {self.workflow.name!r}")
+        self._calls.forget()
+
     # --- the next call ----------------------------------------------------------------------------
 
     def context(
-        self, *, budget: int | str | None = None, browser: object = None, save: bool = True
+        self,
+        *,
+        budget: int | str | None = None,
+        browser: object = None,
+        tools: Sequence[object] = (),
+        save: bool = True,
     ) -> Package:
         """The context of the next call: six parts within the budget, the history compressed when it
         has to be.
 
         `browser` are the tabs that are open now, for the fifth part: a list of name, url and
-        active. `save=False` changes nothing: no compression, no line in the usage log, no originals
-        for `recall`. A store that can't be written is left as it is, too, and the report says so.
+        active. `tools` are the definitions that go with the call: what they take is kept free of
+        the budget. `save=False` changes nothing: no compression, no line in the usage log, no
+        originals for `recall`. A store that can't be written is left as it is, too, and the report
+        says so.
         """
         asked = whole_number(budget, "budget")
         allowed = self._options.budget if asked is None else budget_for(self.limits, asked)
+        tool_tokens = count_tools(tools, self._writer.scale.counter)
+        allowed = less_tools(allowed, tool_tokens)
         if save and not self.db.read_only:
             self._keep_settings()
-            room = self._size_control.make_room(allowed, browser=browser)
+            room = self._size_control.make_room(allowed, more=tool_tokens, browser=browser)
             notes = self._size_control.notes(room)
             return self._package(
                 room, allowed, notes=notes, save=True, is_own_budget=asked is not None
@@ -271,6 +352,20 @@ class Session(WorkflowState):
         return self._package(
             room, allowed, notes=notes, save=False, is_own_budget=asked is not None
         )
+
+    def why(self, about: str | None = None, *, budget: int | str | None = None) -> Explanation:
+        """Why `about` (a tag, a title or a handle) is or is not in the next call; without it,
+        everything. Nothing is changed."""
+        try:
+            package = self.context(budget=budget, save=False)
+        except EssentialsTooLarge as too_large:
+            return no_context(about, too_large)
+        return explain_package(package, about)
+
+    def recall_tool(self, budget: int | str = ANSWER_TOKENS) -> RecallTool:
+        """A tool for the model that brings back what a context left out, in pages of at most so
+        many tokens: its `definition` and its `handler`."""
+        return recall_tool(self, whole_number(budget, "budget") or ANSWER_TOKENS)
 
     def overview(self, last: int = 200) -> SessionOverview:
         """The next call as it would be now, under the budget of the last one, the usage of so many

@@ -6,6 +6,8 @@ that the conversation was counted by before. The limits themselves are `limits`'
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -13,7 +15,7 @@ from typing import Any, TypedDict
 from foreword import tokens
 from foreword.engine.package import CONVERSATION
 from foreword.engine.render import scale_of_tags
-from foreword.errors import UnknownName, UsageError
+from foreword.errors import EssentialsTooLarge, UnknownName, UsageError
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.recipe.load import load
 from foreword.recipe.selection import Selection, select
@@ -113,6 +115,35 @@ def budget_for(limits: Limits, tokens: int | None) -> Budget:
     return Budget(tokens, limits.window, steps)
 
 
+def count_tools(tools: Sequence[object], counter: Counter) -> int:
+    """The tokens of tool definitions, as JSON; an SDK's objects are taken as they dump."""
+    definitions = list[object]()
+    for tool in tools:
+        dump = getattr(tool, "model_dump", None)
+        definitions.append(dump(exclude_none=True) if dump else tool)
+    if not definitions:
+        return 0
+    try:
+        return counter.count(json.dumps(definitions, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"the tools can't be counted: {error}",
+            hint="give their definitions as the provider takes them: a list of dicts",
+        ) from None
+
+
+def less_tools(budget: Budget, tool_tokens: int) -> Budget:
+    """The budget without what tools take of it."""
+    if not tool_tokens:
+        return budget
+    left = budget.tokens - tool_tokens
+    if left <= 0:
+        sizes = {"tools": tool_tokens}
+        raise EssentialsTooLarge(needed=tool_tokens + 1, budget=budget.tokens, sections=sizes)
+    steps = (*budget.steps[:-1], ("tools", -tool_tokens), ("budget", left))
+    return replace(budget, tokens=left, steps=steps)
+
+
 def counter_for(options: SessionOptions, used_before: str | None) -> Counter:
     """The counter that was asked for, else the one the conversation was counted by before, else
     the default."""
@@ -155,5 +186,5 @@ def _history_tag(selection: Selection) -> str:
             return tag
     raise UsageError(
         f"recipe {selection.recipe.name!r} has no conversation: a section with `state: messages`",
-        hint="use workflow or workflow-cached",
+        hint="use chat, workflow or workflow-cached",
     )

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from foreword.message import Message, OpenCalls
+from foreword.message import Message, OpenCalls, Thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,12 @@ class Group:
         return tuple(turn.message for turn in self.turns)
 
 
+def _is_thought(group: Group) -> bool:
+    """Whether a group ends with a message that is a thought and nothing else."""
+    last = group.turns[-1].message
+    return last.role == "assistant" and all(isinstance(part, Thinking) for part in last.parts)
+
+
 @dataclass(slots=True)
 class Timeline:
     """Groups in order."""
@@ -55,8 +61,11 @@ class Timeline:
     _waiting: OpenCalls = field(default_factory=OpenCalls)
 
     def add(self, turn: TimelineMessage) -> None:
-        """One more message; a result joins the group of its call."""
+        """One more message; a result joins the group of its call, and what the assistant says the
+        thought that it came with: OpenAI takes neither without the other."""
         first = turn.seq
+        if self.groups and _is_thought(self.groups[-1]) and turn.message.role == "assistant":
+            first = self.groups[-1].first
         for (call_seq, _), _ in self._waiting.add_message(turn.seq, turn.message):
             if self._starts and call_seq >= self._starts[0]:
                 first = min(first, call_seq)

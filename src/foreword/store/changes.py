@@ -18,7 +18,8 @@ _STAMP = lazy_pattern(r"\D")
 _OF_WORKFLOW = "FROM conversations c WHERE c.workflow = w.id"
 _QUERY = (
     "SELECT w.name, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id), (SELECT"
-    f" COALESCE(SUM((SELECT MAX(seq) FROM messages WHERE conversation = c.id)), 0) {_OF_WORKFLOW}),"
+    f" COALESCE(SUM(COALESCE((SELECT MAX(seq) FROM messages WHERE conversation = c.id), 0)"
+    f" + c.revision), 0) {_OF_WORKFLOW}),"
     " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id), w.revision,"
     " (SELECT COALESCE(SUM((SELECT COUNT(*) FROM compressions WHERE conversation = c.id)), 0)"
     f" {_OF_WORKFLOW}), (SELECT COALESCE(SUM((SELECT SUM(undone) FROM compressions WHERE"

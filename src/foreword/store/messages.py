@@ -3,7 +3,8 @@
 `seq` numbers the messages of a conversation from 1 without a gap; `running` is the size of its
 history up to and with a message, `place` how many messages of history these are, so that any
 stretch is measured by one subtraction. What is no history (an old plan, a snapshot) is kept and
-counts nothing.
+counts nothing. Messages that a client has taken back are kept as a `branch`, which is no history
+either; the sums go on from the message in front of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from foreword.store.database import (
 
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 _NOT_HISTORY_SQL = ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
-HISTORY = f"kind NOT IN ({_NOT_HISTORY_SQL})"
+HISTORY = f"kind NOT IN ({_NOT_HISTORY_SQL}) AND branch = 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +76,13 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Messages from one to another, both included."""
+    """Messages from one to another, both included; what became a branch of a higher number than
+    `branch` is still among them. Without one, it is the history as it is now."""
 
     conversation: int
     first: int
     last: int
+    branch: int = LARGEST_NUMBER
 
 
 def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation:
@@ -175,11 +178,14 @@ def append(
     with write_lock(db, conversation):
         created = stamp()
         last = db.rows(
-            "SELECT seq, running, place FROM messages WHERE conversation = ? ORDER BY seq DESC"
-            " LIMIT 1",
+            "SELECT seq, running, place, branch FROM messages WHERE conversation = ? ORDER BY seq"
+            " DESC LIMIT 1",
             (conversation,),
         )
-        seq, running, place = last[0] if last else (0, 0, 0)
+        seq, running, place, branch = last[0] if last else (0, 0, 0, 0)
+        if branch:
+            extent = up_to(db, conversation)
+            running, place = extent.running, extent.place
         lines = list[StoredMessage]()
         for message, size, pinned in messages:
             tokens = size if message.is_history else 0
@@ -265,9 +271,9 @@ def before(db: Database, conversation: int, seq: int, limit: int) -> list[Stored
 def between(db: Database, where: Range) -> list[StoredMessage]:
     """The history from one message to another, both included."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND"
-        f" {HISTORY} ORDER BY seq",
-        (where.conversation, where.first, where.last),
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND kind"
+        f" NOT IN ({_NOT_HISTORY_SQL}) AND (branch = 0 OR branch > ?) ORDER BY seq",
+        (where.conversation, where.first, where.last, where.branch),
     )
     return [_line(db, row) for row in rows]
 
@@ -282,11 +288,24 @@ def pinned_messages(db: Database, conversation: int) -> list[StoredMessage]:
     return [_line(db, row) for row in rows]
 
 
+def set_pinned(db: Database, conversation: int, seq: int, *, pinned: bool) -> bool:
+    """Pin a message, or take its pin back; whether there is such a message in the history."""
+    with write_lock(db, conversation):
+        if not between(db, Range(conversation, seq, seq)):
+            return False
+        db.rows(
+            "UPDATE messages SET pinned = ? WHERE conversation = ? AND seq = ?",
+            (int(pinned), conversation, seq),
+        )
+        db.rows("UPDATE conversations SET revision = revision + 1 WHERE id = ?", (conversation,))
+    return True
+
+
 def up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> Extent:
     """How far a conversation goes up to and with a message."""
     rows = db.rows(
-        "SELECT seq, running, place FROM messages WHERE conversation = ? AND seq <= ? ORDER BY seq"
-        " DESC LIMIT 1",
+        "SELECT seq, running, place FROM messages WHERE conversation = ? AND seq <= ? AND branch ="
+        " 0 ORDER BY seq DESC LIMIT 1",
         (conversation, seq),
     )
     if not rows:
@@ -305,7 +324,8 @@ def recount(
     counted = dict(sizes)
     with write_lock(db, conversation):
         rows = db.rows(
-            "SELECT seq, tokens FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
+            "SELECT seq, tokens FROM messages WHERE conversation = ? AND branch = 0 ORDER BY seq",
+            (conversation,),
         )
         running = 0
         values = list[tuple[int, int, int, int]]()
@@ -319,17 +339,50 @@ def recount(
         db.rows("UPDATE conversations SET counter = ? WHERE id = ?", (counter, conversation))
 
 
+def take_back(db: Database, conversation: int, after: int) -> int:
+    """Make everything behind a message a branch of its own, and forget what was made of it: its
+    summaries, the windows that begin in it. Returns how many messages of history those are."""
+    with write_lock(db, conversation):
+        before = up_to(db, conversation)
+        rest = up_to(db, conversation, after)
+        ((branch,),) = db.rows(
+            "SELECT COALESCE(MAX(branch), 0) + 1 FROM messages WHERE conversation = ?",
+            (conversation,),
+        )
+        db.rows(
+            "UPDATE messages SET branch = ? WHERE conversation = ? AND seq > ? AND branch = 0",
+            (branch, conversation, after),
+        )
+        db.rows(
+            "UPDATE compressions SET undone = 1 WHERE conversation = ? AND last > ? AND undone = 0",
+            (conversation, after),
+        )
+        db.rows("DELETE FROM cuts WHERE conversation = ? AND start > ?", (conversation, after))
+        db.rows(
+            "UPDATE conversations SET revision = revision + 1, warned = 0, quiet_until = 0 WHERE"
+            " id = ?",
+            (conversation,),
+        )
+    return before.place - rest.place
+
+
 def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
     """A handle for messages from one to another; what it stands for can't change, since messages
-    never do."""
+    never do. Those that are a branch by now are not in it, those that become one later are."""
+    ((branch,),) = db.rows(
+        "SELECT COALESCE(MAX(branch), 0) FROM messages WHERE conversation = ? AND seq <= ?",
+        (where.conversation, where.last),
+    )
     name = (
         f"{conversation.created} {conversation.name} {conversation.id} {where.first}-{where.last}"
     )
+    if branch:
+        name += f" {branch}"
     handle = handle_of(name.encode("utf-8", "surrogatepass"))
     if not db.read_only and not db.rows("SELECT 1 FROM ranges WHERE handle = ?", (handle,)):
         db.rows(
-            "INSERT INTO ranges VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (handle, where.conversation, where.first, where.last),
+            "INSERT INTO ranges VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (handle, where.conversation, where.first, where.last, branch),
         )
     return handle
 
@@ -337,11 +390,11 @@ def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
 def find_ranges(db: Database, handle: str, *, end: str) -> list[tuple[str, Range]]:
     """The ranges whose handles are from one on and in front of another, at most two."""
     rows = db.rows(
-        "SELECT handle, conversation, first, last FROM ranges WHERE handle >= ? AND handle < ?"
-        " LIMIT 2",
+        "SELECT handle, conversation, first, last, branch FROM ranges WHERE handle >= ? AND handle"
+        " < ? LIMIT 2",
         (handle, end),
     )
-    return [(name, Range(conversation, first, last)) for name, conversation, first, last in rows]
+    return [(name, Range(*where)) for name, *where in rows]
 
 
 def as_text(db: Database, where: Range) -> str:

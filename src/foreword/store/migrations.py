@@ -243,6 +243,18 @@ ALTER TABLE compressions ADD COLUMN history_after {number};
 ALTER TABLE conversations ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE compressions ADD COLUMN excerpts TEXT NOT NULL DEFAULT '{}';
 """,
+    """
+ALTER TABLE conversations ADD COLUMN revision {number} NOT NULL DEFAULT 0;
+ALTER TABLE messages ADD COLUMN branch {number} NOT NULL DEFAULT 0;
+ALTER TABLE ranges ADD COLUMN branch {number} NOT NULL DEFAULT 0;
+CREATE TABLE client_messages (
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    place {number} NOT NULL,
+    seq {number} NOT NULL,
+    chain TEXT NOT NULL,
+    PRIMARY KEY (conversation, place)
+) {keyed};
+""",
 )
 NEWEST = len(MIGRATIONS)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
+from foreword.errors import UnknownHandle
 from foreword.section import handle_of
 from foreword.store.database import Database, altered_error
 
@@ -61,6 +62,15 @@ def find(db: Database, handle: str) -> list[tuple[str, object]]:
     if db.version() > 1:  # a store that is only read may be older than the table of ranges
         found += messages.find_ranges(db, handle, end=end)
     return found
+
+
+def read_one(db: Database, handle: str) -> bytes:
+    """The original under a handle or the beginning of one; an error where that is not one."""
+    found = find(db, handle) if is_handle(handle) else []
+    if len(found) != 1:
+        raise UnknownHandle(handle, db.name, matches=len(found))
+    whole_handle, packed = found[0]
+    return read(db, whole_handle, packed)
 
 
 def read(db: Database, handle: str, packed: object) -> bytes:

@@ -16,7 +16,7 @@ from foreword.store.database import Database, altered_error, from_json, is_text,
 _QUERY = (
     "SELECT w.revision, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
     " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id), c.system_prompt,"
-    " c.warned, c.quiet_until, (SELECT COALESCE(MAX(number), 0) FROM compressions WHERE"
+    " c.warned, c.quiet_until, c.revision, (SELECT COALESCE(MAX(number), 0) FROM compressions WHERE"
     " conversation = c.id AND undone = 0), (SELECT COALESCE(MAX(seq), 0) FROM messages WHERE"
     " conversation = c.id), (SELECT COALESCE(MAX(id), 0) FROM reports WHERE conversation = c.id AND"
     " recipe = ? AND budget_tokens = ? AND usage IS NOT NULL), COALESCE(k.start, 0),"
@@ -35,6 +35,7 @@ class SessionStamps:
     system_prompt: str
     warned: int
     quiet_until: int
+    revision: int  # moves when messages that were there become a branch, or change their pins
     compression: int  # the number of the one that stands; 0 for none
     last_message: int
     last_call: int  # the report of the newest call under a recipe and a budget; 0 for none
@@ -111,7 +112,9 @@ def read(
         raise altered_error(f"conversation {conversation} in {db.name}")
     snapshot, plan, variables, prompt, warned, quiet_until, *numbers, start, excerpts = rows[0]
     where = f"a number of conversation {conversation} in {db.name}"
-    compression, last_message, last_call = [whole_number(number, where) for number in numbers]
+    revision, compression, last_message, last_call = [
+        whole_number(number, where) for number in numbers
+    ]
     return SessionStamps(
         snapshot=snapshot,
         plan=whole_number(plan, f"a plan's version in {db.name}"),
@@ -119,6 +122,7 @@ def read(
         system_prompt=from_json(prompt, f"the system prompt in {db.name}", is_text),
         warned=warned,
         quiet_until=quiet_until,
+        revision=revision,
         compression=compression,
         last_message=last_message,
         last_call=last_call,

@@ -40,9 +40,9 @@ _HAS_ID = mapping(id=str)
 # Of what a summary stands for, the first message and the pinned ones stay in sight.
 _STAYING = (
     "(SELECT COALESCE(SUM(s.tokens), 0) FROM messages s WHERE s.conversation = c.id AND s.pinned ="
-    " 1 AND s.seq <= k.last) - COALESCE((SELECT CASE WHEN f.pinned = 1 OR f.seq > k.last THEN 0"
-    " ELSE f.tokens END FROM messages f WHERE f.conversation = c.id AND f.place = 1 ORDER BY f.seq"
-    " LIMIT 1), 0)"
+    " 1 AND s.branch = 0 AND s.seq <= k.last) - COALESCE((SELECT CASE WHEN f.pinned = 1 OR f.seq >"
+    " k.last THEN 0 ELSE f.tokens END FROM messages f WHERE f.conversation = c.id AND f.place = 1"
+    " AND f.branch = 0 ORDER BY f.seq LIMIT 1), 0)"
 )
 
 
@@ -154,7 +154,8 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
         " LIMIT 1), ''), COALESCE((SELECT h.created FROM variable_changes h WHERE h.workflow ="
         " w.id ORDER BY h.id DESC LIMIT 1), '') FROM workflows w LEFT JOIN conversations c ON"
         " c.workflow = w.id LEFT JOIN messages m ON m.conversation = c.id  AND m.seq = (SELECT"
-        f" MAX(seq) FROM messages WHERE conversation = c.id) LEFT JOIN compressions k ON {_CURRENT}"
+        " MAX(seq) FROM messages WHERE conversation = c.id AND branch = 0) LEFT JOIN compressions"
+        f" k ON {_CURRENT}"
         " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last GROUP BY w.id, w.name,"
         " w.created, w.updated ORDER BY w.id"
     )

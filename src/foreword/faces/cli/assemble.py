@@ -15,7 +15,7 @@ from foreword.faces.cli.options import Command, request_options
 if TYPE_CHECKING:
     from foreword.engine.package import Package
 
-FORMATS = ("xml", "messages", "anthropic", "openai", "json")
+FORMATS = ("xml", "messages", "anthropic", "openai", "responses", "gemini", "bedrock", "json")
 OUTPUT = (
     click.option(
         "--format",
@@ -78,6 +78,12 @@ def format_package(package: Package, form: str) -> str:
     value: Any
     if form == "anthropic":
         value = package.to_anthropic()
+    elif form == "responses":
+        value = package.to_responses()
+    elif form == "gemini":
+        value = package.to_gemini()
+    elif form == "bedrock":
+        value = package.to_bedrock()
     elif form == "json":
         value = {
             "text": package.text,
@@ -93,16 +99,17 @@ def format_package(package: Package, form: str) -> str:
 @click.argument("recipe")
 @request_options
 @click.option(
-    "--about", required=True, metavar="ABOUT", help="The section, file or item to explain."
+    "--about", metavar="ABOUT", help="The section, file or item to explain; without it, all."
 )
-def why(recipe: str, about: str, **request: Any) -> None:
+def why(recipe: str, about: str | None, **request: Any) -> None:
     """Say what is in a context, and why.
 
     ABOUT is a tag, a title, a path, the name of a file or a handle: is it in, in which form, and
-    why.
+    why. Without it, everything.
 
     \b
     Examples:
+      foreword why director --agent builder --budget 3000
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword why director --agent builder --about .director/codebase/STRUCTURE.md
       foreword why factory --phase 3a --about docs/architecture.md

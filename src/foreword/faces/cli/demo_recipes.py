@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import indent, wrap
 
-from foreword.context.assemble import recall
+from foreword.context.recall import recall
 from foreword.demos.samples import KILNBOOK, lay_out
 from foreword.engine.package import Package
 from foreword.engine.report import Omission, Report, Row

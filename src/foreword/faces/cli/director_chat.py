@@ -147,7 +147,7 @@ def _show_turn(director: Director, turn: Callable[..., TurnResult], printer: Eve
         if not screen.is_terminal(sys.stdin):
             raise
         printer.end()
-        screen.show_error(error.message, error.hint or "an empty line tries it again")
+        screen.show_error(error.message, error.command_hint or "an empty line tries it again")
     screen.say(screen.paint(window_line(director.session), dim=True))
 
 

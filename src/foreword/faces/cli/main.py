@@ -123,10 +123,10 @@ def run() -> None:
     except (BadPlan, BadNode) as bad:
         from foreword.faces.cli import screen
 
-        screen.show_problems(bad.where, bad.problems, bad.hint)
+        screen.show_problems(bad.where, bad.problems, bad.command_hint)
         sys.exit(exit_code(bad))
     except ForewordError as error:
-        _show_error(error.message, error.hint)
+        _show_error(error.message, error.command_hint)
         sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)

@@ -29,6 +29,9 @@ MODULES = {
     "append": "session_messages",
     "import": "session_messages",
     "context": "session",
+    "why": "session_pins",
+    "pin": "session_pins",
+    "unpin": "session_pins",
     "usage": "session_usage",
     "compress": "session_compress",
     "expand": "session_compress",
@@ -129,8 +132,8 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
 @click.option(
     "--recipe",
     metavar="NAME|PATH",
-    help="workflow, workflow-cached, or your own with a conversation in it; kept from then on."
-    "  [default: as before, at first workflow]",
+    help="chat, workflow, workflow-cached, or your own with a conversation in it; kept from then"
+    " on.  [default: as before, at first workflow]",
 )
 @click.option(
     "--format",

@@ -69,6 +69,12 @@ ENDPOINTS = (
         takes=operation_headers.APPEND_TAKES,
         elsewhere=("key",),
     ),
+    _put(
+        f"{SESSION}/messages",
+        conversations.SYNC_MESSAGES,
+        id="conversations.sync",
+        problems=(422,),
+    ),
     _get(
         f"{SESSION}/context",
         conversations.PREVIEW_CONTEXT,

@@ -1,0 +1,72 @@
+"""`foreword session why`, `pin` and `unpin`: what the next call has and why, and what stays in
+every one."""
+
+from __future__ import annotations
+
+import click
+
+from foreword.faces.cli import screen
+from foreword.faces.cli.options import store_options
+
+
+@click.command()
+@click.argument("name")
+@click.option("--about", metavar="ABOUT", help="A tag or a handle; without it, everything.")
+@click.option("--budget", metavar="N", help="The most tokens the context may have.")
+@store_options
+def why(name: str, about: str | None, budget: str | None, db: str | None, root: str) -> None:
+    """Say what is in the next call, in which form, and why.
+
+    Nothing is changed.
+
+    \b
+    Examples:
+      foreword session why demo
+      foreword session why demo --about conversation_history --budget 4000
+    """
+    from foreword.session.session import Session
+
+    with Session.open(db, name, root=root, create=False) as session:
+        answer = session.why(about, budget=budget)
+    screen.show(answer.text)
+    if not answer.met:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("number", type=click.IntRange(min=1))
+@store_options
+def pin(name: str, number: int, db: str | None, root: str) -> None:
+    """Keep a message in every call from now on.
+
+    \b
+    Examples:
+      foreword session pin demo 3
+    """
+    _set_pin(name, number, db, root, pinned=True)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("number", type=click.IntRange(min=1))
+@store_options
+def unpin(name: str, number: int, db: str | None, root: str) -> None:
+    """Take a pin back: the message may be left out again.
+
+    \b
+    Examples:
+      foreword session unpin demo 3
+    """
+    _set_pin(name, number, db, root, pinned=False)
+
+
+def _set_pin(name: str, number: int, db: str | None, root: str, *, pinned: bool) -> None:
+    from foreword.session.session import Session
+
+    with Session.open(db, name, root=root, create=False) as session:
+        if pinned:
+            session.pin(number)
+        else:
+            session.unpin(number)
+    screen.say(f"message {number} {'stays in every call' if pinned else 'may be left out again'}")

@@ -1,0 +1,198 @@
+"""The history as a client holds it: read once, told apart by content, and compared with what it
+was.
+
+Two messages are the same where the same was said: role, speaker, words, calls, results, pictures.
+Marks of a cache, ids of a provider, thinking and other fields that come and go between two requests
+do not count. What came last is remembered, so that only what is new is read and hashed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from foreword.errors import BadSource
+from foreword.formats.detection import mark_instructions, read_any, usual_shape
+from foreword.formats.fields import FieldPath
+from foreword.formats.pydantic_ai import EarlierMessages
+from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foreword.session.append import message_to_store
+
+# Bytes of a digest: a client's own history is compared with itself, and 2**64 messages would be
+# needed for two that are taken for one.
+DIGEST_BYTES = 16
+START = ""  # the chain in front of the first message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientReading:
+    """A history as it was read: the digests of all of it, and the messages that are new to this
+    process."""
+
+    chain: Sequence[str]  # after so many messages; the first is that of none
+    read_from: int  # how many messages came before those that were read
+    messages: Sequence[Message]
+    system_prompt: str | None  # what the system says in front, where it says something
+
+    @property
+    def count(self) -> int:
+        """How many messages there are, what the system says in front aside."""
+        return len(self.chain) - 1
+
+
+@dataclass(slots=True, kw_only=True)
+class ClientHistory:
+    """Reads a client's history again and again."""
+
+    _values: list[Any] = field(default_factory=list)  # as they were: copies
+    _counts: list[int] = field(default_factory=list)  # messages up to and with each value
+    _chain: list[str] = field(default_factory=lambda: [START])
+    _prompts: list[str] = field(default_factory=list)  # what the system said in front
+    _usual: str = ""
+    _earlier: EarlierMessages = field(default_factory=EarlierMessages)
+
+    def read(self, values: Sequence[Any]) -> ClientReading:
+        """All of a history; what is as it was the last time is not read again."""
+        known = self._known_values(values)
+        if not known or not self._counts[known - 1]:
+            known = 0  # what the system says in front is read with what it stands in front of
+            self.forget()
+        self._usual = self._usual or usual_shape(values[known:])
+        read_from = len(self._chain) - 1
+        new = list[Message]()
+        for index in range(known, len(values)):
+            new += self._take(values[index], index)
+        return ClientReading(
+            chain=self._chain,
+            read_from=read_from,
+            messages=new,
+            system_prompt="\n\n".join(self._prompts) if self._prompts else None,
+        )
+
+    def forget(self) -> None:
+        """Read everything anew the next time."""
+        self._values = []
+        self._counts = []
+        self._chain = [START]
+        self._prompts = []
+        self._usual = ""
+        self._earlier = EarlierMessages()
+
+    def _known_values(self, values: Sequence[Any]) -> int:
+        """How many values are as they were, all of them or none: a history that was changed is
+        read anew, since what a message is may depend on those in front of it."""
+        before = self._values
+        return len(before) if _is_same(before, values[: len(before)]) else 0
+
+    def _take(self, value: Any, index: int) -> list[Message]:
+        """Read one value more; what the system says in front is set aside."""
+        at = FieldPath("messages", f"messages[{index}]")
+        read = read_any(value, at, self._usual, self._earlier)
+        begun = len(self._chain) > 1
+        said = list[Message]()
+        for message in mark_instructions(map(message_to_store, read), begun=begun):
+            if message.kind == "system_prompt":
+                self._prompts.append(message.text)
+                continue
+            if not message.is_history:
+                raise at.wrong(
+                    f"a message of kind {message.kind} is no part of a history",
+                    hint="add it by itself: session.append(message)",
+                )
+            self._chain.append(next_chain(self._chain[-1], message))
+            said.append(message)
+        self._values.append(_copy(value))
+        self._counts.append(len(self._chain) - 1)
+        return said
+
+
+def next_chain(chain: str, message: Message) -> str:
+    """The digest of a history and one message more."""
+    digest = blake2b(chain.encode(), digest_size=DIGEST_BYTES)
+    digest.update(repr(_content(message)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def is_same_content(one: Message, other: Message) -> bool:
+    """Whether the same was said."""
+    return _content(one) == _content(other)
+
+
+def _content(message: Message) -> list[object]:
+    """What was said, in a form that two shapes of it have in common."""
+    parts = list[object]()
+    words = ""
+    for part in message.parts:
+        if isinstance(part, Text):
+            words += part.text
+            continue
+        told = _part_content(part)
+        if told is not None:
+            parts += [words, told] if words else [told]
+            words = ""
+    if words:
+        parts.append(words)
+    are_results = all(isinstance(part, ToolResult) for part in message.parts)
+    role = "tool" if message.parts and are_results else message.role
+    return [role, message.speaker, parts]
+
+
+def _part_content(part: Part) -> object:
+    match part:
+        case ToolCall():
+            return ["call", part.id, part.name, _plain_arguments(part.arguments)]
+        case ToolResult():
+            rest = [_part_content(each) for each in part.rest]
+            return ["result", part.id, part.text, part.failed, rest]
+        case Image():
+            return ["image", part.data or part.url or part.extra]
+        case Opaque():
+            return ["part", part.name, part.text or part.data]
+        case Text() | Thinking():
+            return None
+
+
+def _plain_arguments(arguments: str) -> str:
+    """Arguments in one spelling: providers write the same object with other spaces."""
+    if not arguments.strip():
+        return "{}"
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+class _NoCopy:
+    """In place of a value that can't be copied: equal to nothing, so it is read again."""
+
+
+def _copy(value: Any) -> Any:
+    """A copy that stays as it is when the client changes its own."""
+    if isinstance(value, Message):
+        return value
+    try:
+        return deepcopy(value)
+    except (TypeError, ValueError, AttributeError, RecursionError):  # a framework's object
+        return _NoCopy()
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    try:
+        return bool(old == new)
+    except (TypeError, ValueError, AttributeError, RecursionError):  # a framework's object
+        return False
+
+
+def client_values(messages: object) -> list[Any]:
+    """A client's history as a list; an error for anything else."""
+    if isinstance(messages, str | bytes | dict) or not hasattr(messages, "__iter__"):
+        raise BadSource(
+            "messages",
+            f"messages: must be a list of messages, not {type(messages).__name__}",
+            hint="give the whole history: session.sync(messages)",
+        )
+    return list(messages)

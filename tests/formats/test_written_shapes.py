@@ -1,0 +1,124 @@
+"""What is written for Bedrock, LangChain, LlamaIndex, Gemini and the Responses API reads back as
+what was said: ids of tools, thinking, pictures, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from foreword.formats import (
+    from_gemini,
+    from_responses,
+    read_messages,
+    to_gemini_request,
+    to_responses,
+)
+from foreword.formats.bedrock import to_bedrock_request
+from foreword.formats.fields import replace_unsent
+from foreword.formats.langchain import to_langchain
+from foreword.formats.llama_index import to_llama_index
+from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.session.client_history import START, next_chain
+from tests.examples import examples
+from tests.formats.conversation import NEUTRAL
+
+Write = Callable[[list[Message]], list[Message]]
+
+
+def bedrock(messages: list[Message]) -> list[Message]:
+    request = to_bedrock_request(messages)
+    return list(read_messages(request["messages"], "messages"))
+
+
+def langchain(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_langchain(messages), "messages"))
+
+
+def llama_index(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_llama_index(messages), "messages"))
+
+
+def gemini(messages: list[Message]) -> list[Message]:
+    return list(from_gemini(to_gemini_request(messages)))
+
+
+def responses(messages: list[Message]) -> list[Message]:
+    return list(from_responses(to_responses(messages)))
+
+
+WRITERS = [bedrock, langchain, llama_index, gemini, responses]
+
+
+def parts_of(messages: list[Message]) -> list[Any]:
+    """What was said and by whom, message by message or not."""
+    said: list[Any] = []
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Text) and not part.text.strip():
+                continue
+            if isinstance(part, ToolResult):  # what no provider takes is replaced
+                part = replace(part, text=replace_unsent(part.text))
+            chain = next_chain(START, Message(message.role, (part,)))
+            said.append(chain)
+    return said
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@settings(max_examples=examples(10), deadline=None)
+@given(talk=NEUTRAL)
+def test_what_is_written_reads_back_as_what_was_said(write: Write, talk: list[Message]) -> None:
+    assert sorted(parts_of(write(talk))) == sorted(parts_of(talk))
+
+
+PICTURE = Image("image/png", "iVBORw0KGgo=")
+SCENE = [
+    Message("user", (Text("What is this?"), PICTURE)),
+    Message("assistant", (Text("I look."), ToolCall("t-1", "look", '{"at": [1, 2]}'))),
+    Message("tool", (ToolResult("t-1", "no such place", failed=True, rest=(PICTURE,)),)),
+    Message("assistant", (Text("Nothing is there."),)),
+]
+
+
+@pytest.mark.parametrize("write", [bedrock, langchain, llama_index, gemini])
+def test_pictures_failed_results_and_ids_come_back(write: Write) -> None:
+    back = write(SCENE)
+    parts = [part for message in back for part in message.parts]
+    (call,) = [part for part in parts if isinstance(part, ToolCall)]
+    (result,) = [part for part in parts if isinstance(part, ToolResult)]
+    (picture,) = [part for part in parts if isinstance(part, Image)]
+    assert (call.id, call.name, call.arguments) == ("t-1", "look", '{"at": [1, 2]}')
+    assert (result.id, result.text, result.failed) == ("t-1", "no such place", True)
+    assert [picture.data, *[one.data for one in result.rest if isinstance(one, Image)]] == [
+        PICTURE.data,
+        PICTURE.data,
+    ]
+
+
+THOUGHTS = {
+    "bedrock": (bedrock, Thinking("hm", signature="sig", shape="bedrock")),
+    "langchain": (langchain, Thinking("hm", shape="langchain")),
+    "claude in langchain": (langchain, Thinking("hm", signature="sig", shape="anthropic")),
+    "llama_index": (llama_index, Thinking("hm", shape="llama_index")),
+    "gemini": (gemini, Thinking("hm", signature="c2ln", shape="gemini")),
+}
+
+
+@pytest.mark.parametrize("name", THOUGHTS)
+def test_thinking_goes_back_to_where_it_came_from_and_nowhere_else(name: str) -> None:
+    write, thought = THOUGHTS[name]
+    talk = [Message("user", (Text("go"),)), Message("assistant", (thought, Text("Done.")))]
+    assert thought in write(talk)[1].parts
+    foreign = Thinking("hm", signature="sig", shape="somebody")
+    other = [talk[0], Message("assistant", (foreign, Text("Done.")))]
+    assert not [part for part in write(other)[1].parts if isinstance(part, Thinking)]
+
+
+def test_a_cache_mark_of_anthropics_survives_langchain() -> None:
+    block = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
+    dumped = {"type": "human", "data": {"content": [block]}}
+    (written,) = to_langchain(read_messages([dumped], "messages"))
+    assert written["data"]["content"] == [block]
