@@ -212,6 +212,15 @@ class SessionUsage:
     compress_to: int
     warning: bool
     compressions: int
+    cost: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description=(
+                "What it cost to send the calls by the model's price at a date, with a prompt cache"
+                " and without; null where the price is not known."
+            )
+        ),
+    ]
     calls: int
     reuse: float | None
     used: float | None

@@ -19,6 +19,7 @@ from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
 from foreword.formats.objects import is_plain
 from foreword.message import Kind, Message
+from foreword.prices import cost_of_calls
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
@@ -169,6 +170,7 @@ class Session(WorkflowState):
             window = tokens.for_model(model)[0]
         given = SessionSettings(
             recipe=recipe,
+            model=model,
             budget=budget,
             window=window,
             warn_at=warn_at,
@@ -512,7 +514,8 @@ class Session(WorkflowState):
         return self._between(1, LARGEST_NUMBER)
 
     def usage(self, last: int = 200) -> dict[str, Any]:
-        """The size now, the limits, and the log of calls, the newest first, with their averages."""
+        """The size now, the limits, and the log of calls, the newest first, with their averages and
+        what they cost to send; `cost` is None where the model's price is not known."""
         room = self._size_control.measure()
         log = usage_log(self.db, self.conversation.id, last)
         return self._usage(room, self.compressions(), log)
@@ -532,6 +535,7 @@ class Session(WorkflowState):
             "compress_to": self.limits.compress_to,
             "warning": size >= self.limits.warn_at,
             "compressions": sum(not one.undone for one in made),
+            "cost": cost_of_calls(self._options.settings.model, log),
             **cache_reuse.totals(log),
             "log": cache_reuse.readable(log),
         }

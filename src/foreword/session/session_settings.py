@@ -1,4 +1,4 @@
-"""What a session was opened with and is kept with it: recipe, budget, window, limits.
+"""What a session was opened with and is kept with it: recipe, model, budget, window, limits.
 
 Whoever opens it later without saying anything else, a page or `session usage`, speaks of the same
 next call as the agent that works in it. Values are kept as they were given, shares as shares.
@@ -19,6 +19,7 @@ class SessionSettings:
     """Each as it was given; None for what was not."""
 
     recipe: str | None = None
+    model: str | None = None
     budget: Setting = None
     window: Setting = None
     warn_at: Setting = None
@@ -27,14 +28,18 @@ class SessionSettings:
 
     def with_kept(self, kept: Mapping[str, int | str]) -> SessionSettings:
         """These, and for what was not given what was kept."""
-        recipe = self.recipe if self.recipe is not None else kept.get("recipe")
 
-        def setting(name: str) -> Setting:
-            given: Setting = getattr(self, name)
-            return kept.get(name) if given is None else given
+        def setting(which: str) -> Setting:
+            given: Setting = getattr(self, which)
+            return kept.get(which) if given is None else given
+
+        def name(which: str) -> str | None:
+            found = setting(which)
+            return None if found is None else str(found)
 
         return SessionSettings(
-            recipe=None if recipe is None else str(recipe),
+            recipe=name("recipe"),
+            model=name("model"),
             budget=setting("budget"),
             window=setting("window"),
             warn_at=setting("warn_at"),

@@ -55,7 +55,7 @@ def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> Non
 
 def _page(used: Mapping[str, Any], width: int) -> str:
     """All of it, each line cut to the width."""
-    parts = [_heading(used), _size(used), _averages(used), _calls(used)]
+    parts = [_heading(used), _size(used), _averages(used), _cost(used), _calls(used)]
     page = "\n\n".join(part for part in parts if part)
     return "\n".join(cut_to(printable(line), width) for line in page.splitlines())
 
@@ -104,6 +104,24 @@ def _averages(used: Mapping[str, Any]) -> str:
             reasons[call["prefix_break"]] += 1
     for reason, count in reasons.most_common():
         lines.append(f"{'':<{LABEL}} {count:>9,}  {reason}")
+    return "\n".join(lines)
+
+
+def _cost(used: Mapping[str, Any]) -> str:
+    """What the calls cost to send; `unknown` where there is no price."""
+    if not used["calls"]:
+        return ""
+    cost = used["cost"]
+    if cost is None:
+        return f"{'cost':<{LABEL}} {'unknown':>9}  no price: name a model that has one (--model)"
+    money = f"{cost['input']:.4f}"
+    unit = f"{cost['currency']} to send them, by the price of {cost['model']} in {cost['date']}"
+    spared = f"{cost['input_without_cache']:.4f} without a prompt cache"
+    again = f"{cost['breaks']:.4f} of it for what breaks had to be sent anew"
+    lines = [
+        f"{'cost':<{LABEL}} {money:>9}  {unit}",
+        f"{'':<{LABEL}} {'':>9}  {spared}, {again}",
+    ]
     return "\n".join(lines)
 
 
