@@ -300,6 +300,8 @@ def test_a_selector_that_leads_nowhere_is_repaired_by_role_name_and_place(
     node_tools.update_node(state, "node2", config={"on_failure": "go_on"})
     third = runner.run_workflow(state, browser)
     assert third["failed_at"] == "node3"  # two of them: neither is clicked
+    bench.door = "4"
+    assert runner.run_workflow(state, browser)["failed_at"] == "node3"  # a test id alone is no name
     node_tools.update_node(state, "node3", config={"selector": "#other"})
     bench.door = "2"
     assert runner.run_workflow(state, browser)["failed_at"] == "node3"

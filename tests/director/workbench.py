@@ -54,11 +54,14 @@ addEventListener("scroll", () => setTimeout(() => {
 
 DOORS = {
     "1": "<title>Door</title><nav><a href='/'>Sign in</a></nav><form id=login action='/opened'>"
-    "<input id=who name=user><input id=word name=word><button id=go>Sign in</button></form>",
+    "<input id=who name=user><input id=word name=word>"
+    "<button id=go data-testid=button>Sign in</button></form>",
     "2": "<title>Door</title><nav><button>Sign in</button></nav><form id=login action='/opened'>"
     "<p><input id=x1 name=user></p><input id=x2 name=word><button class=b2>Sign in</button></form>",
     "3": "<title>Door</title><form id=login action='/opened'>"
     "<button>Sign in</button><button>Sign in</button></form>",
+    "4": "<title>Door</title><form id=login action='/opened'>"
+    "<button data-testid=button>Sign out</button></form>",
 }
 
 

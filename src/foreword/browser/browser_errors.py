@@ -44,6 +44,7 @@ _LOAD_MESSAGES = {
     "ERR_UNSAFE_PORT": "Chromium opens no pages at the port of {where}",
     "ERR_INVALID_AUTH_CREDENTIALS": "{where} asks for a name and password of its own",
 }
+_HTTP_LOGIN_HINT = "http_login before it answers that, with {{creds.password}} or another variable"
 
 
 async def state_of(tab: Tab) -> dict[str, Any]:
@@ -103,7 +104,8 @@ def load_error(error: Error, url: str, rules: Rules) -> BrowserFailed:
     if code[1].startswith(("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL")):
         return BrowserFailed(f"the certificate of {where} is not trusted ({code[1]})")
     message = _LOAD_MESSAGES.get(code[1], "{where} did not load").format(where=where)
-    return BrowserFailed(f"{message} ({code[1]})")
+    hint = _HTTP_LOGIN_HINT if code[1] == "ERR_INVALID_AUTH_CREDENTIALS" else ""
+    return BrowserFailed(f"{message} ({code[1]})", hint=hint)
 
 
 def ended_error() -> BrowserFailed:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from foreword.browser.tab import Tab
 
 Marks = dict[str, str]
-# For all of it: an element that was just found answers in milliseconds.
-MARK_SECONDS = 1.0
+# For all of it: an element that was just found answers in milliseconds, and at a load of 20 in less
+# than a second; at half of this some were not known the next time.
+MARK_SECONDS = 2.0
 MOST_CANDIDATES = 8  # elements of one role and name; of more, no place tells one from all others
 LONGEST_NAME = 120  # characters of a name that is still one; longer ones are texts, which change
 _ROLE_AND_NAME = lazy_pattern(r"""^- '?([a-z]+)(?: "((?:[^"\\]|\\.)*)")?""")
@@ -61,12 +62,14 @@ async def find_again(tab: Tab, selector: str, marks: Marks) -> str:
     prefix, _, _ = (
         selector.rpartition(" >> ") if selector.startswith(actions.FRAME) else ("", "", "")
     )
+    among_others = ""
     for candidate in _candidates(marks):
         whole = f"{prefix} >> {candidate}" if prefix else candidate
         found = await _in_place(tab, whole, marks)
-        if found:
+        if found == whole:
             return found
-    return ""
+        among_others = among_others or found
+    return among_others
 
 
 def _candidates(marks: Marks) -> list[str]:
@@ -87,8 +90,8 @@ def _quote(text: str) -> str:
 
 
 async def _in_place(tab: Tab, candidate: str, marks: Marks) -> str:
-    """A selector for the one of these elements that is in the same place and of the same role;
-    blank where that is none, or more than one."""
+    """A selector for the one of these elements that is in the same place and of the same role and
+    name; blank where that is none, or more than one."""
     from playwright.async_api import Error
 
     fitting = list[int]()
@@ -98,8 +101,8 @@ async def _in_place(tab: Tab, candidate: str, marks: Marks) -> str:
         for number in range(min(count, MOST_CANDIDATES)):
             one = found.nth(number)
             now = await read(one) if await one.is_visible() else {}
-            is_same_role = now.get("role", "") == marks.get("role", "")
-            if is_same_role and now.get("place") == marks.get("place"):
+            # Test ids alone will not do: all of Streamlit's buttons have the same.
+            if all(now.get(mark, "") == marks.get(mark, "") for mark in ("role", "label", "place")):
                 fitting.append(number)
         if len(fitting) == 1 and count <= MOST_CANDIDATES:
             return candidate if count == 1 else f"{candidate} >> nth={fitting[0]}"

