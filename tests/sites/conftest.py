@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from foreword.browser import Browser, Rules
+from tests.chromium_program import WHOLE, path_with
 from tests.sites.application import Application, Start
 from tests.sites.scenario import Figures, table
 from tests.sites.small_applications import datasette, sqlite_web
@@ -38,6 +39,13 @@ class Applications:
             start = APPLICATIONS[name](self._folders.mktemp(name))
             self._running[name] = self._ends.enter_context(start)
         return self._running[name]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def whole_chromium(tmp_path_factory: pytest.TempPathFactory, light_chromium: None) -> None:
+    """`make sites` tries the browser that users have."""
+    if os.environ.get("FOREWORD_SITES"):
+        os.environ["PATH"] = path_with(WHOLE, tmp_path_factory.mktemp("whole"))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ from foreword.browser import Browser
 from foreword.director import node_tools, runner
 from foreword.errors import BrowserFailed
 from foreword.session.workflow_state import WorkflowState
+from foreword.testing import local_model
+from tests.director.scenes import open_director
 from tests.sites.application import DRAW_SECONDS, Application
 from tests.sites.conftest import Applications
 from tests.sites.large_applications import SHELVES, write_stock_application
@@ -235,3 +237,36 @@ def test_a_button_of_streamlit_is_found_again_when_its_author_has_given_it_anoth
     instead = 'role=button[name="Count the shelves"]'
     [repair] = second["repairs"]
     assert repair == {"node": "node3", "selector": ".st-key-count button", "instead": instead}
+
+
+# SmolLM2 has been trained on so much context. It never calls a tool, as its template has none: what
+# is shown is that the loop of a director runs with a model that nobody has scripted.
+SMALL_WINDOW = 8_000
+
+
+def test_a_real_small_model_takes_its_turns_beside_a_page_of_an_application(
+    applications: Applications, site_browser: Browser, tmp_path: Path
+) -> None:
+    application = applications.get("sqlite-web")
+    page = f"{application.address}/login/"
+    with (
+        local_model(SMALL_WINDOW) as model,
+        open_director(
+            tmp_path,
+            model,
+            browser=site_browser,
+            window=SMALL_WINDOW,
+            model_seconds=DRAW_SECONDS * 10,
+        ) as director,
+    ):
+        looked = director.call("debug_navigate", {"url": page, "reason": "look"})
+        assert not looked.failed, looked.text
+        for said in ("Which page is open?", "Say it in three words."):
+            turn = director.say(said)
+            assert turn.text.strip()
+            assert turn.input_tokens > 0
+            assert turn.output_tokens > 0
+            assert not turn.stopped
+        context = director.session.context(browser=site_browser.tabs()).text
+        assert page in context
+        assert turn.text.strip()[:20] in context
