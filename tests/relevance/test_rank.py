@@ -3,12 +3,14 @@ machine."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.relevance import Passage, Statistics, best_first, collect, rank, terms
+from foreword.relevance import Passage, Statistics, best_first, collect, rank, terms, token_table
 from foreword.relevance.terms import stem
 
 CHATTER = "Nothing new from me today, all quiet on this side."
@@ -97,7 +99,10 @@ def test_statistics_from_outside_give_the_scores_of_the_whole_collection() -> No
 
 def test_the_ranking_is_made_of_whole_numbers_that_never_change() -> None:
     passages = conversation("the retry loop", CHATTER, "a loop", "retry, retry, retry")
-    assert rank(passages, "drop the retry loop") == [7340032, 5947738, 6571313, 6368996]
+    question = "drop the retry loop"
+    lexical = [7340032, 5947738, 6571313, 6368996]
+    assert rank(passages, question, semantic=False) == lexical
+    assert rank(passages, question) == [7340032, 5926234, 6526037, 6225952]
 
 
 @given(st.lists(st.text(max_size=60), max_size=12), st.text(max_size=60))
@@ -112,3 +117,35 @@ def test_a_term_that_nobody_holds_is_the_rarest() -> None:
     rarities = [statistics.rarity(term) for term in ("often", "once", "never")]
     assert rarities == sorted(rarities)
     assert rarities[0] > 0
+
+
+def test_a_passage_is_found_by_what_its_words_mean() -> None:
+    turns = [CHATTER] * 30
+    turns[4] = "My daughter begins school in September."
+    turns[20] = "The tram was late and the shop was closed."
+    passages = conversation(*turns)
+    question = "Does she have a child?"
+    assert rank(passages, question, semantic=False) == [0] * 30
+    assert best(passages, question) == turns[4]
+
+
+def test_without_numpy_everything_works_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    token_table.load.cache_clear()
+    passages = conversation("the retry loop", CHATTER)
+    try:
+        assert token_table.load() is None
+        assert rank(passages, "retry") == rank(passages, "retry", semantic=False)
+    finally:
+        token_table.load.cache_clear()
+
+
+def test_words_are_vectors_of_their_longest_wordpieces() -> None:
+    table = token_table.load()
+    assert table is not None
+    known, length = table.vector("remote") or ([], 0)
+    assert len(known) == token_table.DIMENSIONS
+    assert length > 0
+    assert table.vector("caf\u00e9") is not None
+    assert table.vector("x" * 50) is None
+    assert table.vector("\U0001f600") is None

@@ -37,6 +37,7 @@ class Question:
 
     text: str
     weights: dict[str, int]  # of its terms
+    words: dict[str, int]  # as they are written, with the same weights
 
 
 def read_question(text: str) -> Question:
@@ -58,7 +59,8 @@ def read_question(text: str) -> Question:
         if is_literal(name):
             _raise(weights, [_literal_term(name)], LITERAL)
     heaviest = sorted(weights, key=lambda term: -weights[term])[:MOST_TERMS]
-    return Question(asked, {term: weights[term] for term in heaviest})
+    written = {word: weights[stem(word)] for word in plain if stem(word) in heaviest}
+    return Question(asked, {term: weights[term] for term in heaviest}, written)
 
 
 def _literal_term(name: str) -> str:

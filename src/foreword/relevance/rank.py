@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isqrt
 
+from foreword.relevance import token_table
+from foreword.relevance.late_interaction import closeness
 from foreword.relevance.neighbours import spread
 from foreword.relevance.passage import Passage
 from foreword.relevance.question import Question, read_question
@@ -25,6 +27,10 @@ NEAR_WEIGHT = 2
 FAR_WEIGHT = 4
 NEAR_DECAY = 621  # in 1024ths, from one passage to the next: a half is left at about the second
 FAR_DECAY = 942  # a half is left at about the eighth
+# Passages that are compared by meaning. Measured on the same questions: a point less evidence with
+# 150, the same with double; a question of ten words to so many turns takes about 0.04 s.
+MOST_CANDIDATES = 600
+_MATCH = 1 << 16  # what the best match gets, lexical and by meaning
 _FULL = 1 << 20  # what the best passage of each kind gets
 
 
@@ -33,17 +39,23 @@ def rank(
     question: str | Question,
     *,
     statistics: Statistics | None = None,
+    semantic: bool = True,
 ) -> list[int]:
     """A score for each passage: 0 for what has nothing to do with the question, higher is better.
 
     Without `statistics` the passages are the whole collection. With them the passages may be the
     candidates that an index found, with neighbours or without; scores compare within one call.
+    Where numpy is installed (`foreword[semantic]`), the best of them are compared by the meaning of
+    their words as well, unless `semantic` is off.
     """
     asked = read_question(question) if isinstance(question, str) else question
     if not passages or not asked.weights:
         return [0] * len(passages)
     known = statistics or collect(passages)
-    own = [_sharpened(score) for score in _matches(passages, asked, known)]
+    matches = _matches(passages, asked, known)
+    if semantic:
+        matches = _with_meaning(matches, passages, asked, known)
+    own = [_sharpened(score) for score in matches]
     near = spread(own, passages, NEAR_DECAY)
     far = spread(own, passages, FAR_DECAY)
     total = [0] * len(passages)
@@ -51,6 +63,26 @@ def rank(
         best = max(scores) or 1
         for at, score in enumerate(scores):
             total[at] += weight * score * _FULL // best
+    return total
+
+
+def _with_meaning(
+    matches: list[int], passages: Sequence[Passage], asked: Question, known: Statistics
+) -> list[int]:
+    """The matches with what the best of them say in other words; the same where there is no
+    table."""
+    table = token_table.load()
+    if table is None:
+        return matches
+    around = spread(matches, passages, FAR_DECAY)
+    order = sorted(range(len(passages)), key=lambda at: (-around[at], at))
+    places = order[:MOST_CANDIDATES]
+    near = closeness(table, asked, [passages[at] for at in places], known)
+    best = max(matches) or 1
+    nearest = max(near, default=0) or 1
+    total = [score * _MATCH // best for score in matches]
+    for at, score in zip(places, near, strict=True):
+        total[at] += score * _MATCH // nearest
     return total
 
 

@@ -20,12 +20,16 @@ _NAME_SIGN = lazy_pattern(r"[`/_.\d#]|[a-z][A-Z]|[A-Z]{2}")
 
 def terms(text: str) -> list[str]:
     """What a text is found by, in order: its words but for little ones, and its names as wholes."""
-    text = _NOISE.sub(" ", text)
-    found = [stem(word) for word in words(text) if word not in STOP_WORDS]
+    found = [stem(word) for word in content_words(text)]
     if _NAME_SIGN.search(text):
         for name in names(text):
             found += name_terms(name)
     return found
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text in lower case, but for little ones and what transcripts note."""
+    return [word for word in words(_NOISE.sub(" ", text)) if word not in STOP_WORDS]
 
 
 def passage_terms(passage: Passage) -> tuple[str, ...]:
