@@ -22,8 +22,8 @@ def clean(text: str) -> tuple[str, list[str]]:
     """The text with unusable characters replaced, and what was done; a clean text comes back as
     the same object."""
     done: list[str] = []
-    nuls = text.count(_NUL)
-    if nuls:
+    if _NUL in text:
+        nuls = text.count(_NUL)
         text = text.replace(_NUL, _REPLACEMENT)
         done.append(_replacement_note(nuls, "NUL character"))
     if not text.isascii() and _SURROGATE.search(text):

@@ -79,7 +79,8 @@ _BEGINS_AS_MARKUP = lazy_pattern(r"\s*(?:<!doctype |<\?xml |<html\b|<svg\b)", re
 _PYTHON = lazy_pattern(
     r"^(?:async def \w+\(|def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import )", re.MULTILINE
 )
-_CODE_LINE = lazy_pattern(r".*[{};]\s*\Z|\s*(?://|/\*|\*/|#include\b|[})\]]+[,;]?\s*\Z)")
+_CODE_ENDS = ("{", "}", ";")
+_CODE_LINE = lazy_pattern(r"\s*(?://|/\*|\*/|#include\b|[})\]]+[,;]?\s*\Z)")
 _COMMENT_LINE = lazy_pattern(r"\s*\*\s")  # or an item of a list, where no comment opens
 _YAML_LINE = lazy_pattern(
     r"""\s*(?:-\s+)?(?:[\w.$/-]+|"[^"]*"|'[^']*'):(?:\s|\Z)|\s*-\s|\s*#|---"""
@@ -162,9 +163,10 @@ def _look(text: str) -> str:
     if any(row.startswith(("# ", "## ", "```")) for row in rows):
         return "markdown"
     comments = _share(rows, _COMMENT_LINE) if "/*" in text else 0.0
-    if comments < 1 and _share(rows, _CODE_LINE) + comments >= _MOSTLY:
+    code = sum(1 for row in rows if row.rstrip().endswith(_CODE_ENDS) or _CODE_LINE.match(row))
+    if comments < 1 and code / len(rows) + comments >= _MOSTLY:
         return _language(text)
-    if _share(rows, _YAML_LINE) == 1 and sum(1 for row in rows if _YAML_KEY.match(row)) > 1:
+    if all(map(_YAML_LINE.match, rows)) and sum(1 for row in rows if _YAML_KEY.match(row)) > 1:
         return "yaml"
     return "table" if _is_table(rows) else "markdown"
 
@@ -194,12 +196,15 @@ def _is_json(text: str) -> bool:
 def _is_log(text: str, rows: list[str]) -> bool:
     if _share(rows, LOG_LINE) >= _PARTLY or COMMIT_LINE.match(rows[0]):
         return True
-    if _share(rows, _SHORT_COMMIT) == 1 or _share(rows, _JSON_LINE) == 1:
+    if all(map(_SHORT_COMMIT.match, rows)) or all(map(_JSON_LINE.match, rows)):
         return True
     return "= " in text and _TEST_RUN.search(text) is not None
 
 
 def _is_python(text: str) -> bool:
+    # Looked for first, since the pattern is tried at every line of a long text.
+    if not any(word in text for word in ("def ", "class ", "import ")):
+        return False
     if len(text) > _LARGEST_PARSED or not _PYTHON.search(text):
         return False
     from foreword.text.layouts.python_code import parse

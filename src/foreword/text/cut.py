@@ -113,7 +113,7 @@ def _cut(
             measure=measure,
         )
         remembered, sizes = work.sizes()
-        best = _standing_alone(sizes.layout.pieces, remembered.order(order, query))
+        best = remembered.order(order, query)
         written = _written_within(room, body_room, sizes, best, write)
         for titles in _titles_to_free(sizes.layout.pieces) if written is None else ():
             written = written or _written_within(
@@ -275,15 +275,19 @@ def _without_last_breaks(body: str) -> str:
     return body.rstrip("\r\n")
 
 
-def _standing_alone(pieces: Sequence[Piece], order: Iterable[int]) -> list[int]:
-    """The order without pieces that are worth nothing for themselves; they come along with those
-    that need them."""
+def _standing_alone(pieces: Sequence[Piece]) -> list[int]:
+    """The pieces that are worth something for themselves; the others come along with those that
+    need them."""
     found: list[int] = []
-    for at in order:
-        piece = pieces[at]
+    for at, piece in enumerate(pieces):
         if piece.kind not in _ATTACHED_KINDS and not is_markup(piece):
             found.append(at)
     return found
+
+
+def _only(places: Iterable[int], order: Iterable[int]) -> list[int]:
+    wanted = set(places)
+    return [at for at in order if at in wanted]
 
 
 # --- in which order pieces are tried --------------------------------------------------------------
@@ -296,19 +300,21 @@ def _summary_order(layout: Layout, query: str) -> list[int]:
     if layout.shape == "sequence":
         return _excerpt_order(layout, query)
     scores = _sum_scores(_weights(pieces), _ranks(layout, query))
+    standing = _standing_alone(pieces)
     if layout.shape == "outline":
-        return _by_rank(pieces, scores)
-    sections = [section for section in _sections(pieces) if section]
+        return _only(standing, _by_rank(pieces, scores))
+    sections = [section for section in _sections(pieces, standing) if section]
     leaders = _leaders(pieces, sections, scores)
     for section in sections:
         for place, at in enumerate(_best_first(section, scores)):
             scores[at] *= _SECTION_DECAY**place
     best = _best_first(range(len(scores)), scores)
-    return _interleave(pieces, [(leaders, OUTLINE), (best, 1 - OUTLINE)])
+    order = _interleave(pieces, [(leaders, OUTLINE), (best, 1 - OUTLINE)])
+    return _only(standing, order)
 
 
 def _relevant_order(layout: Layout, query: str) -> list[int]:
-    return _best_first(range(len(layout.pieces)), _scores_for(layout, query))
+    return _best_first(_standing_alone(layout.pieces), _scores_for(layout, query))
 
 
 def _excerpt_order(layout: Layout, query: str) -> list[int]:
@@ -316,10 +322,11 @@ def _excerpt_order(layout: Layout, query: str) -> list[int]:
     scores = _scores_for(layout, query, smooth=True)
     by_rank = layout.shape == "outline" and not query.strip()
     best = _by_rank(pieces, scores) if by_rank else _best_first(range(len(pieces)), scores)
-    opening = _standing_alone(pieces, range(len(pieces)))
+    opening = _standing_alone(pieces)
     closing = list(reversed(opening))
     middle = 1 - OPENING - CLOSING
-    return _interleave(pieces, [(opening, OPENING), (closing, CLOSING), (best, middle)])
+    order = _interleave(pieces, [(opening, OPENING), (closing, CLOSING), (best, middle)])
+    return _only(opening, order)
 
 
 def _scores_for(layout: Layout, query: str, *, smooth: bool = False) -> list[float]:
@@ -356,8 +363,8 @@ def _interleave(pieces: Sequence[Piece], streams: list[tuple[list[int], float]])
     taken: set[int] = set()
     waiting = [iter(stream) for stream, _ in streams]
     used = [0.0] * len(streams)
-    while any(amount < _DONE for amount in used):
-        turn = used.index(min(used))
+    while (least := min(used)) < _DONE:
+        turn = used.index(least)
         at = next(waiting[turn], None)
         if at is None:
             used[turn] = _DONE
@@ -384,13 +391,14 @@ def _passages(layout: Layout) -> list[str]:
     return passages
 
 
-def _sections(pieces: Sequence[Piece]) -> list[list[int]]:
+def _sections(pieces: Sequence[Piece], standing: Iterable[int]) -> list[list[int]]:
     """The pieces under each heading, the headings themselves and mere attachments left out."""
+    wanted = set(standing)
     found: list[list[int]] = [[]]
     for at, piece in enumerate(pieces):
         if piece.kind == "heading":
             found.append([])
-        elif piece.kind not in _ATTACHED_KINDS and not is_markup(piece):
+        elif at in wanted:
             found[-1].append(at)
     return found
 

@@ -17,7 +17,8 @@ _LINE = lazy_pattern(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
 _ZERO_WIDTH_JOINER = "\u200d"
 _JOINERS = _ZERO_WIDTH_JOINER + "\ufe0e\ufe0f"
 _LONGEST_CLUSTER = 8  # characters that make one, as a family of four does; after that it is torn
-_PAIRS = lazy_pattern(r"\*\*|__|~~|`+")
+# Each begins with a character of its own: so the next is found without a try at every place.
+_PAIRS = lazy_pattern(r"\*\*|__|~~|``*")
 # Characters of a part of an endless line (base64, a table without line breaks): as much as a line
 # of text. Half of it would be crumbs, double would not fit the smallest rooms.
 CHUNK_CHARS = 120
@@ -51,7 +52,7 @@ def _lines_of_sentences(text: str) -> Iterator[str]:
     run = ""
     for sentence in sentences(text):
         run += sentence
-        if sentence.endswith(("\n", "\r")) or sentence.rstrip(" \t").endswith(("\n", "\r")):
+        if sentence.rstrip(" \t").endswith(("\n", "\r")):
             yield run
             run = ""
     if run:

@@ -22,7 +22,7 @@ _INDENT = lazy_pattern(r"(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+(?P<indent>[ \t]*+)(?=\
 _OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
 # White space at the end of a piece: line breaks, and what the next line is indented by. A line of
 # spaces between is a line of a diff.
-_TAIL = lazy_pattern(r"(?<!\s)(?P<breaks>[ \t]*(?:\r?\n)*)\s*?(?P<indent>[ \t]*)\Z")
+_TAIL = lazy_pattern(r"(?P<breaks>[ \t]*(?:\r?\n)*)\s*?(?P<indent>[ \t]*)\Z")
 # Kinds of pieces that may end inside a line, at the end of a sentence.
 _LINE_KINDS = ("paragraph", "item", "quote", "html", "entry")
 _PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
@@ -96,7 +96,7 @@ def _mark_text(
 ) -> str:
     """A mark with the indent of what is missing in front of it, and the space behind; parts of two
     lines never become one."""
-    found = _TAIL.search(last.text)
+    found = _TAIL.match(last.text, len(last.text.rstrip()))
     tail = found["breaks"] + found["indent"] if found else ""
     if line_break and "\n" not in tail:
         tail = line_break

@@ -9,7 +9,6 @@ too long reads better than torn.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from itertools import pairwise
 
 from foreword.pattern import lazy_pattern
@@ -63,13 +62,18 @@ def sentences(text: str) -> list[str]:
     2)` do not end one."""
     found: list[str] = []
     start = 0
-    closed = [match.span() for match in _CLOSED.finditer(text)]
+    all_closed = _CLOSED.finditer(text)
+    closed = next(all_closed, None)
     for stop in _STOP.finditer(text):
-        if stop.end() == len(text) or not _ends_sentence(text, start, stop):
+        end = stop.end()
+        if end == len(text) or not _ends_sentence(text, start, stop):
             continue
-        if not closed or not _is_inside(closed, stop):
-            found.append(text[start : stop.end()])
-            start = stop.end()
+        at = stop.start()
+        while closed is not None and closed.end() <= at:
+            closed = next(all_closed, None)
+        if closed is None or closed.start() >= at or not _is_inside(closed, stop):
+            found.append(text[start:end])
+            start = end
     if start < len(text):
         found.append(text[start:])
     return found
@@ -78,8 +82,10 @@ def sentences(text: str) -> list[str]:
 def unwrapped_lines(text: str) -> list[str]:
     """The lines of a long run without a full stop, those together that were only wrapped at the
     right margin."""
+    if len(text) <= _SHORT:
+        return [text]
     edges = [0, *[match.end() for match in _BREAK.finditer(text)]]
-    if len(text) <= _SHORT or len(edges) == 1:
+    if len(edges) == 1:
         return [text]
     rows = [text[start:end] for start, end in pairwise([*edges, len(text)]) if start < end]
     width = max(len(row.rstrip()) for row in rows)
@@ -116,27 +122,20 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     following = text[stop.end()]
     if following.islower():
         return False
-    before = text[max(start, at - 12) : at + 1]
-    ending = before[-3:-1]
     # Few words end as an abbreviation does: the others are not looked at any closer.
+    ending = text[max(start, at - 2) : at]
     is_plain = len(ending) == 2 and ending.isascii() and ending.isalpha()
     may_be_short = not is_plain or ending.lower() in _ABBREVIATED_ENDINGS
-    if may_be_short and _ABBREVIATED.search(before):
+    if may_be_short and _ABBREVIATED.search(text[max(start, at - 12) : at + 1]):
         return False
-    if following.isdigit() and _BEFORE_NUMBER.search(before):
+    if following.isdigit() and _BEFORE_NUMBER.search(text[max(start, at - 12) : at + 1]):
         return False
     # Most sentences begin with a letter, and a numbered line never does.
     return text[start].isalpha() or not _NUMBERED.match(text[start : at + 1][:40])
 
 
-def _is_inside(closed: list[tuple[int, int]], stop: re.Match[str]) -> bool:
-    """Whether a stop is inside code or brackets; the one that ends what is in them ends the
-    sentence too."""
-    at = bisect_right(closed, (stop.start(), 0)) - 1
-    if at < 0:
-        return False
-    start, end = closed[at]
-    if end <= stop.start():
-        return False
-    in_code = stop.string[start] == "`"
-    return in_code or end > stop.start() + len(stop[0].rstrip())
+def _is_inside(closed: re.Match[str], stop: re.Match[str]) -> bool:
+    """Whether a stop in code or brackets is one of theirs; the one that ends what is in them ends
+    the sentence too."""
+    in_code = closed[0].startswith("`")
+    return in_code or closed.end() > stop.start() + len(stop[0].rstrip())

@@ -71,12 +71,16 @@ def names(text: str) -> list[str]:
 
 def has_name(text: str) -> bool:
     """Whether a text names anything."""
+    if len(text) <= LONGEST_NAME:  # then whatever is found is short enough
+        return _NAME.search(text) is not None
     return next(_names(text), None) is not None
 
 
 def is_literal(name: str) -> bool:
     """Whether a name stands for one thing; a short acronym (`CI`, `API`) is a word like others."""
-    return bool(words(name)) and not (name.isalpha() and name.isupper() and len(name) < 4)
+    if name.isalpha() and name.isupper() and len(name) < 4:
+        return False
+    return _WORD.search(name) is not None
 
 
 def parts(name: str) -> list[str]:
