@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, get_args
 
+from foreword.dataclass import dataclass
 from foreword.message import Message
 
 Form = Literal[

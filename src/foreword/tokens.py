@@ -12,13 +12,14 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import cache
-from importlib import resources
+from pkgutil import get_data
 from sys import getsizeof
 from threading import Lock
 from typing import Any
 
+from foreword.dataclass import dataclass
 from foreword.errors import UnknownName
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
@@ -232,9 +233,8 @@ def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
 @cache
 def model_table() -> dict[str, Any]:
     """The known models: window, counter and margin by the beginning of the name."""
-    table: dict[str, Any] = json.loads(
-        resources.files("foreword").joinpath("data/models.json").read_text("utf-8")
-    )
+    # `importlib.resources` would load what reads archives, and that takes longer than the file.
+    table: dict[str, Any] = json.loads(get_data("foreword", "data/models.json") or b"{}")
     return table
 
 

@@ -38,6 +38,15 @@ def test_a_built_in_recipe_has_no_problem_and_fits_its_own_schema(path: Path) ->
 
 
 @pytest.mark.parametrize("path", sorted(BUILTIN.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_built_in_recipe_is_read_as_a_stranger_with_the_same_text_is(
+    tmp_path: Path, path: Path
+) -> None:
+    copy = tmp_path / path.name
+    copy.write_text(path.read_text())
+    assert layers(str(copy))[0].data == layers(path.stem)[0].data
+
+
+@pytest.mark.parametrize("path", sorted(BUILTIN.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_built_in_recipe_is_the_same_read_without_checks_and_validated(path: Path) -> None:
     chain = layers(path.stem)
     recipe = built_in_recipe(chain)

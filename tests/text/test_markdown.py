@@ -175,3 +175,24 @@ def test_a_text_of_paragraphs_has_the_blocks_that_the_parser_finds(text: str) ->
     assume("```" not in text)  # a fence that is not closed would take the heading in
     with_structure = text + "\n\n# End"
     assert markdown.blocks(text) == markdown.blocks(with_structure)[:-1]
+
+
+LINES_AROUND_HEADINGS = (
+    *("# a", "## b ##", "#", "#x", "####### c", " # y", "    # q", "\t# t", "# \u00a0"),
+    *("```", "````", "```py", "``` `a`", "~~~", "   ```", "    ```", "- ```", "> ```", "~~~ x"),
+    *("text", "", "  ", "---", "===", "  ---", "-", "--", "* * *", "word\\", "    code"),
+    *("- a", "- # in", "  # c", "1. a", "   # c", "> q", "> # h", "| a |", "|---|", "---|---"),
+    *("<div>", "</div>", "<!-- c", "-->", "[foo]: /u", "[foo]:", "'t", "\u2028# x"),
+)
+
+
+@given(
+    st.lists(st.sampled_from(LINES_AROUND_HEADINGS), max_size=9), st.sampled_from(["", "\n", " "])
+)
+def test_headings_are_the_same_with_and_without_the_parser(lines: list[str], end: str) -> None:
+    text = "\n".join(lines) + end
+    parsed = [block for block in markdown.blocks(text) if block.kind == "heading"]
+    found = markdown.headings(text)
+    assert [(one.start, one.body, one.level) for one in found] == [
+        (block.start, block.end, block.level) for block in parsed
+    ]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 
 WHERE = "the input of the hook"

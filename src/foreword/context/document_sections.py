@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from foreword.context.blanks import fill
+from foreword.dataclass import dataclass
 from foreword.errors import BadSource, InputMissing, UnknownName
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection

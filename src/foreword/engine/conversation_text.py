@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from foreword.dataclass import dataclass
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.forms import recall_mark
 from foreword.engine.render import Scale, turn_text

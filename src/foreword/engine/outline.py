@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress, count, groupby
 from operator import is_not
 
+from foreword.dataclass import dataclass
 from foreword.section import Section
 
 

@@ -8,15 +8,16 @@ business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import groupby
 
+from foreword.dataclass import dataclass
 from foreword.engine.outline import Outline
 from foreword.section import Choice, Section
 from foreword.text.boundary_pattern import BoundaryPattern
 from foreword.text.clean import clean
-from foreword.text.lookalikes import Finder, Lookalike
+from foreword.text.lookalikes import Finder, Lookalike, may_hold_one
 from foreword.tokens import Counter
 
 GAP = "\n"  # between one closing tag's line and the next opening tag
@@ -87,7 +88,7 @@ class Scale:
 
     def _note_lookalikes(self, text: str, name: str) -> None:
         """Remember what looks like a boundary; most texts have no sign that could begin one."""
-        if text.isascii() and not _has_bracket_sign(text):
+        if not may_hold_one(text):
             return
         found = lookalikes_of(self.tags).find(text)
         before = self.alike.get(name)
@@ -117,11 +118,6 @@ class Scale:
         if tag not in self.shared_tags:
             return 0
         return self.counter.measure(open_tag(tag)) + self.counter.measure(close_tag(tag) + GAP)
-
-
-def _has_bracket_sign(text: str) -> bool:
-    """Whether a text has anything that a bracket may be written with."""
-    return "<" in text or "&" in text or "\\" in text or "%" in text
 
 
 def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str] = ()) -> Scale:

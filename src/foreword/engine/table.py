@@ -8,10 +8,11 @@ came in can forge a line or an escape. Long lists are cut, and say so: the JSON 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from foreword.dataclass import dataclass
 from foreword.tokens import Counter, calibrated
 
 

@@ -12,10 +12,10 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from foreword.dataclass import dataclass
 from foreword.errors import ModelFailed, UsageError
 from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection

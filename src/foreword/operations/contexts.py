@@ -7,7 +7,6 @@ Commands are never a caller's to allow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from pydantic import Field
 from foreword.context import assemble, explain
 from foreword.context import lookup as documents
 from foreword.context.blanks import is_words
+from foreword.dataclass import dataclass
 from foreword.errors import BadSource, OutsideRoot, UsageError
 from foreword.operations.fitted_values import (
     ANSWER_TOKENS,

@@ -7,7 +7,6 @@ context (`engine.report`) and kept by the store; nothing here makes or changes o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from pydantic import Field
 
 from foreword.context import report_diff
 from foreword.context.report_diff import SectionDifference
+from foreword.dataclass import dataclass
 from foreword.errors import UnknownName
 from foreword.operations.operation import Operation, OperationInput
 from foreword.operations.paging import Page, PageInput

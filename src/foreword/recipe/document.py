@@ -8,7 +8,7 @@ of the file, before any of it is built. What the data means is the business of `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from foreword import regular_file
+from foreword.dataclass import dataclass
 from foreword.errors import RecipeError
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import RecipeSpec
@@ -63,7 +64,10 @@ def read_layer(path: Path, within: Path | None) -> RecipeFile:
 
 @cache
 def _builtin_layer(path: Path) -> RecipeFile:
-    return _read_layer(path, BUILTIN)
+    text = _text(path, BUILTIN)
+    node, data = _load(path, text)  # no trap: tests read every one as if it were a stranger's
+    assert node is not None
+    return RecipeFile(path=str(path), within=BUILTIN, text=text, data=data, node=node)
 
 
 def _read_layer(path: Path, within: Path | None) -> RecipeFile:

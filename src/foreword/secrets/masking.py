@@ -9,11 +9,11 @@ and by `assignments` for names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TypeGuard
 
+from foreword.dataclass import dataclass
 from foreword.secrets.assignments import argument_without_secret, hide_assignments
 from foreword.secrets.patterns import without_shapes
 from foreword.secrets.placeholders import HIDDEN, is_pin, is_placeholder

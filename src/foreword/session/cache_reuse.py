@@ -8,10 +8,10 @@ which is the reason of the break.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from foreword.dataclass import dataclass
 from foreword.engine.report import Report
 
 FIRST = "first call"

@@ -10,8 +10,9 @@ business.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from foreword.dataclass import dataclass
 from foreword.message import Message, Text
 from foreword.session.message_cache import MessageCache, summary_group
 from foreword.session.timeline import Group

@@ -9,8 +9,9 @@ shown in part, and the summary holds what matters of the rest. Which summary is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from foreword.dataclass import dataclass
 from foreword.message import Message, Text
 from foreword.session.history_plan import FrontRule
 from foreword.session.history_section import HistoryWriter

@@ -7,8 +7,9 @@ the newest messages that fit. Which of these a call carries is `history_section`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from foreword.dataclass import dataclass
 from foreword.message import NOT_HISTORY, Message, Text
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages
 from foreword.store import compressions, messages

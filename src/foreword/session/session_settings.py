@@ -7,7 +7,9 @@ next call as the agent that works in it. Values are kept as they were given, sha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+
+from foreword.dataclass import dataclass
 
 RECIPE = "workflow"  # where none was ever named
 

@@ -7,9 +7,10 @@ when, and what the caller is told about it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from foreword.dataclass import dataclass
 from foreword.plan import plan as planning
 from foreword.section import Budget
 from foreword.session import compaction

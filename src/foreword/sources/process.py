@@ -16,9 +16,10 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from foreword.dataclass import dataclass
 from foreword.sources import supervisor
 
 _VARIABLES = (

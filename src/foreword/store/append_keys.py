@@ -8,9 +8,9 @@ appends, for as long as the messages are, with a digest of what was appended and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 
+from foreword.dataclass import dataclass
 from foreword.errors import KeyReused, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.store.database import Database, Kinds, from_json, stamp, to_json

@@ -8,8 +8,7 @@ turn is a run of its own name, in which an artifact can be corrected. Texts are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from foreword.dataclass import dataclass
 from foreword.store import originals
 from foreword.store.database import Database, Row, stamp, storable_text
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from foreword.dataclass import dataclass
 from foreword.store.database import (
     Database,
     Row,

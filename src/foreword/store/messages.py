@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from foreword.dataclass import dataclass
 from foreword.engine.render import turn_text
 from foreword.errors import StoreError
 from foreword.formats.record import from_record, to_record

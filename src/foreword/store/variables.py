@@ -6,9 +6,9 @@ alone. What a value looks like is said by `plan.variables`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from foreword.dataclass import dataclass
 from foreword.plan.variables import display
 from foreword.store.database import (
     LARGEST_NUMBER,

@@ -10,10 +10,10 @@ choosing from `choose`.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
+from foreword.dataclass import dataclass
 from foreword.section import Measure
 from foreword.text import layout_memory, relevance, weight
 from foreword.text.choose import PieceChoice, PieceSizes

@@ -8,9 +8,10 @@ lines are larger than the room, and finding them is most of the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from foreword.dataclass import dataclass
 from foreword.text import narrow
 from foreword.text.pieces import Layout, Over
 

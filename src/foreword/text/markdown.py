@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text import lines
 
@@ -33,6 +33,19 @@ _TITLE_FIRST = lazy_pattern(r"(?:[ \t]*+\n)*+(?P<heading> {0,3}#{1,6}[ \t]++[^\r
 # The beginning of a line that may be more than a line of a paragraph.
 _STRUCTURE = lazy_pattern(
     r"\n(?: {4}| {0,3}(?:[-+*_#>|:=<\[~]|[^\S\n ]|```|\d{1,9}[.)](?:[ \t]|\n|\Z)))"
+)
+# The lines that may make or hide a heading: those with a `#`, a fence, the mark of a quote or a tag
+# in front, and what may be the line under a title.
+_MARKED_LINE = lazy_pattern(
+    r"""^(?:
+    \#{1,6}(?:[ \t][^\n]*)?$
+    | ```+[^`\n]*$ | ~~~+[^\n]*$
+    | [ ]{1,3}(?:\#|```|~~~)
+    | [ ]*\t
+    | [ ]{0,3}<
+    | (?<=[^\n]\n)[ ]{0,3}(?:=+|-+)[ \t]*$
+    )""",
+    re.MULTILINE | re.VERBOSE,
 )
 _LINES_TOGETHER = lazy_pattern(r"^[ \t]*[^ \t\n][^\n]*(?:\n[ \t]*[^ \t\n][^\n]*)*", re.MULTILINE)
 _LEAVES = {"fence": "code", "code_block": "code", "html_block": "html", "hr": "rule"}
@@ -95,7 +108,9 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 def headings(text: str) -> list[Heading]:
     """The headings of a text with their sections; a `#` inside a code fence is not one."""
-    found = [block for block in blocks(text) if block.kind == "heading"]
+    found = _plain_headings(text)
+    if found is None:
+        found = [block for block in blocks(text) if block.kind == "heading"]
     ends = _section_ends(found, len(text))
     return [
         Heading(
@@ -107,6 +122,32 @@ def headings(text: str) -> list[Heading]:
         )
         for block, end in zip(found, ends, strict=True)
     ]
+
+
+def _plain_headings(text: str) -> list[Block] | None:
+    """The headings of a text in which only a parser could find others than lines with a `#` in
+    front; None for all other texts. To load the parser takes longer than many a command."""
+    if len(text) > LARGEST_PARSED or "\r" in text or text.startswith("---"):
+        return None
+    found: list[Block] = []
+    fence = ""  # what opened the code that this line is in
+    for line in _MARKED_LINE.finditer(text):
+        mark = line[0]
+        if fence and mark.lstrip(" ").startswith(fence[:3]):
+            if mark.startswith(" "):
+                return None
+            if mark.startswith(fence) and not mark.strip(f"{fence[0]} \t"):
+                fence = ""
+        elif fence:
+            continue
+        elif mark.startswith("#"):
+            level = len(mark) - len(mark.lstrip("#"))
+            found.append(Block("heading", line.start(), line.start() + len(mark.rstrip()), level))
+        elif mark.startswith(("```", "~~~")):
+            fence = mark[: len(mark) - len(mark.lstrip(mark[0]))]
+        else:
+            return None
+    return found
 
 
 def under_heading(text: str, title: str) -> str | None:

@@ -11,13 +11,14 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from foreword.browser.rules import LOOPBACK
+from foreword.dataclass import dataclass
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.http.change_poller import ChangePoller
 from foreword.faces.http.metrics import Metrics

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from starlette.responses import Response
 
 from foreword import errors
+from foreword.dataclass import dataclass
 from foreword.errors import ForewordError
 from foreword.secrets.masking import mask
 from foreword.store.database import to_json

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import log1p
 
+from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.remarks import Remark, Voice
 from foreword.text.words import LONGEST_NAME, is_literal, names
