@@ -31,7 +31,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from foreword.faces.http import server
-from foreword.faces.http.app_state import Settings
+from foreword.faces.serving.app_state import Settings
 from starlette.responses import JSONResponse
 from starlette.applications import Starlette
 from starlette.routing import Route

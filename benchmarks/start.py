@@ -159,7 +159,7 @@ def _loaded_http(project: Path, environment: Mapping[str, str]) -> list[str]:
     return [
         f"packages of HTTP that the SDK of MCP loads: {', '.join(sorted(by_sdk)) or 'none'}",
         f"and that we load besides: {', '.join(others) or 'none'}",
-        f"of ours, the state that all servers share: {', '.join(own) or 'none'}",
+        f"modules of ours for HTTP: {', '.join(own) or 'none'}",
     ]
 
 

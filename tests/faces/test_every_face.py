@@ -17,11 +17,11 @@ from foreword.director.tools import TOOLS as DIRECTOR_TOOLS
 from foreword.errors import BadRequest, ForewordError
 from foreword.faces.http import api
 from foreword.faces.http.app import create_app
-from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.endpoint import Endpoint
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS
 from foreword.faces.mcp.tools import McpTool
+from foreword.faces.serving.app_state import AppState, Settings
 from foreword.operations.operation import AnyOperation, input_example
 from foreword.operations.table import OPERATIONS
 from foreword.operations.tool_schema import input_schema

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from foreword.faces.http import server
-from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.endpoint import Endpoint, routes_of
+from foreword.faces.serving.app_state import AppState, Settings
 from tests.warm_process import ForkedCommand
 
 PATIENCE_SECONDS = 20.0

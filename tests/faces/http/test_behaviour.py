@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from foreword.faces.http.app_state import Settings
+from foreword.faces.serving.app_state import Settings
 from tests.faces import behaviour
 from tests.faces.behaviour import Refused
 from tests.faces.http.running import ANY_VERSION, Address, Reply, running, session_path

@@ -13,7 +13,7 @@ from foreword.browser import Rules
 from foreword.demos.site import site
 from foreword.director import node_tools
 from foreword.faces.http import directors
-from foreword.faces.http.app_state import Settings
+from foreword.faces.serving.app_state import Settings
 from foreword.testing import fake_provider
 from tests.faces.http.directing import (
     director_events,

@@ -17,9 +17,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from foreword.faces.http import token
-from foreword.faces.http.app_state import AppState
 from foreword.faces.http.problems import BEGUN
 from foreword.faces.http.request_guard import HEADERS, LARGEST_FORM_BYTES, OPEN, RequestGuard
+from foreword.faces.serving.app_state import AppState
 from tests.faces.http.running import settings_for
 
 TOKEN = "a-token-that-is-long-enough"

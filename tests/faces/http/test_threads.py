@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from foreword.faces.http import threads
-from foreword.faces.http.app_state import LANES, MOST_THREADS, Lane
 from foreword.faces.http.endpoint import Endpoint, function_endpoint
+from foreword.faces.serving import threads
+from foreword.faces.serving.app_state import LANES, MOST_THREADS, Lane
 from tests.faces.http.running import (
     Address,
     events,

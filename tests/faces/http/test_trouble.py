@@ -18,7 +18,7 @@ from threading import Thread
 import psycopg
 import pytest
 
-from foreword.faces.http.app_state import MOST_THREADS
+from foreword.faces.serving.app_state import MOST_THREADS
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import workflows

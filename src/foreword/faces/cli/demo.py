@@ -151,7 +151,7 @@ def _serve(root: Path, port: int) -> None:
     """The page on that conversation, until ctrl-C."""
     try:
         from foreword.faces.http import server
-        from foreword.faces.http.app_state import Settings
+        from foreword.faces.serving.app_state import Settings
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("foreword"):
             raise

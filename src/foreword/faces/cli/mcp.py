@@ -89,13 +89,16 @@ def mcp(
         from foreword.faces.mcp.server import create_server
     except ImportError as missing:
         raise _missing_library(missing) from None
-    from foreword.faces.http.app_state import AppState, Settings
-    from foreword.faces.http.token import digest_of, from_file
     from foreword.faces.mcp.server_state import ServerState
+    from foreword.faces.serving.app_state import AppState, Settings
     from foreword.session.workflow_state import checked_name
     from foreword.sources.project_root import project_root
 
-    digest = digest_of(from_file(token_file)) if token_file else ""
+    digest = ""
+    if token_file:
+        from foreword.faces.http.token import digest_of, from_file
+
+        digest = digest_of(from_file(token_file))
     settings = Settings(
         root=project_root(root), db=db, host=host, port=port, token_digest=digest, hosts=hosts
     )

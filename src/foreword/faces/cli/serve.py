@@ -28,7 +28,7 @@ from foreword.faces.cli.browser_choice import (
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.faces.http.app_state import Settings
+    from foreword.faces.serving.app_state import Settings
 
 EXTRA = "pip install 'foreword[serve]'"
 LOOPBACK = "127.0.0.1"
@@ -143,7 +143,7 @@ def serve(
         raise UsageError(
             f"serving needs {missing.name}, which is not installed", hint=EXTRA
         ) from None
-    from foreword.faces.http.app_state import Settings
+    from foreword.faces.serving.app_state import Settings
     from foreword.recipe.load import load
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database

@@ -25,7 +25,7 @@ from foreword.faces.http import (
     sessions,
 )
 from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, function_endpoint, routes_of
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.problem_response import ProblemResponse
 
 MODULES = (operation_routes, sessions, director, events, hooks, health)
 

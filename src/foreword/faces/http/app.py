@@ -13,11 +13,12 @@ from starlette.responses import Response
 
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.http import api
-from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.directors import Directors
-from foreword.faces.http.problems import MEANINGS, ProblemResponse, problem, problem_of, refusal
+from foreword.faces.http.problems import MEANINGS, problem, problem_of, refusal
 from foreword.faces.http.request_guard import RequestGuard
 from foreword.faces.http.token import is_loopback
+from foreword.faces.serving.app_state import AppState, Settings
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.faces.web import pages
 
 

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.director.tools import TOOLS
-from foreword.faces.http.app_state import AppState
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.http.directors import BlockedLine
 from foreword.faces.http.endpoint import (
@@ -24,8 +23,9 @@ from foreword.faces.http.endpoint import (
     json_of,
 )
 from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
-from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput
+from foreword.faces.serving.app_state import AppState
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations import workflows
 from foreword.operations.fitted_values import IfAny
 from foreword.operations.operation import example

@@ -29,7 +29,7 @@ from foreword.director.tool_calls import arguments_without_secrets
 from foreword.director.tools import TOOLS
 from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
 from foreword.faces.http.director_job import DirectorJob
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
@@ -37,7 +37,7 @@ from foreword.store.paths import FOLDER
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
-    from foreword.faces.http.app_state import Settings
+    from foreword.faces.serving.app_state import Settings
 
 MOST_DIRECTORS = 8  # each may have a browser, which takes hundreds of megabytes
 FINISH_SECONDS = 10.0  # for a job to end when the server stops: a click is over by then

@@ -21,9 +21,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foreword.faces.http import request_parsing
-from foreword.faces.http.app_state import AppState, Lane
-from foreword.faces.http.problems import BEGUN, ProblemResponse
+from foreword.faces.http.problems import BEGUN
 from foreword.faces.http.request_parsing import RequestInput
+from foreword.faces.serving.app_state import AppState, Lane
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations.operation import AnyOperation
 from foreword.store.database import to_json
 

@@ -16,10 +16,10 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from foreword.faces.http.app_state import AppState
-from foreword.faces.http.change_poller import ANY
 from foreword.faces.http.endpoint import SESSION, ApiRequest, Nothing, function_endpoint
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.app_state import AppState
+from foreword.faces.serving.change_poller import ANY
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations import workflows
 from foreword.operations.changes import KINDS, ChangeEvent, Vector, parse_vector
 from foreword.store.database import to_json

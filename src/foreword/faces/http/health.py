@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from foreword import __version__
 from foreword.errors import StoreError
-from foreword.faces.http import metrics
-from foreword.faces.http.app_state import AppState
 from foreword.faces.http.endpoint import JSON, ApiRequest, Nothing, function_endpoint, json_of
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving import metrics
+from foreword.faces.serving.app_state import AppState
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.secrets.masking import mask
 
 LONGEST_SECONDS = 5.0  # what takes longer is no answer to those who watch a server

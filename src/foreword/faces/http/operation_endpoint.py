@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import Field, create_model
 from starlette.datastructures import Headers
 
-from foreword.faces.http.app_state import AppState
 from foreword.faces.http.endpoint import ApiRequest, Endpoint
 from foreword.faces.http.request_parsing import RequestInput, path_value
+from foreword.faces.serving.app_state import AppState
 from foreword.operations.conversations import MAIN
 from foreword.operations.operation import (
     LONGEST_NAME,

@@ -8,7 +8,8 @@ from typing import Any
 from foreword.errors import PlanConflict
 from foreword.faces.http.endpoint import HttpAnswer
 from foreword.faces.http.operation_endpoint import OperationRequest
-from foreword.faces.http.problems import ProblemResponse, problem_of
+from foreword.faces.http.problems import problem_of
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.pattern import lazy_pattern
 
 PLAN_GIVES = {"etag": "The version, in quotes."}

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from foreword import errors
 from foreword.dataclass import dataclass
 from foreword.errors import ForewordError
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.secrets.masking import mask
 from foreword.store.database import to_json
 
@@ -89,28 +90,6 @@ class ProblemDetails:
     status: int
     code: str
     hint: str
-
-
-class ProblemResponse(Exception):
-    """A request that is refused before anything of Foreword sees it."""
-
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        title: str,
-        hint: str = "",
-        *,
-        headers: Mapping[str, str] | None = None,
-        **facts: Any,
-    ) -> None:
-        super().__init__(title)
-        self.status = status
-        self.code = code
-        self.title = title
-        self.hint = hint
-        self.headers = dict(headers or {})
-        self.facts = facts
 
 
 def status_of(error: ForewordError) -> int:

@@ -21,11 +21,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foreword.faces.http.app_state import AppState
-from foreword.faces.http.metrics import OTHER
-from foreword.faces.http.problems import BEGUN, ProblemResponse, refusal
+from foreword.faces.http.problems import BEGUN, refusal
 from foreword.faces.http.request_limits import Rate, limit_body
 from foreword.faces.http.token import fits
+from foreword.faces.serving.app_state import AppState
+from foreword.faces.serving.metrics import OTHER
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import refused_page
 from foreword.secrets.masking import mask

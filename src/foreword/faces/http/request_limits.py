@@ -9,7 +9,7 @@ from time import monotonic
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.problem_response import ProblemResponse
 
 # Addresses that are remembered: many clients fit, and who asks from ever new ones fills no memory.
 MOST_ADDRESSES = 10_000

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from foreword.errors import BadRequest
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations.operation import OperationInput, input_example, read_input
 from foreword.pattern import lazy_pattern
 from foreword.store.database import LARGEST_NUMBER

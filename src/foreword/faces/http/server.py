@@ -23,8 +23,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from foreword.errors import UsageError
 from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
-from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.framing import StrictBuffer
+from foreword.faces.serving.app_state import AppState, Settings
 
 # For the head of a request to come: a client that sends a byte now and then holds a connection no
 # longer. For the next request on a connection, and for those that are under way at a stop.

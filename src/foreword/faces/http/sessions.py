@@ -7,8 +7,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from foreword.faces.http.endpoint import ApiRequest, HttpAnswer, Nothing, function_endpoint
-from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations import conversations
 from foreword.operations.operation import NoInput, example
 from foreword.operations.sessions import SessionState, get_session

@@ -1,7 +1,7 @@
 """Tell clients that a plan they watch has changed, whichever process has changed it.
 
 For `subscriptions/listen`: what was subscribed to is watched for as long as the client stays. The
-looking is done by the one loop that the server has for all who listen (`faces.http.change_poller`).
+looking is done by the one loop that the server has for all who listen (`serving.change_poller`).
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from mcp.shared.exceptions import MCPError
 
 from foreword import __version__
 from foreword.errors import ForewordError
-from foreword.faces.http.app_state import Lane
 from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.plan_watch import listen
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS, Answer, McpTool
+from foreword.faces.serving.app_state import Lane
 from foreword.secrets.masking import mask
 
 INSTRUCTIONS = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foreword.errors import UnknownName
-from foreword.faces.http.app_state import AppState
+from foreword.faces.serving.app_state import AppState
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.database import Database

@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from foreword.faces.http.app_state import AppState
+from foreword.faces.serving.app_state import AppState
 
 LAST_SECONDS = 10.0  # for answers to a client that has closed its end: it may have gone for good
 TICK_SECONDS = 0.02  # between two looks whether all of them are there

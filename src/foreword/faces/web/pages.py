@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from foreword.faces.http.app_state import Lane
+from foreword.faces.serving.app_state import Lane
 from foreword.faces.web import (
     chat,
     checkpoints,

@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from foreword.errors import ForewordError, UsageError
-from foreword.faces.http.app_state import AppState, Lane
-from foreword.faces.http.problems import BEGUN, ProblemResponse, status_of
+from foreword.faces.http.problems import BEGUN, status_of
+from foreword.faces.serving.app_state import AppState, Lane
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.faces.web.addresses import decode_name
 from foreword.faces.web.rendering import page
 from foreword.operations import conversations, workflows

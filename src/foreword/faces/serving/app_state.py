@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from foreword.browser.rules import LOOPBACK
 from foreword.dataclass import dataclass
 from foreword.errors import ForewordError, StoreError, UnknownName
-from foreword.faces.http.change_poller import ChangePoller
-from foreword.faces.http.metrics import Metrics
-from foreword.faces.http.threads import Threads
+from foreword.faces.serving.change_poller import ChangePoller
+from foreword.faces.serving.metrics import Metrics
+from foreword.faces.serving.threads import Threads
 from foreword.operations import changes, conversations, workflows
 from foreword.operations.changes import Vector
 from foreword.operations.conversations import MAIN

@@ -16,7 +16,7 @@ from contextlib import suppress
 from time import monotonic
 
 from foreword.errors import ForewordError
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations import changes
 from foreword.operations.changes import ChangeEvent, Vector
 

@@ -18,7 +18,7 @@ from threading import Thread, get_ident
 from time import monotonic
 from typing import Any, TypeVar
 
-from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.serving.problem_response import ProblemResponse
 
 Result = TypeVar("Result")
 # While somebody waits for a place, the threads are looked at so often. At half of it, a thread that
