@@ -78,7 +78,7 @@ class Changing:
         return "own"
 
 
-VALUES = st.builds(
+VALUES: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     name=st.sampled_from(["", "a", "b"]),
     numbers=st.sampled_from([(), (1.0,), (2.0, 3.0)]),
@@ -94,7 +94,8 @@ def test_a_quick_dataclass_is_compared_hashed_and_printed_as_the_usual(
     assert (quick == Quick(**second)) == (usual == Usual(**second))
     assert hash(quick) == hash(usual)
     assert repr(quick) == repr(usual).replace("Usual", "Quick")
-    assert quick != usual
+    other: object = usual
+    assert quick != other
     assert copy.copy(quick) == quick == pickle.loads(pickle.dumps(quick))
     assert dataclasses.replace(quick, name="c").name == "c"
 

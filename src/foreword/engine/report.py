@@ -247,7 +247,6 @@ class Report:
             target=describe_target(rule.target),
             source=section.source,
             title=section.title,
-            over_target=False,
             target_group=rule.target_group,
             essential=rule.essential,
             kind=section.kind,
@@ -275,7 +274,7 @@ class Report:
         marked = list[Row]()
         for row in rows:
             is_over = over[groups[row.tag]] and row.tokens > 0
-            marked.append(replace(row, over_target=is_over))
+            marked.append(replace(row, over_target=True) if is_over else row)
         return marked
 
     def _omission(self, choice: Choice, row: Row) -> Omission:

@@ -144,7 +144,8 @@ def plan_history(
     room = max(0, budget - taken)
     start = max(cut.start, message_cache.start)
     groups = message_cache.timeline.groups_from(start)
-    groups = [_with_excerpt_size(group, excerpts.get(group.first), size_of) for group in groups]
+    if excerpts:
+        groups = [_with_excerpt_size(group, excerpts.get(group.first), size_of) for group in groups]
     summary = _summary(message_cache, workflow, excerpts.get(SUMMARY), size_of)
     fronts = FrontRule(budget=budget, size_of=size_of, excerpts=excerpts)
     front = fronts.front_of(message_cache, start, summary=summary)

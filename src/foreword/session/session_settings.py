@@ -7,7 +7,6 @@ next call as the agent that works in it. Values are kept as they were given, sha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from foreword.dataclass import dataclass
 
@@ -51,4 +50,6 @@ class SessionSettings:
 
     def to_dict(self) -> dict[str, int | str]:
         """What was given."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        # Asked for at every message; `asdict` would copy each value as if it were a tree.
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None}
