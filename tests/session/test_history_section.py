@@ -352,6 +352,23 @@ def test_a_summary_is_sent_as_it_was_made_and_gives_way_to_the_newest_exchange_a
     assert ("part of the summary" in cut_parts) == (not is_whole)
 
 
+def test_of_a_summary_that_is_shortened_the_whole_is_billed_and_can_be_recalled(
+    start_session: Open,
+) -> None:
+    roomy = start_session(20_000, counter="estimate")
+    roomy.extend(numbered_message(n, 60) for n in range(100))
+    roomy.compress(to=4_000)
+    (made,) = roomy.compressions()
+    package = start_session(2_000, counter="estimate").context(budget=2_000)
+    (cut,) = [cut for cut in package.report.omissions if cut.what == "part of the summary"]
+    original = package.originals[cut.handle].decode()
+    assert original.endswith(made.summary)
+    kept = history_text(package).partition("[Summary of messages")[2].partition("</turn>")[0]
+    lost = tokens_of(original) - tokens_of(f"[Summary of messages{kept}")
+    assert abs(cut.tokens - lost) <= 2
+    assert foreword.recall(cut.handle, roomy.db.name.rpartition("/")[0]) == original
+
+
 def test_messages_behind_a_summary_give_way_before_it_when_another_part_grows(
     start_session: Open,
 ) -> None:
@@ -453,6 +470,19 @@ def test_a_group_is_written_once_and_again_only_in_another_length() -> None:
     assert writer.text_of(long, shorten_to=800) is shorter
     assert writer.text_of(long) is whole
     assert [cut.tag for cut in shorter.cuts] == ["history"]
+
+
+def test_a_run_goes_on_from_what_the_last_call_carried_while_that_begins_it() -> None:
+    writer = writer_of()
+    groups = [group(number, f"text {number}") for number in (1, 2, 3, 4)]
+    first = writer.run_of(groups[:3], {})
+    settled = writer.settled
+    second = writer.run_of(groups, {})
+    assert writer.settled is settled
+    assert second.texts[:3] == first.texts
+    assert [len(first.texts), len(second.texts)] == [3, 4]
+    writer.run_of(groups[1:], {})
+    assert writer.settled is not settled
 
 
 def test_what_a_cut_leaves_behind_is_forgotten_and_the_rest_is_not() -> None:

@@ -182,6 +182,22 @@ def test_a_window_that_shortens_its_oldest_group_has_moved_where_an_older_one_we
     assert (window.moved, window.shorten_to) == (True, 3)
 
 
+def test_a_window_whose_oldest_group_is_shortened_and_none_went_has_not_moved() -> None:
+    window = choose(groups_of(100, 10), room=50, low=40)
+    assert [group.tokens for group in window.groups] == [100, 10]
+    assert (window.moved, window.shorten_to) == (False, 30)
+
+
+def test_a_group_that_would_leave_just_a_quarter_of_the_mark_empty_goes_whole() -> None:
+    window = choose(groups_of(100, 30), room=50, low=40)
+    assert [group.tokens for group in window.groups] == [30]
+    assert (window.moved, window.shorten_to) == (True, 0)
+
+
+def test_a_newest_group_in_no_room_at_all_is_shortened_to_a_token() -> None:
+    assert choose(groups_of(10), room=5, low=0).shorten_to == 1
+
+
 @given(st.integers(1_000, 100_000), st.integers(1, 100), st.integers(0, 30))
 def test_the_middle_between_a_cut_and_the_next_is_the_average_fill_that_is_aimed_at(
     budget: int, share: int, others_share: int

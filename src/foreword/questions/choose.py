@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from foreword.questions.passages import Slot
 from foreword.section import Measure
+from foreword.text.omission_mark import GAP
 
 _DONE = float("inf")
 
@@ -59,7 +60,7 @@ class SlotChoice:
         if not self._of_unit.get(slot.unit):
             cost += self.openings[slot.unit]
         beside = (at - 1 in self.kept) + (at + 1 in self.kept)
-        return cost + (1 - beside) * self.measure("[...]\n")
+        return cost + (1 - beside) * self.measure(f"{GAP}\n")
 
 
 def fill(choice: SlotChoice, streams: Sequence[tuple[Iterable[int], int]]) -> None:

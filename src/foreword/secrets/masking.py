@@ -129,13 +129,12 @@ def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
     """
     label = ""
     has_question = False
-    for key, value in mapping.items():
-        traits = _traits(str(key))
+    named = [(_traits(str(key)), key, value) for key, value in mapping.items()]
+    for traits, key, value in named:
         if traits.is_label and label != "password" and isinstance(value, str):
             label = name_by_label(str(key), value) or label
         has_question = has_question or traits.asks
-    for key, value in mapping.items():
-        traits = _traits(str(key))
+    for traits, key, value in named:
         secret = traits.may_be_secret and is_secret(str(key), value)
         if not secret and label and traits.is_labelled:
             secret = is_secret(label, value)

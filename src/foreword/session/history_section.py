@@ -60,7 +60,6 @@ class Run:
         """The same, to be added to."""
         return replace(
             self,
-            groups=list(self.groups),
             entries=list(self.entries),
             texts=list(self.texts),
             remarkable=list(self.remarkable),
@@ -242,7 +241,7 @@ def history_section(
     workflow: str,
     is_last: bool,
     may_fill: bool,
-    mark_only: bool = False,
+    mark_only: bool,
 ) -> HistorySection:
     """The history within a budget of which the other parts take so many units; `is_last` where
     none of them comes behind it. `mark_only` leaves the line that says what is missing."""
