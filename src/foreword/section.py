@@ -19,6 +19,8 @@ Form = Literal[
     "full",
     "core",
     "header",
+    "regions",
+    "outline",
     "summary",
     "relevant",
     "newest",
@@ -106,6 +108,8 @@ class Section:
     known_as: Final[str] = ""  # its handle, where the store can put the original together itself
     core: Final[str] = ""  # what its author marked as the part to read first
     header: Final[str] = ""  # of a persona: who it is and what it looks at
+    # of a file of code: what is written of its regions and its outline, marks included
+    views: Final[tuple[tuple[Form, str], ...]] = ()
     # of an item, when it was made: where not even the least of each in a group fits, newest first
     recency: Final[int] = 0
     _label: str = field(default="", init=False, compare=False, repr=False)

@@ -6,7 +6,7 @@ each do one thing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +63,7 @@ def assemble(
     strict: bool = False,
     save: bool = True,
     settled: SettledTier | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Package:
     """Assemble a context by a recipe: the text, and the bill for every token.
 
@@ -79,7 +80,8 @@ def assemble(
     shell only with `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill
     other blanks of the recipe; with `strict`, a tier 0 over its limit is an error. `save=False`
     keeps nothing: no report, and no originals for `recall`. `settled` keeps tier 1 as the first
-    context that was made with it had it.
+    context that was made with it had it. `progress` is told how many of how many files of a code
+    base are read.
     """
     root = project_root(root)
     spec = load(recipe, root)
@@ -106,6 +108,9 @@ def assemble(
         policy=_command_policy(spec, allow_commands, allow_shell),
         carried=carried_items(root, carry),
         values=blanks,
+        budget_tokens=budget_steps.tokens,
+        counter=chosen_counter,
+        progress=progress,
     )
     library = Library(root, spec)
     gathered = gather(selection, inputs, library)

@@ -7,15 +7,17 @@ needs is looked for.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from foreword.context.inputs import Inputs
+from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import Locate
 from foreword.recipe.selection import Selection
-from foreword.sources import files, locate
+from foreword.sources import files, locate, source_argument
 from foreword.text import markdown
 
 BLANK = lazy_pattern(r"\{(\w+)\}")
@@ -76,6 +78,8 @@ def find_places(selection: Selection, inputs: Inputs) -> tuple[dict[str, str], l
     task = inputs.task
     if isinstance(task, str) and is_words(root, task):
         values |= {"task": "", TASK_WORDS: task}
+    elif task is not None and _reads_repository(selection) and _is_elsewhere(root, str(task)):
+        values |= {"task": "", TASK_WORDS: _text_elsewhere(root, str(task))}
     elif task is not None:
         values["task"] = _path_from_root(root, str(task))
     if inputs.step is not None:
@@ -87,6 +91,30 @@ def find_places(selection: Selection, inputs: Inputs) -> tuple[dict[str, str], l
             if found.note:
                 notes.append(f"{name}: {found.note}")
     return values, notes
+
+
+def _reads_repository(selection: Selection) -> bool:
+    """Whether a recipe reads a code base: the task is then rarely a file of it."""
+    return any(spec.repository for spec in selection.sections.values())
+
+
+def _is_elsewhere(root: Path, task: str) -> bool:
+    """Whether a task that the user names is a file outside the root; a link of the project's that
+    leads there is none."""
+    here = Path(task).expanduser()
+    if not here.is_absolute() and (root / task).exists():
+        return False
+    place = Path(os.path.normpath(here.absolute()))
+    inside = any(place.is_relative_to(base) for base in (root.absolute(), root.resolve()))
+    return here.exists() and not inside
+
+
+def _text_elsewhere(root: Path, task: str) -> str:
+    path = source_argument.locate(task, root, hint="")
+    try:
+        return files.decode(source_argument.read(path, task))[0]
+    except UnicodeDecodeError:
+        raise BadSource(task, "binary", hint="a task is a text") from None
 
 
 def is_words(root: Path, task: str) -> bool:

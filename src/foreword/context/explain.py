@@ -32,6 +32,8 @@ FORM_PHRASES = {
     "lead": "in, as what it leads with",
     "core": "in, as the part that its author marked",
     "header": "in, as its header: who it is and what it looks at",
+    "regions": "in, as the regions most relevant to the task",
+    "outline": "in, as an outline",
     "reference": "in, as a one-line reference",
     "gone": "not in",
 }
@@ -242,7 +244,28 @@ def _not_in_request(package: Package, about: str, root: Path, recipe: RecipeSpec
     raise UnknownName("section", about, dict.fromkeys([*known, *recipe.sections]))
 
 
+def _why_not_in_repository(
+    package: Package, about: str, root: Path, recipe: RecipeSpec
+) -> str | None:
+    """Why a file of a code base is not shown, by the paths that are named and by the tree."""
+    from foreword.repository.file_tree import reason_passed_over
+    from foreword.repository.views import paths_in
+
+    for choice in package.report.choices:
+        spec = recipe.sections.get(choice.section.tag)
+        if spec is None or spec.repository != "paths":
+            continue
+        if about in paths_in(choice.body.text):
+            return "it is in only by its path: others have more to do with the task"
+    if not is_there(root, about):
+        return None
+    reason = reason_passed_over(root, about)
+    return f"it is not read: {reason}" if reason else "it has less to do with the task than others"
+
+
 def _why_not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str | None:
+    if about not in recipe.sections and any(spec.repository for spec in recipe.sections.values()):
+        return _why_not_in_repository(package, about, root, recipe)
     name = "" if about in recipe.sections else _lookup_name(about, root, recipe)
     if name:
         return (

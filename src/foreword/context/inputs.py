@@ -6,7 +6,7 @@ order, and `assemble` hands it to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from foreword.dataclass import dataclass
 from foreword.section import Absent, Section
 from foreword.sources import commands
 from foreword.sources.items import Item
+from foreword.tokens import Counter
 
 SourceArgument = str | Mapping[str, object] | Sequence[object]
 
@@ -31,6 +32,10 @@ class Inputs:
     policy: commands.Policy = field(default_factory=commands.Policy)
     carried: tuple[Item, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)  # for blanks, in place of what is found
+    # what is planned for the room there will be, before anything is fitted: a code base
+    budget_tokens: int = 0
+    counter: Counter | None = None
+    progress: Callable[[int, int], None] | None = None  # how many of how many files are read
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foreword.context import item_sections
 from foreword.context.blanks import (
@@ -33,6 +33,9 @@ from foreword.sources.front_matter import without_front_matter
 from foreword.sources.items import Item, items_in, read_items
 from foreword.sources.library import Library
 from foreword.text.blank_template import is_blank_template
+
+if TYPE_CHECKING:
+    from foreword.context.repository_sections import RepositoryReader
 
 # As much of the task as `text.relevance` looks at, too: about two pages say what it is about.
 LONGEST_QUERY = 4_000
@@ -60,6 +63,7 @@ class _SectionReader:
         self.out.notes += notes
         self.values = {**read, **selection.values, **places, **inputs.values}
         self.library = library
+        self.repository: RepositoryReader | None = None
         self.file_reader = FileSectionReader(
             library=library,
             selection=selection,
@@ -192,6 +196,15 @@ class _SectionReader:
             hint = f"there is one above: --root {above[0]}"
         raise InputMissing(folder, f"there is no such folder in {self.root}", hint=hint)
 
+    def _task_text(self) -> str:
+        """The whole task, said in words or read from its file; nothing where there is none."""
+        words = self.values.get(TASK_WORDS)
+        path = self.values.get("task")
+        if words or not path:
+            return words or ""
+        file = files.read(self.root, path)
+        return file.text if isinstance(file, files.File) else ""
+
     def _query(self) -> str:
         """The task, else the step it will come from, else what is being worked on in the source."""
         words = self.values.get(TASK_WORDS)
@@ -238,9 +251,24 @@ class _SectionReader:
             return self._documents(tag)
         if spec.anchors:
             return []  # they are in the other sections
+        if spec.repository is not None:
+            return self._repository(tag)
         if spec.items is not None:
             return item_sections.item_sections(tag, self.selection, self.out.items)
         return self._state(tag, spec)
+
+    def _repository(self, tag: str) -> list[Section]:
+        if self.repository is None:
+            from foreword.context.repository_sections import RepositoryReader
+
+            self.repository = RepositoryReader(
+                selection=self.selection,
+                inputs=self.inputs,
+                task=self._task_text(),
+                task_path=self.values.get("task") or "",
+                out=self.out,
+            )
+        return self.repository.sections(tag)
 
     def _state(self, tag: str, spec: SectionSpec) -> list[Section]:
         source = self.inputs.source

@@ -390,7 +390,8 @@ class _Fitting:
         """The best form within the room; nothing is measured where the length alone says no."""
         section = self.sections[index]
         too_long = len(section.text) > room * self.scale.counter.usual_unit
-        can_be_cut = section.rule.forms[1:] not in ((), ("gone",))
+        first, *smaller = section.rule.forms
+        can_be_cut = first != "full" or smaller not in ([], ["gone"])
         if room <= 0 or (too_long and (room < self.least_cut or not can_be_cut)):
             if "reference" not in section.rule.forms:
                 return None

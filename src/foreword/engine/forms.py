@@ -31,6 +31,7 @@ SCRAP_TOKENS = 60
 WHOLE_TOKENS = 60
 # For the least of a text without a sentence to lead with: a line or two of code, and the mark.
 LEAST_TOKENS = 90
+VIEWS: tuple[Form, ...] = ("regions", "outline")  # made by whoever read the section
 CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "excerpt": cut.excerpt}
 
 
@@ -94,6 +95,8 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
         return full(section, scale)
     if form in ("core", "header"):
         return _marked_part(section, form, scale)
+    if form in VIEWS:
+        return _view(section, form, scale)
     if form == "lead":
         return _lead(section, scale)
     if form == "reference":
@@ -119,6 +122,15 @@ def _marked_part(section: Section, form: Form, scale: Scale) -> Body | None:
     lost_units = max(0, measure(section.text) - measure(part))
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
     text = f"{scale.safe(part, section.origin)}\n{mark}"
+    return Body(text=scale.with_frame(section, text), form=form)
+
+
+def _view(section: Section, form: Form, scale: Scale) -> Body | None:
+    """A view that came with the section; None where it has none of that form."""
+    text = dict(section.views).get(form)
+    if not text:
+        return None
+    text = scale.safe(text, section.origin)
     return Body(text=scale.with_frame(section, text), form=form)
 
 

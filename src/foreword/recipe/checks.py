@@ -19,7 +19,7 @@ from foreword.recipe.validation_errors import problem_in_words
 
 TAG = lazy_pattern(r"[a-z][a-z0-9_]*")
 BLANK = lazy_pattern(r"\{(\w+)\}")
-SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors")
+SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors", "repository")
 REQUEST_BLANKS = (
     "task",
     "step",

@@ -95,6 +95,14 @@ class SectionSpec(RecipePart):
         metadata=description("Documents of this kind (see `documents`), as `named` says."),
     )
 
+    repository: Literal["files", "paths"] | None = field(
+        default=None,
+        metadata=description(
+            "The code base below the root: the files and regions that the task is about, or the"
+            " paths of the next ones."
+        ),
+    )
+
     # which part of it, and how it is written
     named: str = field(
         default="",

@@ -32,7 +32,7 @@ _NAMES = {
     "bash": "bash sh zsh shell console",
     "c": "c h",
     "code": "code swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell sql zig nim"
-    " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm",
+    " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm pyx pxd",
     "cpp": "cpp cc cxx hpp hh hxx",
     "csharp": "cs csharp",
     "diff": "diff patch",
@@ -116,7 +116,7 @@ _LANGUAGES = (  # what gives a language away, where no name does; the first that
 
 def content_type(text: str, name: str = "") -> str:
     """What a text is, with the name of its file if it has one."""
-    named = _type_of_name(name)
+    named = type_of_name(name)
     # A page or a test about diffs is none; a change of a file may bear its name.
     if _is_diff(text) and (named in ("", "markdown", "log") or _BEGINS_AS_DIFF.match(text)):
         return "diff"
@@ -125,7 +125,7 @@ def content_type(text: str, name: str = "") -> str:
     return _look(text)
 
 
-def _type_of_name(name: str) -> str:
+def type_of_name(name: str) -> str:
     """What a file is by the end of its name, or by the whole of it."""
     found = _SUFFIX.search(name)
     if found:

@@ -29,6 +29,19 @@ def reference_mark(name: str, *, tokens: int, handle: str) -> str:
     return f"[{f'{name} ' if name else ''}left out, {tokens:,} tokens: {RECALL} {handle}]"
 
 
+def lines_mark(first: int, last: int, *, inside: str = "", handle: str = "") -> str:
+    """For lines of a file, by their numbers, and what the lines that follow are inside of."""
+    what = f"lines {first}-{last}" if last > first else f"line {first}"
+    within = f"; in {inside}" if inside else ""
+    whole = f"; whole: {RECALL} {handle}" if handle else ""
+    return f"{CUT_START}{what}{within}{whole}]"
+
+
+def outline_mark(handle: str) -> str:
+    """In front of the outline of a file, whose lines have their numbers."""
+    return f"{CUT_START}outline; whole: {RECALL} {handle}]"
+
+
 def too_large_mark(what: str) -> str:
     """For a part of a message that is no text and does not fit."""
     return f"[left out, too large: {what}]"

@@ -55,11 +55,13 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
       foreword assemble director --agent planner --model gpt-4o --format json
       foreword assemble package --purpose handoff --source items.json --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
+      foreword assemble repository --task ISSUE.md --budget 8000
     """
     from foreword.context import assemble
 
     _say_if_reading(request)
-    package = assemble.assemble(recipe, **request)
+    with screen.progress_of("reading the code base") as progress:
+        package = assemble.assemble(recipe, **request, progress=progress)
     screen.show(format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
@@ -117,7 +119,8 @@ def why(recipe: str, about: str | None, **request: Any) -> None:
     from foreword.context import explain
 
     _say_if_reading(request)
-    answer = explain.why(recipe, about, **request)
+    with screen.progress_of("reading the code base") as progress:
+        answer = explain.why(recipe, about, **request, progress=progress)
     screen.show(answer.text)
     if not answer.met:
         raise click.exceptions.Exit(1)

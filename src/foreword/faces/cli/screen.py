@@ -142,12 +142,21 @@ def patience(what: str) -> Iterator[None]:
 @contextmanager
 def progress(what: str, length: int) -> Iterator[Callable[[int], None]]:
     """A bar for a person at a terminal, from the second second on; takes how many are done."""
-    began = monotonic()
-    with click.progressbar(length=length, label=what, file=sys.stderr, hidden=True) as bar:
+    with progress_of(what) as advance:
+        yield lambda count: advance(count, length)
 
-        def advance(count: int) -> None:
+
+@contextmanager
+def progress_of(what: str) -> Iterator[Callable[[int, int], None]]:
+    """The same where it is not known beforehand of how many: takes how many of how many are
+    done."""
+    began = monotonic()
+    with click.progressbar(length=1, label=what, file=sys.stderr, hidden=True) as bar:
+
+        def advance(count: int, length: int) -> None:
             is_early = monotonic() - began < PATIENT_SECONDS
             bar.hidden = is_early or not is_terminal(sys.stderr)
+            bar.length = length
             bar.update(count - bar.pos)
 
         yield advance

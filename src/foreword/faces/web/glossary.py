@@ -13,6 +13,8 @@ FORMS = {
     "relevant": "the passages nearest to the task",
     "newest": "its newest entries",
     "excerpt": "some of it word for word, a mark or a summary for the rest",
+    "regions": "the regions of a file that the task is about, with their lines",
+    "outline": "the definitions of a file, with their lines",
     "lead": "its first sentence and a mark for the rest",
     "reference": "one line that says how to get it",
     "gone": "not in this call at all",

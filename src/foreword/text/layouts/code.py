@@ -55,7 +55,7 @@ def layout(text: str, language: str, over: Over) -> Layout:
     rows = rows_of(text)
     if _is_minified(rows, over):
         return _minified_layout(rows, over)
-    parser = _parser(language) if language in GRAMMARS else None
+    parser = parser_of(language) if language in GRAMMARS else None
     if parser is None:
         return indented_layout(text, over)
     tree = _syntax_tree(parser, text)
@@ -66,7 +66,7 @@ def layout(text: str, language: str, over: Over) -> Layout:
 
 
 @cache
-def _parser(language: str) -> Parser | None:
+def parser_of(language: str) -> Parser | None:
     """The parser for a language; None without the grammars."""
     try:
         from tree_sitter import Language, Parser

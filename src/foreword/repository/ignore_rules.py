@@ -1,0 +1,160 @@
+"""What `.gitignore` files hide: their patterns, as git reads them.
+
+The last pattern that matches a path decides, and a file below a hidden folder stays hidden. No
+pattern of a stranger's takes longer than the name it is held against: each is matched name by name,
+without going back. Pure.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import field
+
+from foreword.dataclass import dataclass
+from foreword.pattern import lazy_pattern
+
+FILE_NAME = ".gitignore"
+MOST_RULES = 2_000  # of one file; the longest of the collections of templates has 500
+_LONGEST_RULE = 500  # characters
+_MAGIC = lazy_pattern(r"[*?\[\\]")
+_ESCAPED = lazy_pattern(r"\\(.)")
+_SUFFIX = lazy_pattern(r"\*(\.[\w-]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PathRule:
+    """A pattern that names more than the end of a path, name by name; `None` stands for `**`."""
+
+    names: tuple[re.Pattern[str] | None, ...]
+    hides: bool
+    folders_only: bool
+
+
+@dataclass(slots=True)
+class IgnoreRules:
+    """The patterns of one `.gitignore` in the order of their lines."""
+
+    _plain: dict[tuple[str, bool], int] = field(default_factory=dict)  # a name, for folders only?
+    _suffixes: dict[tuple[str, bool], int] = field(default_factory=dict)
+    _paths: dict[int, _PathRule] = field(default_factory=dict)
+    _hides: dict[int, bool] = field(default_factory=dict)
+
+    def add(self, line: str) -> None:
+        """Add one line of the file."""
+        number = len(self._hides)
+        pattern = _without_trailing_spaces(line.rstrip("\r\n"))
+        if not pattern or pattern.startswith("#") or len(pattern) > _LONGEST_RULE:
+            return
+        if number >= MOST_RULES:
+            return
+        hides = not pattern.startswith("!")
+        pattern = pattern.removeprefix("!")
+        folders_only = pattern.endswith("/")
+        pattern = pattern.rstrip("/")
+        if not pattern:
+            return
+        self._hides[number] = hides
+        suffix = _SUFFIX.fullmatch(pattern)
+        if "/" not in pattern and not _MAGIC.search(pattern):
+            self._plain[pattern, folders_only] = number
+        elif suffix:
+            self._suffixes[suffix[1], folders_only] = number
+        else:
+            self._paths[number] = _PathRule(
+                names=_names(pattern), hides=hides, folders_only=folders_only
+            )
+
+    def decision(self, path: str, *, is_folder: bool) -> bool | None:
+        """Whether a path, relative to the folder of the file, is hidden; None where no pattern
+        says."""
+        name = path.rpartition("/")[2]
+        last = -1
+        for folders_only in (False, True)[: 2 if is_folder else 1]:
+            last = max(last, self._plain.get((name, folders_only), -1))
+            dot = name.find(".")
+            while dot >= 0 and self._suffixes:
+                last = max(last, self._suffixes.get((name[dot:], folders_only), -1))
+                dot = name.find(".", dot + 1)
+        names = path.split("/") if self._paths else ()
+        for number in reversed(self._paths):
+            if number <= last:
+                break
+            rule = self._paths[number]
+            if (is_folder or not rule.folders_only) and _matches(rule.names, names):
+                last = number
+                break
+        return self._hides[last] if last >= 0 else None
+
+
+def rules_in(text: str) -> IgnoreRules:
+    """The rules of one file."""
+    rules = IgnoreRules()
+    for line in text.splitlines():
+        rules.add(line)
+    return rules
+
+
+def _without_trailing_spaces(line: str) -> str:
+    bare = line.rstrip(" ")
+    return bare + " " if bare.endswith("\\") and bare != line else bare
+
+
+def _names(pattern: str) -> tuple[re.Pattern[str] | None, ...]:
+    """A pattern, name by name; without a slash inside it holds at any depth."""
+    is_anchored = "/" in pattern
+    found: list[re.Pattern[str] | None] = [] if is_anchored else [None]
+    for segment in pattern.strip("/").split("/"):
+        if segment == "**":
+            if found[-1:] != [None]:
+                found.append(None)
+        else:
+            found.append(_name_pattern(segment))
+    return tuple(found)
+
+
+def _name_pattern(segment: str) -> re.Pattern[str]:
+    """One name of a pattern. `fnmatch` never goes back over a star that has matched."""
+    spelled = _ESCAPED.sub(_literal, segment.replace("[^", "[!"))
+    try:
+        return re.compile(fnmatch.translate(spelled))
+    except re.error:  # as an empty range: git matches nothing
+        return re.compile(r"(?!)")
+
+
+def _literal(escaped: re.Match[str]) -> str:
+    """A character behind a backslash, as `fnmatch` spells it."""
+    return f"[{escaped[1]}]" if escaped[1] in "*?[" else escaped[1]
+
+
+def _matches(pattern: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
+    """Whether a pattern matches all names, by the places it may have reached after each."""
+    reached = _past_any({0}, pattern)
+    for name in names:
+        following: set[int] = set()
+        for place in reached:
+            if place == len(pattern):
+                continue
+            wanted = pattern[place]
+            if wanted is None:
+                following.add(place)
+            elif wanted.match(name):
+                following.add(place + 1)
+        reached = _past_any(following, pattern)
+        if not reached:
+            return False
+    if len(pattern) in reached:
+        # `folder/**` hides what is inside the folder, not the folder itself
+        return pattern[-1] is not None or len(names) >= len(pattern)
+    return False
+
+
+def _past_any(places: set[int], pattern: Sequence[re.Pattern[str] | None]) -> set[int]:
+    """The places, and those behind each `**` that is next."""
+    found = set(places)
+    for place in places:
+        while place < len(pattern) and pattern[place] is None:
+            place += 1
+            found.add(place)
+    return found

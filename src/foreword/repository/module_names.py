@@ -1,0 +1,76 @@
+"""Which files a path or a dotted name stands for: what a task or an import says, found in a tree.
+
+People write paths from another folder (`site-packages/django/...`) and modules without their
+suffix, so ends of paths are compared. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from foreword.repository.index import IndexedFile
+
+_DEEPEST = 4  # folders that may be missing in front of a dotted name, as `src` is
+# Files that a name may stand for: a name that more of them bear says nothing.
+_MOST_MEANT = 2
+_LIKELY = 0.3  # how surely a file is meant that only has the name of one in another folder
+
+
+class ModuleNames:
+    """The files of a tree, by the ends of their paths and by dotted names."""
+
+    def __init__(self, files: Mapping[int, IndexedFile]) -> None:
+        self._paths = {number: file.path for number, file in files.items()}
+        self._by_name: dict[str, list[int]] = defaultdict(list)  # of the file, without folders
+        self._by_module: dict[str, list[int]] = defaultdict(list)
+        for number, path in self._paths.items():
+            self._by_name[path.rpartition("/")[2]].append(number)
+            stem = path.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index")
+            names = stem.split("/")
+            for start in range(min(len(names), _DEEPEST)):
+                self._by_module[".".join(names[start:])].append(number)
+
+    def files_at(self, wanted: str) -> list[tuple[int, float]]:
+        """The files whose path ends as the one that was named, each with how surely it is
+        meant."""
+        names = [name for name in wanted.replace("\\", "/").split("/") if name.strip(".")]
+        if not names:
+            return []
+        candidates = self._by_name.get(names[-1], ())
+        for start in range(len(names)):
+            end = "/".join(names[start:])
+            found = [one for one in candidates if f"/{self._paths[one]}".endswith(f"/{end}")]
+            if found:
+                is_only_name = start == len(names) - 1 and len(names) > 1
+                share = _LIKELY if is_only_name else 1.0
+                return [(number, share / len(found)) for number in found]
+        return []
+
+    def nearest(self, module: str) -> Sequence[int]:
+        """The files of a dotted name, or of the longest beginning of it with a dot."""
+        names = module.split(".")
+        for length in range(len(names), 1, -1):
+            found = self._by_module.get(".".join(names[:length]))
+            if found:
+                return found
+        return ()
+
+    def imported(self, module: str, path: str) -> Sequence[int]:
+        """The files that an import in the file at a path stands for."""
+        if not module.startswith("."):
+            name = module.replace("::", ".").replace("/", ".")
+            found = self._by_module.get(name, [])
+            return found if len(found) <= _MOST_MEANT else ()
+        if "/" in module:  # ./part, ../part
+            level = module.count("../") + 1
+            rest = module.replace("../", "").removeprefix("./").replace("/", ".")
+        else:
+            level = len(module) - len(module.lstrip("."))
+            rest = module.lstrip(".")
+        folders = path.split("/")[:-level]
+        # from the deepest folders that dotted names are kept with
+        names = [*folders, *([rest] if rest else [])]
+        found = self._by_module.get(".".join(names), [])
+        inside = "/".join(folders)
+        return [number for number in found if self._paths[number].startswith(inside)][:1]
