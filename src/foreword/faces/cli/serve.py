@@ -7,9 +7,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
@@ -52,6 +54,16 @@ REQUESTS_PER_MINUTE = 6_000
     type=click.IntRange(0, 65_535),
     default=0,
     help="Which port; 0 picks a free one.",
+)
+@click.option(
+    "--transcript",
+    "transcripts",
+    metavar="FILE|DIR",
+    multiple=True,
+    help=(
+        "Show a recorded conversation (of a coding agent, or as a provider's messages), or all in a"
+        " folder, instead of the store; repeatable. The files are only read."
+    ),
 )
 @click.option(
     "--also",
@@ -103,6 +115,7 @@ def serve(
     root: str,
     host: str,
     port: int,
+    transcripts: tuple[str, ...],
     also: tuple[str, ...],
     recipe: str | None,
     token_file: str | None,
@@ -135,6 +148,7 @@ def serve(
       foreword serve --port 8080 --db postgresql://me@localhost/agents
       foreword serve --model anthropic:claude-sonnet-4-5 --origin https://example.com
       foreword serve --model openai:qwen3@http://127.0.0.1:8000/v1 --window 32000
+      foreword serve --transcript ~/.claude/projects
       foreword serve --host 0.0.0.0 --allow-host agents.example --also docs=../docs
     """
     try:
@@ -149,6 +163,14 @@ def serve(
     from foreword.store.urls import open_database
 
     folder = project_root(root)
+    if transcripts:
+        context = click.get_current_context()
+        if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
+            raise UsageError(
+                "--transcript has a store of its own, so --db can't go with it",
+                hint="to keep it: foreword session import FILE --workflow NAME",
+            )
+        db = context.with_resource(_transcript_store(transcripts))
     if recipe is not None:
         load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
@@ -186,6 +208,15 @@ def serve(
         hanging = server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
     if hanging:
         _exit_now()
+
+
+@contextmanager
+def _transcript_store(transcripts: tuple[str, ...]) -> Iterator[str]:
+    """The address of a store that has these transcripts, and is gone with the page."""
+    from foreword.faces.cli.transcript_replay import replay
+
+    with TemporaryDirectory(prefix="foreword-") as folder:
+        yield replay(transcripts, Path(folder))
 
 
 def _exit_now() -> None:
