@@ -11,17 +11,18 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import yaml
+
+from benchmarks import function_bodies
+from benchmarks.function_bodies import Body
 
 MARK = re.compile(r"\[\.\.\.(?: [^\[\]\n]*)?\]")
 # A mark with what stands around it: the quotes of a JSON member, the sign of a comment.
 _PLACED = re.compile(r'(?:(?:#|//|--|%|;) )?"?\[\.\.\.(?: [^\[\]\n]*)?\](?:"(?!"")(?:: null)?,?)?')
 _FENCE = re.compile(r"[ \t>]*(?P<sign>`{3,}|~{3,})(?P<info>[^\n]*)")
-# What stands next to what follows it, where the same line is there several times.
-_OPENS = re.compile(r"[ \t]*(?:`{3,}\w|<\w)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r" {0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
@@ -31,6 +32,7 @@ _TAGS_ALONE = re.compile(r"(?:\s*(?:<[^<>]*>|-{3,}|\*{3,}|_{3,}))*\s*")  # or a 
 _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _SENTENCE_END = re.compile(r"[.!?:;。！？；][\"'”’)\]*_`」』）】]*\Z")
+_MOST_PLACES = 30  # of a line that is there several times: so many are tried
 _AROUND = 290  # characters: the mark of the whole is 80, and four headings with marks are 200
 _MEMBER_ENDS = ']},";{<>)|'
 _MEMBER_STARTS = '[{,";}>('
@@ -60,6 +62,7 @@ class Document:
     fences: list[tuple[int, int]] = field(init=False)  # opening and closing line
     balanced: list[tuple[int, int]] = field(init=False)  # paragraphs that close what they open
     tag_pairs: list[tuple[int, int]] = field(init=False)  # where tags open and close
+    bodies: list[Body] = field(init=False)  # of functions
 
     def __post_init__(self) -> None:
         self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", self.text)
@@ -72,6 +75,7 @@ class Document:
             self._find_fences(self._front_matter())
         self.balanced = list(_balanced_paragraphs(self))
         self.tag_pairs = list(_tag_pairs(self))
+        self.bodies = list(function_bodies.bodies(self.text, self.kind))
 
     def _front_matter(self) -> int:
         """The lines of YAML in front of the text; they are read as code between fences."""
@@ -135,17 +139,43 @@ def findings(document: Document, form: str, room: int) -> Iterator[tuple[str, st
         yield "foreign", chunks[len(stretches)][0][:90]
         return
     judged = list(_judge(document, stretches, room))
-    others = _last_places(document.text, chunks) if judged else []
-    if len(others) == len(chunks):
-        mixed = [
-            last if _OPENS.match(document.text[last.start : last.end]) else first
-            for first, last in zip(stretches, others, strict=True)
-        ]
-        for reading in (others, mixed):
-            judged = min(judged, list(_judge(document, reading, room)), key=len)
+    if judged:
+        judged = _fewest_findings(document, chunks, stretches, room, judged)
     yield from judged
     if not is_readable(document.kind, form):
         yield "unreadable", form[:60]
+
+
+def _fewest_findings(
+    document: Document,
+    chunks: list[Chunk],
+    stretches: list[Stretch],
+    room: int,
+    judged: list[tuple[str, str]],
+) -> list[tuple[str, str]]:
+    """The findings where lines that are there several times stand at the best of their places."""
+    others = _last_places(document.text, chunks)
+    if len(others) < len(chunks):
+        return judged
+    for at, other in enumerate(others):
+        for place in _places_between(document.text, stretches[at], other):
+            tried = [*stretches[:at], place, *stretches[at + 1 :]]
+            found = list(_judge(document, tried, room))
+            if len(found) < len(judged):
+                judged = found
+                stretches = tried
+    return judged
+
+
+def _places_between(original: str, first: Stretch, last: Stretch) -> Iterator[Stretch]:
+    """Where the same stretch stands behind the first of its places, up to the last one."""
+    chunk = original[first.start : first.end]
+    start = first.start
+    for _ in range(_MOST_PLACES):
+        start = original.find(chunk, start + 1, last.end)
+        if start < 0:
+            return
+        yield replace(first, start=start, end=start + len(chunk))
 
 
 def _first_places(original: str, chunks: list[Chunk]) -> list[Stretch]:
@@ -196,7 +226,7 @@ def _chunks(form: str) -> Iterator[Chunk]:
 def _is_edge(original: str, at: int, *, is_start: bool) -> bool:
     """Whether a line begins, or ends, here."""
     if is_start:
-        return not original[original.rfind("\n", 0, at) + 1 : at].strip(" \t\ufeff")
+        return not original[original.rfind("\n", 0, at) + 1 : at].strip("\ufeff")
     end = original.find("\n", at)
     return not original[at : end if end >= 0 else None].strip()
 
@@ -232,7 +262,7 @@ def _judge(document: Document, stretches: list[Stretch], room: int) -> Iterator[
     kept = {at for at in kept if document.said(at)}
     # The lines whose end is there: of a lead-in, that is what leads in.
     ended = {at for at in kept if _holds(stretches, _end_of(document, at))}
-    yield from _edge_findings(document, stretches, room)
+    yield from _edge_findings(document, stretches, room - _tags_in(document, kept))
     if document.kind == "markdown":
         yield from _fence_findings(document, kept)
         yield from _heading_findings(document, kept)
@@ -241,12 +271,18 @@ def _judge(document: Document, stretches: list[Stretch], room: int) -> Iterator[
         yield from _item_findings(document, kept)
         yield from _emphasis_findings(document, stretches)
     yield from _tag_findings(document, stretches)
+    yield from _body_findings(document, kept)
     if document.kind == "diff":
         yield from _hunk_findings(document, kept)
     if document.kind == "table":
         head = next((at for at in range(len(document.lines)) if document.said(at)), 0)
         if kept and head not in kept:
             yield "row without its head", document.lines[min(kept)]
+
+
+def _tags_in(document: Document, kept: set[int]) -> int:
+    """The characters of lines with tags, which have to be there for what stands between them."""
+    return sum(len(document.lines[at]) for at in kept if _TAG.search(document.lines[at]))
 
 
 # --- the edges of stretches -----------------------------------------------------------------------
@@ -468,6 +504,17 @@ def _holds(stretches: list[Stretch], offset: int) -> bool:
 
 
 # --- other kinds ----------------------------------------------------------------------------------
+
+
+def _body_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    """Functions of which some statements are there and others are not."""
+    for body in document.bodies:
+        said = {at for at in body.lines if document.said(at)}
+        there = said & kept
+        if there and there != said:
+            yield "statements dropped", document.lines[min(said - kept)]
+        if body.first != body.last and (body.first in kept) != (body.last in kept):
+            yield "body not closed", document.lines[body.first]
 
 
 def _hunk_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:

@@ -312,3 +312,33 @@ def test_code_that_breaks_off_falls_into_its_blocks() -> None:
     text = "#ifndef GL_H\n" + "".join(f"#define GL_{n} 0x{n:04x}\n" for n in range(200))
     form = cut.summary(text, 600, len, mark, name="gl.h") or ""
     assert form.count("#define GL_") > 5
+
+
+def test_a_long_function_keeps_all_of_its_conditions_or_none() -> None:
+    steps = "".join(
+        f"  if (pressure[{n}] > {n}) {{\n    close(valve, {n});\n    wait({n});\n  }}\n"
+        for n in range(12)
+    )
+    text = f"int settle(int valve) {{\n  int done = 0;\n{steps}  return done;\n}}\n\n"
+    text += "".join(f"int valve_{n}(void) {{ return {n}; }}\n" for n in range(40))
+    for room in range(200, len(text), 37):
+        form = cut.excerpt(text, room, len, mark, query="close valve 7", name="valves.c") or ""
+        assert form.count("if (pressure[") in (0, 12)
+        assert form.count("  return done;") == form.count("int done = 0;")
+
+
+def test_a_suite_of_tests_inside_of_one_call_falls_into_its_tests() -> None:
+    tests = "".join(
+        f'  it("closes valve {n}", () => {{\n    const v = valve({n});\n    v.close();\n  }});\n'
+        for n in range(20)
+    )
+    text = f'describe("valves", () => {{\n{tests}}});\n'
+    form = cut.summary(text, len(text) // 2, len, mark, name="valves.test.js") or ""
+    assert 3 < form.count("  it(") == form.count("  });")
+
+
+def test_a_string_of_json_without_any_of_its_words_is_not_there() -> None:
+    text = f'{{\n  "name": "pump",\n  "words": "{"All is well. " * 60}",\n  "end": true\n}}\n'
+    for room in range(100, 400, 11):
+        form = cut.summary(text, room, len, mark, name="pump.json") or ""
+        assert '"[...]"' not in form

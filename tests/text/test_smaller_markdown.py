@@ -90,3 +90,16 @@ def test_a_long_title_gives_way_where_nothing_else_would_fit() -> None:
     smallest = next(room for room in range(60, 400) if cut.summary(text, room, len, mark))
     for room in range(smallest, len(text), 7):
         assert cut.summary(text, room, len, mark)
+
+
+def test_what_follows_a_quote_in_a_list_item_stays_with_the_item() -> None:
+    items = "".join(
+        f"{n}. **Step {n}**: when it is done, say:\n"
+        f'   > "Step {n} is saved, and nothing was lost."\n\n'
+        f"   Do not name the files of step {n}.\n\n"
+        for n in range(1, 9)
+    )
+    for room in range(200, len(items), 41):
+        form = cut.relevant(items, room, len, mark, query="do not name the files of step 5") or ""
+        for n in range(1, 9):
+            assert f"files of step {n}." not in form or f"**Step {n}**" in form

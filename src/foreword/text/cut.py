@@ -280,7 +280,9 @@ def _standing_alone(pieces: Sequence[Piece]) -> list[int]:
     need them."""
     found: list[int] = []
     for at, piece in enumerate(pieces):
-        if piece.kind not in _ATTACHED_KINDS and not is_markup(piece):
+        following = pieces[at + 1].kind if at + 1 < len(pieces) else ""
+        opens_string = following == "string" and piece.kind != "string"
+        if piece.kind not in _ATTACHED_KINDS and not is_markup(piece) and not opens_string:
             found.append(at)
     return found
 

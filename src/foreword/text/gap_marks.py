@@ -23,8 +23,8 @@ _OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
 # White space at the end of a piece: line breaks, and what the next line is indented by. A line of
 # spaces between is a line of a diff.
 _TAIL = lazy_pattern(r"(?P<breaks>[ \t]*(?:\r?\n)*)\s*?(?P<indent>[ \t]*)\Z")
-# Kinds of pieces that may end inside a line, at the end of a sentence.
-_LINE_KINDS = ("paragraph", "item", "quote", "html", "entry")
+# Kinds of pieces that may end inside a line, at the end of a sentence or a statement.
+_LINE_KINDS = ("paragraph", "item", "quote", "html", "entry", "code")
 _PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
 
 

@@ -244,6 +244,7 @@ def _spans(tokens: list[Token]) -> Iterator[_Span]:
             if token.nesting == 1 and not quoted:
                 yield _span("quote", token, depth)
             quoted += token.nesting
+            in_item = False  # what follows a quote in an item is a paragraph of its own
         elif quoted:
             continue
         elif token.type == "list_item_open":

@@ -7,7 +7,7 @@ its own module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -43,6 +43,8 @@ _DEPTH = 7
 # call): a shorter one stays or goes whole.
 _LONG_BODY = 30
 _LEAST_INNER = 2  # definitions inside it
+# In the name of a node that owns a block: it defines something, or is given a block to call.
+_DEFINES = lazy_pattern(r"func|method|lambda|closure|class|constructor|call\Z|accessor|impl")
 _CLOSER = lazy_pattern(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
 _GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
 _COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*)")
@@ -142,10 +144,17 @@ class _GrammarOutline(CodeOutline):
     """The outline of a file of code."""
 
     def add_members(
-        self, nodes: Sequence[_Node], *, parents: Sequence[int], depth: int, last: int
+        self,
+        nodes: Sequence[_Node],
+        *,
+        parents: Sequence[int],
+        depth: int,
+        last: int,
+        body_of: Callable[[_Node], _Node | None] | None = None,
     ) -> list[int]:
         """Add what stands in a file, a class or a long body; returns the plain statements and
-        fields."""
+        fields. `body_of` tells what may be elided of one (any block of its own unless said)."""
+        body_of = body_of or _body
         plain: list[int] = []
         comments = {row for node in nodes if node.type in _COMMENTS for row in node.lines}
         members = [node for node in nodes if node.type not in _LEADS]
@@ -158,23 +167,25 @@ class _GrammarOutline(CodeOutline):
             if is_first:
                 comment = self.add_comments(node.first_row, comments.__contains__, parents)
                 around = [*parents, *comment]
-            body = _body(node)
+            body = body_of(node)
             following = members[index + 1] if index + 1 < len(members) else None
+            is_plain = following is not None and body_of(following) is None
             is_first = True
             if body is not None and body.first_row >= self.done:
                 self._add_definition(node, body, parents=around, depth=depth, last=end)
-            elif following is not None and self._is_plain_too(node, following, depth):
+            elif following and self._is_one_piece(node, following, depth, is_plain=is_plain):
                 is_first = False
             else:
                 rank = 0 if not depth and not _is_import(node) else 1
                 plain += self.builder.add(self.take(end), "code", needs=around, rank=rank)
         return plain
 
-    def _is_plain_too(self, node: _Node, following: _Node, depth: int) -> bool:
-        """Whether two neighbours are one piece: fields, imports, and what shares a line."""
+    def _is_one_piece(self, node: _Node, following: _Node, depth: int, *, is_plain: bool) -> bool:
+        """Whether two neighbours are one piece: fields, imports, and what shares a line; `is_plain`
+        says that nothing can be elided of the second."""
         if following.first_row <= node.last_row:
             return True
-        if _body(following) is not None or following.last_row + 1 - self.done > FIELD_RUN:
+        if not is_plain or following.last_row + 1 - self.done > FIELD_RUN:
             return False
         return depth > 0 or (_is_import(node) and _is_import(following))
 
@@ -191,7 +202,9 @@ class _GrammarOutline(CodeOutline):
             fields = self.add_members(children, parents=around, depth=depth + 1, last=end)
             self.bring_fields(header, fields)
         elif end - first > _LONG_BODY and _inner_definitions(children) >= _LEAST_INNER:
-            rest = self.add_members(children, parents=around, depth=depth + 1, last=end)
+            rest = self.add_members(
+                children, parents=around, depth=depth + 1, last=end, body_of=_definition_body
+            )
             for at in rest:  # of statements all or none
                 self.builder.require(at, rest)
         body_text = self.take(end)
@@ -250,7 +263,27 @@ def _is_transparent(node: _Node) -> bool:
 
 
 def _inner_definitions(nodes: Sequence[_Node]) -> int:
-    return sum(1 for node in nodes if _body(node) is not None)
+    return sum(1 for node in nodes if _definition_body(node) is not None)
+
+
+def _definition_body(node: _Node) -> _Node | None:
+    """What may be elided of a statement inside of a function: the body of a function or a class
+    that it defines, never that of a loop or a condition, which says what the function does."""
+    body = _body(node)
+    if body is None or body.type in _MEMBER_LISTS:
+        return body
+    owner = _parent_of(node, body)
+    return body if owner is not None and _DEFINES.search(owner.type) else None
+
+
+def _parent_of(node: _Node, wanted: _Node) -> _Node | None:
+    waiting = [node]
+    while waiting:
+        parent = waiting.pop()
+        if any(child is wanted for child in parent.children):
+            return parent
+        waiting += parent.children
+    return None
 
 
 def _is_minified(rows: Sequence[str], over: Over) -> bool:

@@ -1,0 +1,93 @@
+"""Where the bodies of functions stand in a file of code, by grammars and by Python's `ast`.
+
+For `form_checks`: of a body, a smaller form has all statements or none. Functions and classes
+inside of one are judged by themselves.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from tree_sitter import Language, Node, Parser
+
+from foreword.text.content_type import GRAMMARS
+
+_LANGUAGES = {
+    "typescript": "language_typescript",
+    "tsx": "language_tsx",
+    "php": "language_php",
+}
+_FUNCTIONS = (
+    "function_declaration function_definition function_item method_declaration method_definition"
+    " method constructor_declaration singleton_method"
+).split()
+_DEFINITIONS = (*_FUNCTIONS, "class_declaration", "class_specifier", "impl_item", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The lines of a body: the first and the last, and those of its statements."""
+
+    first: int
+    last: int
+    lines: frozenset[int]
+
+
+def bodies(text: str, kind: str) -> Iterator[Body]:
+    """The bodies of the functions in a text; none where it can't be read."""
+    if kind == "python":
+        yield from _python_bodies(text)
+    elif kind in GRAMMARS:
+        module = import_module(GRAMMARS[kind])
+        language = Language(getattr(module, _LANGUAGES.get(kind, "language"))())
+        root = Parser(language).parse(text.encode()).root_node
+        if not root.has_error:
+            yield from _grammar_bodies(root)
+
+
+def _python_bodies(text: str) -> Iterator[Body]:
+    for node in ast.walk(ast.parse(text.lstrip("\ufeff"))):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        lines: set[int] = set()
+        has_docstring = ast.get_docstring(node) is not None
+        for statement in node.body[1:] if has_docstring else node.body:
+            inner = [each for each in ast.walk(statement) if _is_definition(each)]
+            if not inner:
+                lines.update(range(statement.lineno - 1, statement.end_lineno or 0))
+        at = node.lineno - 1
+        if at in lines:
+            continue  # on one line with its signature
+        yield Body(at, at, frozenset(lines))
+
+
+def _is_definition(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _grammar_bodies(root: Node) -> Iterator[Body]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        body = node.child_by_field_name("body")
+        if node.type not in _FUNCTIONS or body is None:
+            continue
+        first = body.start_point.row
+        last = body.end_point.row
+        lines: set[int] = set()
+        for statement in body.named_children:
+            if not _holds_definition(statement) and "comment" not in statement.type:
+                lines.update(range(statement.start_point.row, statement.end_point.row + 1))
+        yield Body(first, last, frozenset(lines - {first, last}))
+
+
+def _holds_definition(node: Node) -> bool:
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.type in _DEFINITIONS:
+            return True
+        waiting += inner.children
+    return False
