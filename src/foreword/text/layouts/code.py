@@ -45,6 +45,7 @@ _LONG_BODY = 30
 _LEAST_INNER = 2  # definitions inside it
 # In the name of a node that owns a block: it defines something, or is given a block to call.
 _DEFINES = lazy_pattern(r"func|method|lambda|closure|class|constructor|call\Z|accessor|impl")
+_CALLS = frozenset("expression_statement call call_expression command method_call".split())
 _CLOSER = lazy_pattern(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
 _GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
 _COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*)")
@@ -140,6 +141,9 @@ def _plain_node(node: Node) -> _Node:
     )
 
 
+BodyOf = Callable[[_Node], _Node | None]
+
+
 class _GrammarOutline(CodeOutline):
     """The outline of a file of code."""
 
@@ -150,7 +154,7 @@ class _GrammarOutline(CodeOutline):
         parents: Sequence[int],
         depth: int,
         last: int,
-        body_of: Callable[[_Node], _Node | None] | None = None,
+        body_of: BodyOf | None = None,
     ) -> list[int]:
         """Add what stands in a file, a class or a long body; returns the plain statements and
         fields. `body_of` tells what may be elided of one (any block of its own unless said)."""
@@ -201,9 +205,9 @@ class _GrammarOutline(CodeOutline):
         elif _holds_members(node, body):
             fields = self.add_members(children, parents=around, depth=depth + 1, last=end)
             self.bring_fields(header, fields)
-        elif end - first > _LONG_BODY and _inner_definitions(children) >= _LEAST_INNER:
+        elif end - first > _LONG_BODY and _has_definitions(children, body_of := _body_in(node)):
             rest = self.add_members(
-                children, parents=around, depth=depth + 1, last=end, body_of=_definition_body
+                children, parents=around, depth=depth + 1, last=end, body_of=body_of
             )
             for at in rest:  # of statements all or none
                 self.builder.require(at, rest)
@@ -262,13 +266,23 @@ def _is_transparent(node: _Node) -> bool:
     return node.type in _GUARDS or any(word in node.type for word in _TRANSPARENT)
 
 
-def _inner_definitions(nodes: Sequence[_Node]) -> int:
-    return sum(1 for node in nodes if _definition_body(node) is not None)
+def _has_definitions(nodes: Sequence[_Node], body_of: BodyOf) -> bool:
+    return sum(1 for node in nodes if body_of(node) is not None) >= _LEAST_INNER
+
+
+def _body_in(node: _Node) -> BodyOf:
+    """What may be elided of a statement inside of this one: of a suite, which is a call, that of
+    its cases, too."""
+    return _case_body if node.type in _CALLS else _definition_body
 
 
 def _definition_body(node: _Node) -> _Node | None:
     """What may be elided of a statement inside of a function: the body of a function or a class
-    that it defines, never that of a loop or a condition, which says what the function does."""
+    that it defines, never that of a loop, a condition or a call, which is what it does."""
+    return None if node.type in _CALLS else _case_body(node)
+
+
+def _case_body(node: _Node) -> _Node | None:
     body = _body(node)
     if body is None or body.type in _MEMBER_LISTS:
         return body
