@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static attack agents audit sites soak bench evals table mutants pictures lock clean
+.PHONY: demo test check check-static attack agents audit frameworks sites soak bench evals table mutants pictures lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -16,6 +16,8 @@ NODE_INSTALLED := .venv/node/installed
 AGENTS_INSTALLED := .agents/installed
 SMALL_SITES_INSTALLED := .venv/sites/installed
 SITES_INSTALLED := .venv-sites/installed
+FRAMEWORKS := $(basename $(notdir $(wildcard requirements/frameworks/*.in)))
+FRAMEWORKS_INSTALLED := $(FRAMEWORKS:%=.frameworks/%/installed)
 
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
@@ -49,6 +51,11 @@ agents: $(INSTALLED) $(AGENTS_INSTALLED)
 # The browser on applications of other makers: all are installed (once), started on loopback, looked at and worked on.
 sites: $(INSTALLED) $(BROWSER) $(SMALL_SITES_INSTALLED) $(SITES_INSTALLED)
 	@FOREWORD_SITES=1 $(BIN)/python -m pytest -q tests/sites $(ARGS)
+
+# The integrations with the frameworks themselves, the oldest and the newest version of each in an environment of its
+# own, at a conversation of 400 turns. They take two gigabytes on disk, so they are no part of CI.
+frameworks: $(INSTALLED) $(FRAMEWORKS_INSTALLED)
+	@FOREWORD_FRAMEWORKS=$(CURDIR)/.frameworks $(BIN)/python -m pytest -q tests/integrations $(ARGS)
 
 # Known vulnerabilities in what the locks pin. Asks a service on the network, so it is no part of CI.
 audit: $(AUDIT_INSTALLED)
@@ -103,12 +110,14 @@ lock: $(INSTALLED)
 	$(COMPILE) pyproject.toml --group mutants -o requirements/mutants.lock
 	$(COMPILE) --group small-sites -o requirements/small-sites.lock
 	$(COMPILE) --group sites -o requirements/sites.lock
+	for name in $(FRAMEWORKS); do $(COMPILE) pyproject.toml requirements/frameworks/$$name.in \
+		-o requirements/frameworks/$$name.lock || exit 1; done
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node-sites
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/agents
 
 clean:
-	rm -rf .agents .venv .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .agents .frameworks .venv .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -186,6 +195,12 @@ $(SITES_INSTALLED): requirements/sites.lock requirements/node-sites/package-lock
 	@mkdir -p .venv-sites/node
 	@cp requirements/node-sites/package.json requirements/node-sites/package-lock.json .venv-sites/node/
 	@$(NPM) install --no-save --omit=optional --prefix .venv-sites/node
+	@touch $@
+
+.frameworks/%/installed: requirements/frameworks/%.lock | $(INSTALLED)
+	@echo "setting up .frameworks/$* (once)"
+	@test -x .frameworks/$*/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .frameworks/$*
+	@$(BIN)/uv pip sync -q --python .frameworks/$*/bin/python --require-hashes $<
 	@touch $@
 
 $(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv

@@ -16,7 +16,7 @@ from foreword.pattern import lazy_pattern
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Every pattern at the top of a module, with its name."""
     for module in pkgutil.walk_packages(foreword.__path__, "foreword."):
-        if module.name.rpartition(".")[2] == "__main__":
+        if module.name.endswith(".__main__") or ".integrations." in module.name:
             continue
         for name, value in vars(import_module(module.name)).items():
             if type(value).__name__ == "_LazyPattern":

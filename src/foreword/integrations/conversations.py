@@ -1,0 +1,77 @@
+"""What every integration needs: sessions by the name of a conversation, and a context that fits.
+
+A session is for one thread at a time, and frameworks call from any, so one lock guards them all.
+Options are those of `foreword.Session.open`; the recipe is `chat` unless another is named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import Any
+
+from foreword.engine.package import Package
+from foreword.session.recall_tool import RecallTool
+from foreword.session.session import Session
+
+RECIPE = "chat"
+MAIN = "main"
+
+
+class Conversations:
+    """The sessions of one integration, each opened when it is first needed."""
+
+    def __init__(self, session: Session | None = None, **options: Any) -> None:
+        self._options = {"recipe": RECIPE, **options}
+        self._sessions: dict[str, Session] = {}
+        self._lock = Lock()
+        if session is not None:
+            self._sessions[MAIN] = session
+
+    def session(self, conversation: str = MAIN) -> Session:
+        """The session of that conversation."""
+        if conversation not in self._sessions:
+            self._sessions[conversation] = Session.open(conversation=conversation, **self._options)
+        return self._sessions[conversation]
+
+    def fit(
+        self,
+        messages: Iterable[object],
+        *,
+        conversation: str = MAIN,
+        system: object = None,
+        tools: Sequence[object] = (),
+    ) -> Package:
+        """The next call of a client that holds this history: what is new is kept, and as much is
+        in it as fits."""
+        with self._lock:
+            session = self.session(conversation)
+            session.sync(messages, system=system)
+            return session.context(tools=tools)
+
+    def with_session(self, act: Callable[[Session], Any], conversation: str = MAIN) -> Any:
+        """Do something with a session while nobody else does."""
+        with self._lock:
+            return act(self.session(conversation))
+
+    def recall_tool(self, conversation: str = MAIN) -> RecallTool:
+        """The recall tool of that conversation."""
+        with self._lock:
+            return self.session(conversation).recall_tool()
+
+    def close(self) -> None:
+        """Close every session."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.close()
+            self._sessions = {}
+
+
+def definition(name: object, description: object, schema: object) -> dict[str, Any]:
+    """A tool's definition as it is counted: what a provider gets of it."""
+    try:
+        json.dumps(schema)
+    except (TypeError, ValueError):
+        schema = str(schema)
+    return {"name": str(name), "description": str(description or ""), "parameters": schema}
