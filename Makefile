@@ -88,6 +88,10 @@ pictures: $(INSTALLED) $(BROWSER)
 mutants: $(MUTANTS_INSTALLED)
 	@.venv-mutants/bin/python -m benchmarks.mutants --jobs $(JOBS) --minutes $(or $(MINUTES),60) $(ARGS)
 
+# What of the evidence contexts keep, on real conversations; EVALS names the folder.
+evals: $(INSTALLED)
+	@$(BIN)/python -m benchmarks.evals $(or $(EVALS),../shared/evals) $(ARGS)
+
 # The token table of `foreword[semantic]`, distilled anew from weights that come inside a package. Takes torch (only pip
 # finds its build for the CPU), a gigabyte on disk and a minute or two of CPU.
 table: $(BIN)/uv

@@ -120,7 +120,7 @@ def test_the_names_of_an_agents_work_stay_whatever_is_asked() -> None:
     steps: list[dict[str, str]] = []
     for number in range(60):
         steps.append({"role": "assistant", "content": f"reading src/app/module_{number}.py now"})
-        steps.append({"role": "user", "content": "log line without a name " * 6})
+        steps.append({"role": "tool", "content": "log line without a name " * 6})
     steps.append({"role": "user", "content": "use gift_card_6276644 for HAT078"})
     package = foreword.fit(steps, budget=500, question="yes, please", save=False)
     assert "gift_card_6276644" in package.text

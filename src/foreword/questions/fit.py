@@ -141,8 +141,10 @@ class _Fitting:
         return chars <= _LONGEST_TOKEN * self.tokens
 
     def _is_work(self) -> bool:
-        """Whether it is a conversation in which an agent works, by how much is named in it."""
-        if not self.material.has_messages:
+        """Whether it is a conversation in which an agent works: with tools, and with much that is
+        named. Somebody who talks about code asks for what was said, as in any other talk."""
+        said = remarks([unit.message for unit in self.material.units if unit.message])
+        if not any(remark.voice in ("call", "result") for remark in said):
             return False
         chars = names = 0
         for unit in self.material.units:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ _TEXT_KEYS = ("text", "content", "body", "message", "description")
 _SPEAKER_KEYS = ("speaker", "author", "sender", "from", "user")
 _DATE_KEYS = ("date", "timestamp", "created_at", "created", "datetime", "time")
 _SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id", "thread")
+# A number between these, of 1990 and of 2100, is a moment in seconds and no other number.
+_EPOCH_SECONDS = 631_152_000
+_LATEST_SECONDS = 4_102_444_800
 _TITLE_KEYS = ("title", "subject")
 _SOURCE_KEYS = ("path", "source", "url", "file", "filename")
 _OWN_KEYS = frozenset((*_SPEAKER_KEYS, *_DATE_KEYS, *_SESSION_KEYS, "id", "text", "kind", "title"))
@@ -67,11 +71,6 @@ class Material:
 
     units: list[Unit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def has_messages(self) -> bool:
-        """Whether any of it was said by somebody with a role."""
-        return any(unit.message is not None for unit in self.units)
 
 
 def read_material(given: object) -> Material:
@@ -237,7 +236,12 @@ def _first(value: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 
 def _date(value: Mapping[str, Any]) -> str:
-    found = _first(value, _DATE_KEYS)
+    """A date as ISO text, or in the words it was given in."""
+    for key in _DATE_KEYS:
+        seconds = value.get(key)
+        if isinstance(seconds, int | float) and _EPOCH_SECONDS < seconds < _LATEST_SECONDS:
+            return datetime.fromtimestamp(seconds, UTC).isoformat()
+    found = _one_line(_first(value, _DATE_KEYS))
     return iso(found) or found[:40]
 
 

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.message import Message, Role, Text, ToolResult
+from foreword.pattern import lazy_pattern
 from foreword.questions.material import Unit
 from foreword.questions.passages import Slot
 from foreword.section import Entry
 from foreword.text.omission_mark import GAP
 
+_ISO_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d(?:T|\Z)")
 KeptSlots = Mapping[int, Sequence[Slot]]
 """What is kept: passages of units by the unit's place, both in order."""
 
@@ -66,8 +68,8 @@ class TurnWriter:
             unit = units[at]
             if _says_something(units[before + 1 : at]):
                 lines.append(GAP)
-            if unit.date and unit.date[:10] != date:
-                date = unit.date[:10]
+            if unit.date and _day_of(unit.date) != date:
+                date = _day_of(unit.date)
                 lines.append(f"({date})")
             lines.append(self._turn(unit, unit_text(unit, own)))
             before = at
@@ -82,6 +84,11 @@ class TurnWriter:
             if unit.text.strip():
                 whole[at] = [Slot(unit=at, text=unit.text)]
         return self.text(units, whole)
+
+
+def _day_of(date: str) -> str:
+    """The day of an ISO date; any other date as it is."""
+    return date[:10] if _ISO_DAY.match(date) else date
 
 
 def _says_something(units: Iterable[Unit]) -> bool:

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from math import isqrt
 
 from foreword.relevance import token_table
+from foreword.relevance.dates import asked_days, day_number
 from foreword.relevance.late_interaction import closeness
 from foreword.relevance.neighbours import spread
 from foreword.relevance.passage import Passage
 from foreword.relevance.question import Question, read_question
 from foreword.relevance.statistics import Statistics, collect
-from foreword.relevance.terms import passage_terms
+from foreword.relevance.terms import passage_terms, terms
 
 # A match by itself, with the few turns around it, and with the stretch of talk it is in. Measured
 # on 60 questions about meetings at 2,000 tokens: evidence kept is 28% by the match alone, 51% with
@@ -30,6 +31,13 @@ FAR_DECAY = 942  # a half is left at about the eighth
 # Passages that are compared by meaning. Measured on the same questions: a point less evidence with
 # 150, the same with double; a question of ten words to so many turns takes about 0.04 s.
 MOST_CANDIDATES = 600
+# Of the best match, what being said on a day that the question names is worth: a fourth, so that a
+# word of the question outweighs it, and any turn of that day outweighs one of another without one.
+DATED_SHARE = 4
+# A speaker's name in the question is mostly about who says it: in the words of others it is a
+# greeting, so it counts a third there; and a match by that speaker counts a fourth more.
+SPEAKER_DAMPING = 3
+TITLE_SHARE = 3  # fourths of what a word in the text is worth; of a heading it is two
 _MATCH = 1 << 16  # what the best match gets, lexical and by meaning
 _FULL = 1 << 20  # what the best passage of each kind gets
 
@@ -40,13 +48,15 @@ def rank(
     *,
     statistics: Statistics | None = None,
     semantic: bool = True,
+    today: str = "",
 ) -> list[int]:
     """A score for each passage: 0 for what has nothing to do with the question, higher is better.
 
     Without `statistics` the passages are the whole collection. With them the passages may be the
     candidates that an index found, with neighbours or without; scores compare within one call.
     Where numpy is installed (`foreword[semantic]`), the best of them are compared by the meaning of
-    their words as well, unless `semantic` is off.
+    their words as well, unless `semantic` is off. `today` is what `last week` is counted from, else
+    the newest date of a passage.
     """
     asked = read_question(question) if isinstance(question, str) else question
     if not passages or not asked.weights:
@@ -55,6 +65,7 @@ def rank(
     matches = _matches(passages, asked, known)
     if semantic:
         matches = _with_meaning(matches, passages, asked, known)
+    matches = _with_dates(matches, passages, asked, today)
     own = [_sharpened(score) for score in matches]
     near = spread(own, passages, NEAR_DECAY)
     far = spread(own, passages, FAR_DECAY)
@@ -86,6 +97,30 @@ def _with_meaning(
     return total
 
 
+def _with_dates(
+    matches: list[int], passages: Sequence[Passage], asked: Question, today: str
+) -> list[int]:
+    """The matches with more for what was said in the days that the question names."""
+    days = [day_number(passage.date) if passage.date else None for passage in passages]
+    known = [day for day in days if day is not None]
+    if not known:
+        return matches
+    now = day_number(today) if today else None
+    wanted = asked_days(asked.text, max(known) if now is None else now)
+    inside: list[int] = []
+    for at, day in enumerate(days):
+        if day is not None and any(first <= day <= last for first, last in wanted):
+            inside.append(at)
+    # Days in which half of everything was said single nothing out.
+    if not inside or 2 * len(inside) > len(passages):
+        return matches
+    dated = list(matches)
+    best = max(matches) or _MATCH
+    for at in inside:
+        dated[at] += dated[at] // 2 + best // DATED_SHARE
+    return dated
+
+
 def best_first(scores: Sequence[int]) -> list[int]:
     """The places of all scores above 0, the best first; of equal ones the earlier first."""
     places = [at for at, score in enumerate(scores) if score > 0]
@@ -93,24 +128,51 @@ def best_first(scores: Sequence[int]) -> list[int]:
 
 
 def _matches(passages: Sequence[Passage], asked: Question, known: Statistics) -> list[int]:
-    """BM25 of each passage by itself."""
-    worth = {term: weight * known.rarity(term) for term, weight in asked.weights.items()}
+    """BM25 of each passage by itself, and what it is called and who says it."""
+    speakers = _asked_speakers(passages, asked)
+    worth: dict[str, int] = {}
+    for term, weight in asked.weights.items():
+        worth[term] = weight * known.rarity(term)
+        if any(term in names for names in speakers.values()):
+            worth[term] //= SPEAKER_DAMPING
     length = max(1, known.length)
     count = max(1, known.passages)
     scores: list[int] = []
     for passage in passages:
         found = passage_terms(passage)
         wanted = Counter([term for term in found if term in worth])
-        if not wanted:
-            scores.append(0)
-            continue
         # k1 = 1.2 and b = 3/4, all multiplied by 1000 and by the length of the collection
         damping = 300 * length + 900 * len(found) * count
         score = 0
         for term, uses in wanted.items():
             score += worth[term] * 2200 * uses * length // (1000 * uses * length + damping)
+        for names, share in ((_title_terms(passage), TITLE_SHARE), (_headings(passage), 2)):
+            score += sum([worth[term] for term in names if term in worth]) * share // 4
+        if score and passage.speaker in speakers:
+            score += score // 4
         scores.append(score)
     return scores
+
+
+def _asked_speakers(passages: Sequence[Passage], asked: Question) -> dict[str, set[str]]:
+    """The speakers that the question names, with the terms of their names."""
+    found: dict[str, set[str]] = {}
+    for speaker in {passage.speaker for passage in passages}:
+        names = set(terms(speaker))
+        if names and names <= asked.weights.keys():
+            found[speaker] = names
+    return found
+
+
+def _title_terms(passage: Passage) -> set[str]:
+    """What a passage's document is called: its title, and the last two parts of its path."""
+    if not passage.title and not passage.path:
+        return set()
+    return set(terms(f"{passage.title} {' '.join(passage.path.split('/')[-2:])}"))
+
+
+def _headings(passage: Passage) -> set[str]:
+    return set(terms(" ".join(passage.headings))) if passage.headings else set()
 
 
 def _sharpened(score: int) -> int:
