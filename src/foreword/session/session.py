@@ -9,12 +9,13 @@ the same time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Never, Self
 
 from foreword import tokens
 from foreword.context.explain import Explanation, explain_package, no_context
+from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
 from foreword.formats.objects import is_plain

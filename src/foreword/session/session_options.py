@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from foreword import tokens
+from foreword.dataclass import dataclass
 from foreword.engine.package import CONVERSATION
 from foreword.engine.render import scale_of_tags
 from foreword.errors import EssentialsTooLarge, UnknownName, UsageError

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from foreword.dataclass import dataclass
 from foreword.message import Message, OpenCalls, Thinking
 
 
