@@ -8,12 +8,15 @@ here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from foreword.engine.package import Package
 from foreword.engine.render import Scale
 from foreword.engine.report import Check, Report
 from foreword.section import Choice
-from foreword.text.line_check import LineCheck, check_lines
+
+if TYPE_CHECKING:
+    from foreword.text.line_check import LineCheck
 
 INTERFACE = "interface"
 NOTHING = "nothing came in"
@@ -85,6 +88,8 @@ def _cuts_keep_structure(report: Report) -> Check:
 
 
 def _line_check(choice: Choice, scale: Scale) -> LineCheck:
+    from foreword.text.line_check import check_lines  # only where something was cut
+
     section = choice.section
     original = scale.with_frame(section, scale.safe(section.text, section.origin))
     return check_lines(original, choice.body.text)

@@ -13,9 +13,6 @@ from dataclasses import replace
 from foreword.engine.render import Scale, turn_text
 from foreword.message import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
-from foreword.text import cut
-from foreword.text.content_type import content_type
-from foreword.text.lead import lead
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
 from foreword.tokens import Counter
 
@@ -32,7 +29,7 @@ WHOLE_TOKENS = 60
 # For the least of a text without a sentence to lead with: a line or two of code, and the mark.
 LEAST_TOKENS = 90
 VIEWS: tuple[Form, ...] = ("regions", "outline")  # made by whoever read the section
-CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "excerpt": cut.excerpt}
+CUTS: tuple[Form, ...] = ("summary", "relevant", "excerpt")  # what `text.cut` makes
 
 
 def full(section: Section, scale: Scale) -> Body:
@@ -158,6 +155,9 @@ def is_short(section: Section, scale: Scale) -> bool:
 
 def _lead(section: Section, scale: Scale) -> Body | None:
     """What a text leads with, and a mark for the rest."""
+    from foreword.text.content_type import content_type  # like `cut`, for what does not fit
+    from foreword.text.lead import lead
+
     opening = lead(section.text)
     if opening is None or content_type(section.text, _file_name(section)) != "markdown":
         return None
@@ -181,7 +181,7 @@ def _least_cut(section: Section, scale: Scale) -> Body | None:
 
 def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
     text = scale.safe(section.text, section.origin)
-    shorten = CUTS.get(form, cut.excerpt)
+    shorten = _cut_to(form)
     mark = recall_mark(section.handle, scale.counter)
     shorter = shorten(
         text, room, scale.counter.measure, mark, query=scale.task, name=_file_name(section)
@@ -192,6 +192,16 @@ def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
         text=scale.with_frame(section, scale.safe(shorter, section.origin)),
         form=form if shorter != text else "full",
     )
+
+
+def _cut_to(form: Form) -> Cut:
+    """How a text is cut to a form; loaded only where something does not fit, for a tenth of the
+    modules of a context are for that."""
+    from foreword.text import cut
+
+    if form == "summary":
+        return cut.summary
+    return cut.relevant if form == "relevant" else cut.excerpt
 
 
 def _file_name(section: Section) -> str:
@@ -276,7 +286,7 @@ def shorter_entry(section: Section, entry: Entry, room: int, scale: Scale) -> En
         # What is longest is cut to what the shorter ones leave of the room.
         others = sum(scale.counter.measure(other) for _, _, other in parts[place + 1 :])
         marked = scale.counter.measure(_words_of(least, row, at))
-        shorter = cut.excerpt(
+        shorter = _cut_to("excerpt")(
             words, max(spare + marked - others, marked), scale.counter.measure, mark
         )
         if shorter is None:
