@@ -134,6 +134,7 @@ def test_the_table_has_everything_that_the_faces_offer_under_its_own_name() -> N
         "clear_variable",
         "clear_all_variables",
         "recall",
+        "recall_messages",
     }
     for operation in OPERATIONS.values():
         assert endpoints_of(operation), operation.name

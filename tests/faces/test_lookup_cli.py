@@ -69,10 +69,15 @@ def test_bad_input_is_one_error_with_a_hint(
     assert hint in ran.err.partition("hint:")[2]
 
 
-def test_a_recipe_without_documents_says_so(project: Path) -> None:
+def test_a_recipe_without_documents_finds_what_is_written_and_says_so_where_nothing_is(
+    project: Path, tmp_path: Path
+) -> None:
     ran = foreword("lookup", "firing", "--recipe", "director", cwd=project)
+    assert ran.code == 0
+    assert "# docs/firing.md" in ran.out
+    ran = foreword("lookup", "firing", "--recipe", "director", cwd=tmp_path)
     assert ran.code == 2
-    assert "Traceback" not in ran.err
+    assert "says nothing about documents" in ran.err
 
 
 def test_a_phase_is_assembled_from_the_command_line(project: Path) -> None:

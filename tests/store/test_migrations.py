@@ -180,9 +180,11 @@ def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path) -> None
             here |= {(table, row[1]) for row in sqlite.rows(f"PRAGMA table_info({table})")}
     there = {(table, column) for table, column, *_ in schema_of_postgres(url)[0]}
     assert {(table, column) for table, column in there - here if column != "data"} == {
-        ("schema_version", "version")
+        ("schema_version", "version"),
+        ("search_words", "rowid"),  # which every table of SQLite has without being told
     }
-    assert here - there == set()
+    # FTS5 keeps its index in tables of its own
+    assert {table for table, _ in here - there if not table.startswith("search_words_")} == set()
 
 
 def test_keys_are_compared_by_their_bytes_whatever_the_language_of_the_database() -> None:

@@ -7,10 +7,9 @@ was cut.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
 
 from foreword.context import assemble
 from foreword.dataclass import dataclass
@@ -21,15 +20,19 @@ from foreword.errors import AmbiguousName, BadBudget, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.plan.artifact_names import NAME
 from foreword.recipe.budget import choose_counter, whole_number
-from foreword.section import Budget, Rank, Rule, Section
+from foreword.relevance import read_question
+from foreword.search import documents as document_index
+from foreword.search.documents import FoundDocument
+from foreword.section import Budget, Form, Rank, Rule, Section, Share
 from foreword.sources import files
 from foreword.sources.documents import Document, find_namesakes, is_called
-from foreword.sources.front_matter import front_matter, without_front_matter
 from foreword.sources.library import RECIPE, Library, lookup_library
 from foreword.store import artifacts as artifacts_kept
+from foreword.store import project_stores
+from foreword.store.database import Database
 from foreword.store.paths import is_there
+from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database, place_of
-from foreword.text import lines, marks, relevance
 from foreword.tokens import Counter
 
 # A page or two: an agent that looks something up in the middle of its work has little room to
@@ -39,19 +42,15 @@ ANSWER_TOKENS = 1_000
 MOST_DOCUMENTS = 3
 # Of the best score: what is less to the point is left alone, and what only lies beside it.
 SMALLEST_SHARE = 0.35
-# Documents are scored in parts of about two pages, so that a long one is judged by its best page.
-PART_CHARS = 4_000
-# Of a document's title and of its headings, beside 1 for its best part. Measured with 30 questions
-# to a real project of 95 documents: 19 are answered first without them, 27 with these, 27 with 0.5
-# and 0.5, 26 with 0.7 and 0.3; two of the 30 have no answer there.
-TITLE_WEIGHT = 0.5
-HEADINGS_WEIGHT = 0.3
+# Of the room, kept for each document of an answer: else a long one leaves nothing of those behind
+# it, and one of them may be what was meant. More would be taken from the first, which it mostly is.
+LEAST_SHARE = 0.2
+FRAME_TOKENS = 25  # around each document: its tags and the line with its path
+# Tokens: what is cut to fewer is no answer, and the first may have all the room.
+SMALLEST_ANSWER = 400
 ARTIFACT = "artifact"
 # of what a phase hands on: an artifact's name, or the phase's own where it gives it none
 _SHAPE = lazy_pattern(rf"{NAME}|phase \d{{1,4}}[a-z]?")
-_HEADING_TEXT = lazy_pattern(r"^#{1,3}[ \t]+(?P<text>[^\n]{1,200})", re.MULTILINE)
-_NOT_WORDS = lazy_pattern(r"[\W_]+")
-_HEADING = lazy_pattern(r"^(?=#{2,6}[ \t])", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,6 @@ class _Candidate:
     name: str
     source: str
     text: str
-    described: str = ""  # in its front matter, by which it is found and which nobody reads
     raw: bytes | None = None
 
 
@@ -75,6 +73,7 @@ def lookup(
     artifacts: Mapping[str, str] | None = None,
     recipe: str = RECIPE,
     db: str | None = None,
+    index: Database | None = None,
     save: bool = True,
 ) -> Package:
     """A document of the project by its name or path, or the few that have most to do with a
@@ -83,7 +82,8 @@ def lookup(
     `kind` narrows it to one kind of document; `artifacts` are texts by name that are within reach,
     too, instead of those in the store (`db`, else the root's own), of which the newest of a name is
     found. Nothing that fits is an `UnknownName` with what there is; a name such as FEAT-1 is never
-    taken as a question.
+    taken as a question. The index of the documents is kept in the root's store, or in `index`, a
+    store that is open; without `save` and without that, it is made anew.
     """
     if not wanted.strip():
         raise UsageError(
@@ -106,7 +106,11 @@ def lookup(
     if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
         raise UnknownName(ARTIFACT, name, artifacts)
     if not found:
-        found, unread = _by_meaning(wanted, library, kinds, artifacts)
+        if save and index is None and library.documents:
+            with project_stores.open_store(library.root) as index:
+                found, unread = _by_meaning(wanted, library, kinds, artifacts, index)
+        else:
+            found, unread = _by_meaning(wanted, library, kinds, artifacts, index)
         notes += unread
     if not found:
         library.check()
@@ -166,91 +170,51 @@ def _choose(name: str, kind: str, library: Library) -> Document | None:
 
 
 def _by_meaning(
-    wanted: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]
+    wanted: str,
+    library: Library,
+    kinds: tuple[str, ...],
+    artifacts: Mapping[str, str],
+    index: Database | None,
 ) -> tuple[list[_Candidate], list[str]]:
     """The documents that have most to do with a question, and a note where not all of them could
     be looked into."""
     if _is_path(wanted):
         return [], []
-    candidates, left_out = _candidates(library, kinds)
-    if ARTIFACT in kinds:
-        for name, text in artifacts.items():
-            candidates.append(_Candidate(kind=ARTIFACT, name=name, source=name, text=text))
-    scores = _scores(candidates, wanted)
-    best = max(scores, default=0.0)
+    documents = [document for document in library.documents if document.kind in kinds]
+    others = artifacts if ARTIFACT in kinds else {}
+    allowance = files.Allowance(files=files.MOST_FOUND)
+
+    def read(document: Document) -> files.File | files.Skip:
+        return allowance.read(library.root, document.path, reader=library.file)
+
+    with nullcontext(index) if index is not None else closing(Sqlite.in_memory()) as db:
+        known, unread = document_index.take_in(db, library.root, documents, read)
+        answers = document_index.find(db, known, read_question(wanted), others)
     found = list[_Candidate]()
-    for place in sorted(range(len(candidates)), key=lambda place: (-scores[place], place)):
-        if best and scores[place] >= SMALLEST_SHARE * best:
-            found.append(candidates[place])
+    for answer in answers[:MOST_DOCUMENTS]:
+        if answer.score < SMALLEST_SHARE * answers[0].score:
+            break
+        candidate = _found_candidate(library, answer, others)
+        if candidate is not None:
+            found.append(candidate)
     notes = list[str]()
+    left_out = sum(skip.reason == files.PAST_LIMIT for skip in unread)
     if left_out:
         notes.append(
             f"{left_out:,} documents were not looked into: {files.PAST_LIMIT}; give --kind"
         )
-    return found[:MOST_DOCUMENTS], notes
+    return found, notes
 
 
-def _candidates(library: Library, kinds: tuple[str, ...]) -> tuple[list[_Candidate], int]:
-    """The documents of the kinds, and how many more there are than may be read."""
-    candidates = list[_Candidate]()
-    left_out = 0
-    allowance = files.Allowance(files=files.MOST_FOUND)
-    for document in library.documents:
-        if document.kind not in kinds:
-            continue
-        file = allowance.read(library.root, document.path, reader=library.file)
-        if isinstance(file, files.File):
-            candidates.append(_candidate(document, file))
-        elif file.reason == files.PAST_LIMIT:
-            left_out += 1
-    return candidates, left_out
-
-
-def _scores(candidates: Sequence[_Candidate], wanted: str) -> list[float]:
-    """Each document by its best part, so that a long one with the answer in it is not behind a
-    short one without; and by what it is called and what its headings say, since what a document is
-    about outweighs what it mentions."""
-    texts = list[str]()
-    places = list[int]()  # of each text, that of its document
-    for place, candidate in enumerate(candidates):
-        for part in _parts(candidate):
-            texts.append(part)
-            places.append(place)
-    best = [0.0] * len(candidates)
-    for place, score in zip(places, relevance.rank(texts, wanted), strict=True):
-        best[place] = max(best[place], score)
-    titles = relevance.rank([_title(candidate) for candidate in candidates], wanted)
-    headings = relevance.rank([_headings(candidate) for candidate in candidates], wanted)
-    weighted = ((best, 1.0), (titles, TITLE_WEIGHT), (headings, HEADINGS_WEIGHT))
-    total = [0.0] * len(candidates)
-    for scores, weight in weighted:
-        highest = max(scores, default=0.0) or 1.0
-        for place, score in enumerate(scores):
-            total[place] += weight * score / highest
-    return total
-
-
-def _title(candidate: _Candidate) -> str:
-    """What a document is called: its name, its folder where the name says nothing, its title."""
-    path = PurePosixPath(candidate.source)
-    name = path.parent.name if path.stem == "instructions" else path.stem
-    first = _HEADING_TEXT.search(candidate.text)
-    title = first["text"] if first else ""
-    return f"{_NOT_WORDS.sub(' ', name)}\n{title}\n{candidate.described}"
-
-
-def _headings(candidate: _Candidate) -> str:
-    found = [match["text"] for match in _HEADING_TEXT.finditer(candidate.text)]
-    return "\n".join([_title(candidate), *found])
-
-
-def _parts(candidate: _Candidate) -> Iterator[str]:
-    """A document by its headings, in parts of some length; its name stands in front of the
-    first."""
-    text = f"`{candidate.source}` {candidate.name}\n{candidate.described}\n{candidate.text}"
-    for section in _HEADING.split(text):
-        for at in range(0, len(section), PART_CHARS):
-            yield section[at : at + PART_CHARS]
+def _found_candidate(
+    library: Library, answer: FoundDocument, others: Mapping[str, str]
+) -> _Candidate | None:
+    """What was found, read; nothing where it has gone meanwhile."""
+    if answer.document is None:
+        name = answer.name
+        return _Candidate(kind=ARTIFACT, name=name, source=name, text=others[name])
+    file = library.read(answer.document)
+    return _candidate(answer.document, file) if isinstance(file, files.File) else None
 
 
 def _is_path(wanted: str) -> bool:
@@ -261,18 +225,26 @@ def _is_path(wanted: str) -> bool:
 
 
 def _candidate(document: Document, file: files.File) -> _Candidate:
-    text = lines.with_newlines(file.text)
-    is_markdown = document.path.endswith(".md")
-    plain = marks.plain(without_front_matter(text)) if is_markdown else text
-    description = front_matter(text)[0].get("description", "") if is_markdown else ""
+    shown = document_index.document_text(document, file)
     return _Candidate(
         kind=document.kind,
         name=document.name,
         source=document.path,
-        text=plain,
-        described=description if isinstance(description, str) else "",
-        raw=file.raw if plain == text else None,
+        text=shown.text,
+        raw=shown.raw,
     )
+
+
+def _rooms(sizes: Sequence[int], tokens: int) -> list[int]:
+    """The room for each document of an answer: its least share, then what is left in their
+    order."""
+    rooms = [min(size, int(tokens * LEAST_SHARE)) for size in sizes]
+    left = tokens - sum(rooms)
+    for place, size in enumerate(sizes):
+        more = max(0, min(left, size - rooms[place]))
+        rooms[place] += more
+        left -= more
+    return rooms
 
 
 def _answer(
@@ -284,9 +256,12 @@ def _answer(
     notes: Sequence[str],
 ) -> Package:
     """The documents found; they share the room, the first one first."""
-    rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
+    forms: tuple[Form, ...] = ("full", "relevant", "excerpt", "reference", "gone")
+    sizes = [counter.count(candidate.text) + FRAME_TOKENS for candidate in found]
     sections = list[Section]()
     for place, candidate in enumerate(found):
+        cap = Share(of="tokens", value=_rooms(sizes, tokens)[place])
+        rule = Rule(tier=3, forms=forms, cap=cap if tokens >= SMALLEST_ANSWER else None)
         section = Section(
             tag=candidate.kind,
             text=candidate.text,

@@ -9,7 +9,7 @@ browser that they work.
 Every message you get carries the state as it is now: the plan, the workflow's nodes, its \
 variables, the open tabs. Trust it over anything said earlier, and never ask for what it already \
 shows. Long values are shown by their beginning (get_workflow_variable has the whole), older \
-messages may be summed up or left out (recall has them, by handle).
+messages may be summed up or left out (recall has them by handle, recall_messages by a question).
 
 How to work:
 1. Understand what is wanted, and what is forbidden. Ask when something decisive is missing, and \

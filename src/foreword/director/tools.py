@@ -17,7 +17,7 @@ from pydantic import Field
 from foreword.director import debug_tools, node_tools, runner, scout
 from foreword.director.tool import Answer, Arguments, DirectorTool, Run, ToolText
 from foreword.director.tool_context import ToolContext
-from foreword.operations import contexts, plans, variables
+from foreword.operations import contexts, conversations, plans, variables
 from foreword.operations.operation import AnyOperation, OperationInput
 from foreword.operations.sessions import NodeChoice
 from foreword.plan.action_words import outline
@@ -203,6 +203,7 @@ _ALL = (
     _operation_tool(variables.CLEAR_VARIABLE),
     _operation_tool(variables.CLEAR_ALL_VARIABLES, "The user's, too."),
     _operation_tool(contexts.RECALL),
+    _operation_tool(conversations.RECALL_MESSAGES),
 )
 
 TOOLS: dict[str, DirectorTool] = {tool.name: tool for tool in _ALL}

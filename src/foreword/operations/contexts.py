@@ -155,6 +155,7 @@ def lookup(project: Project, given: DocumentRequest) -> ContextAnswer:
         budget=given.budget,
         counter=given.counter,
         recipe=recipe_inside(project.root, given.recipe or RECIPE),
+        index=project.store,
         save=False,
     )
     return save_and_answer(project.store, package)

@@ -20,7 +20,14 @@ from foreword.errors import UnknownName
 from foreword.formats import to_openai
 from foreword.message import Kind
 from foreword.operations.fitted_values import IfAny, PackageBill, bill_fields
-from foreword.operations.operation import NoInput, Operation, OperationInput, Tokens, example
+from foreword.operations.operation import (
+    Name,
+    NoInput,
+    Operation,
+    OperationInput,
+    Tokens,
+    example,
+)
 from foreword.operations.paging import Listing, Page, PageInput
 from foreword.secrets.known_values import KnownValues
 from foreword.session.compaction import Compaction
@@ -120,6 +127,17 @@ class CompressionTarget(OperationInput):
     preview: bool = Field(False, description="Say what would happen; change nothing.")
 
 
+class MessageQuestion(OperationInput):
+    """What to recall of what was said."""
+
+    model_config = example({"question": "why did we drop the retry loop?", "budget": 1500})
+
+    question: Name = Field(description="What was said about it, word for word.")
+    budget: Tokens | None = Field(
+        None, description="The most tokens the answer may have; else 1,500."
+    )
+
+
 class LogLength(OperationInput):
     """How much of the usage log."""
 
@@ -175,6 +193,13 @@ class CallContext(PackageBill):
     text: IfAny[str] = None
     messages: IfAny[dict[str, Any] | list[dict[str, Any]]] = None
     report: IfAny[dict[str, Any]] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledMessages(PackageBill):
+    """What was said about a question: messages in their order, with numbers, dates and handles."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,6 +333,13 @@ def _call_context(package: Package, given: CallPreview) -> CallContext:
     return CallContext(text=package.text, report=report, **bill)
 
 
+def recall_messages(session: Session, given: MessageQuestion) -> RecalledMessages:
+    """Say what was said about a question in the whole conversation, summed up since or not: word
+    for word, with the numbers of messages, within a budget of tokens."""
+    package = session.recall(given.question, given.budget)
+    return RecalledMessages(text=package.text, **bill_fields(package))
+
+
 def compress_session(session: Session, given: CompressionTarget) -> CompactionResult:
     """Put a summary in place of the older messages, or say what that would come to."""
     made = session.compress(to=given.to, question=given.question or "", preview=given.preview)
@@ -340,6 +372,7 @@ SYNC_MESSAGES = Operation(
 LIST_MESSAGES = Operation(run=list_messages, scope="conversation")
 PREVIEW_CONTEXT = Operation(run=preview_context, scope="conversation", is_slow=True)
 SESSION_CONTEXT = Operation(run=session_context, scope="conversation", access="adds", is_slow=True)
+RECALL_MESSAGES = Operation(run=recall_messages, scope="conversation", is_slow=True)
 COMPRESS_SESSION = Operation(
     run=compress_session, scope="conversation", access="replaces", is_slow=True
 )
@@ -352,6 +385,7 @@ OPERATIONS = (
     LIST_MESSAGES,
     PREVIEW_CONTEXT,
     SESSION_CONTEXT,
+    RECALL_MESSAGES,
     COMPRESS_SESSION,
     UNDO_COMPRESSION,
     LIST_COMPRESSIONS,

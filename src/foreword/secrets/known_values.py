@@ -50,6 +50,11 @@ class KnownValues:
     def __bool__(self) -> bool:
         return bool(self._known)
 
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Every way in which one of them may be written."""
+        return self._spellings
+
     def learn(self, values: Iterable[object]) -> None:
         """Take in everything that is secret in these values."""
         texts: set[str] = set()

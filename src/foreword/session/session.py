@@ -452,6 +452,41 @@ class Session(WorkflowState):
         shown of a history."""
         return self._parts.current_secrets()
 
+    # --- what was said ----------------------------------------------------------------------------
+
+    def recall(
+        self,
+        question: str,
+        budget: int | str | None = None,
+        *,
+        progress: Callable[[int], None] = lambda count: None,
+    ) -> Package:
+        """What was said about a question, from all that is kept of the workflow's conversations,
+        compressed or not: verbatim, with the numbers and dates of the messages, the gaps between
+        them marked, never over the budget.
+
+        Nothing said about it is a package without text. `progress` is told of messages that are
+        taken into the index first: those of an old store at its first question.
+        """
+        from foreword.session.recall import recall  # not for those who never ask
+
+        return recall(
+            self.db,
+            workflow=self.workflow,
+            conversation=self.conversation,
+            secrets=self.secrets(),
+            counter=self._writer.scale.counter,
+            question=question,
+            budget=budget,
+            progress=progress,
+        )
+
+    def waiting_messages(self) -> int:
+        """How many messages the next `recall` takes into the index before it answers."""
+        from foreword.session.recall import waiting_messages
+
+        return waiting_messages(self.db, self.workflow)
+
     # --- size and compression ---------------------------------------------------------------------
 
     def size_tokens(self) -> int:

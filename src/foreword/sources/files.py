@@ -13,6 +13,7 @@ import os
 import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal, overload
@@ -230,6 +231,7 @@ def natural(path: str) -> tuple[tuple[tuple[str | int, ...], ...], str]:
     return tuple(_natural_name(name) for name in path.split("/")), path
 
 
+@lru_cache(maxsize=16_384)
 def _natural_name(name: str) -> tuple[str | int, ...]:
     return tuple(_number(part) for part in _DIGITS.split(name.casefold()))
 

@@ -28,6 +28,10 @@ DOC = "doc"  # the kind of what is a document by being named in a section
 # in place of a name
 NEWEST = "newest"
 NONE = "none"
+# What people write in a project, in folders such as `.planning`, too.
+WRITTEN = tuple(
+    f"{folder}**/*.{ending}" for folder in ("", ".*/") for ending in ("md", "mdx", "rst")
+)
 # Kinds that a project's own description names: what it is written in is so with documents or
 # without.
 DESCRIBED = frozenset(("language",))
@@ -231,9 +235,12 @@ def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
 
 def lookup_library(root: str | Path, recipe: str = RECIPE) -> Library:
     """The documents that can be looked up in a project: those of the recipe, and the files that the
-    sections of that recipe, or where none was named of the project's own recipes, are made of."""
+    sections of that recipe, or where none was named of the project's own recipes, are made of. A
+    recipe that has no documents there leaves all that is written in the project."""
     library = library_of(root, recipe)
     patterns = list[str]()
+    if not library.documents:
+        patterns += WRITTEN
     for name in _own_recipes(library.root) if recipe == RECIPE else [recipe]:
         patterns += _file_patterns(load(name, library.root))
     known = library.recipe.documents

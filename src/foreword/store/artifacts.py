@@ -94,6 +94,12 @@ def artifacts_of(db: Database, run: str) -> list[Artifact]:
     return [_artifact(row) for row in rows]
 
 
+def every_artifact(db: Database) -> list[Artifact]:
+    """Every artifact of every run, in the order they were kept."""
+    rows = db.rows(f"SELECT {COLUMNS} FROM artifacts ORDER BY created, run, name")
+    return [_artifact(row) for row in rows]
+
+
 def of_task(db: Database, task: str) -> list[Artifact]:
     """The newest artifact of each name over all runs of a task, in the order they were kept."""
     rows = db.rows(

@@ -38,6 +38,10 @@ class Database(Protocol):
     def read_only(self) -> bool:
         """Whether nothing can be written to it."""
 
+    @property
+    def has_word(self) -> str:
+        """The condition that an entry of the search index has a word, `?` for it."""
+
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """Run one statement, `?` for each value, and return its rows."""
 

@@ -20,6 +20,11 @@ SQLITE = {
     "message": "TEXT",
     "keyed": "WITHOUT ROWID",
     "data": "",
+    # Fed with terms that `search_index` has made: a tokenizer has nothing to do but to part them.
+    "search_words": (
+        "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', contentless_delete=1,"
+        " detail=none, tokenize='ascii')"
+    ),
 }
 # What people write is kept as they wrote it, in `written`; `data` is the same for SQL to look into.
 # jsonb forgets the order of keys and takes neither NUL nor half characters, so it can't be the
@@ -34,6 +39,10 @@ POSTGRES = {
     "data": (
         ", data jsonb GENERATED ALWAYS AS (regexp_replace(written,"
         " '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g')::jsonb) STORED"
+    ),
+    "search_words": (
+        "CREATE TABLE search_words (rowid bigint PRIMARY KEY, words tsvector NOT NULL);\n"
+        "CREATE INDEX search_words_in ON search_words USING gin (words)"
     ),
 }
 
@@ -254,6 +263,26 @@ CREATE TABLE client_messages (
     chain TEXT NOT NULL,
     PRIMARY KEY (conversation, place)
 ) {keyed};
+""",
+    """
+CREATE TABLE search_sources (
+    id {id},
+    kind {key} NOT NULL,
+    name {key} NOT NULL,
+    stamp TEXT NOT NULL,
+    about TEXT NOT NULL,
+    last {number} NOT NULL,
+    entries {number} NOT NULL,
+    terms {number} NOT NULL,
+    UNIQUE (kind, name)
+);
+CREATE TABLE search_entries (
+    id {number} PRIMARY KEY,
+    about TEXT NOT NULL,
+    body TEXT NOT NULL
+);
+{search_words};
+CREATE INDEX messages_in_branches ON messages (conversation, seq, branch) WHERE branch > 0;
 """,
 )
 NEWEST = len(MIGRATIONS)

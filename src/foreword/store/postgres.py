@@ -30,6 +30,8 @@ PORTS = lazy_pattern(r"[\d,]*")  # of several servers, with commas
 class Postgres:
     """A connection to one database, its schema in today's form."""
 
+    has_word = "words @@ CAST(? AS tsquery)"
+
     def __init__(self, url: str) -> None:
         self._settings = _settings(url)
         self.name = _address_without_password(self._settings)

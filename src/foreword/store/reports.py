@@ -93,6 +93,13 @@ def save_report(
     return int(number)
 
 
+def reports_after(db: Database, number: int) -> list[StoredReport]:
+    """The reports behind one, the oldest first; what can't be read as a report is left out."""
+    rows = db.rows("SELECT id, created, report FROM reports WHERE id > ? ORDER BY id", (number,))
+    read = [_read_report(own, created, text) for own, created, text in rows]
+    return [report for report in read if report is not None]
+
+
 def newest_reports(db: Database, limit: int = 20) -> list[StoredReport]:
     """The newest reports first; what can't be read as one is left out."""
     rows = db.rows(

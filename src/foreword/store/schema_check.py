@@ -1,9 +1,9 @@
 """A database file that may come from a stranger: what its schema and its journal may not hold.
 
 A schema can hold programs: triggers and views run when a table is used, checks and indexes call
-functions, a virtual table is code of its own. A store of ours has none of them, and its tables are
-those of its migrations, word for word. A journal left beside a file can name another file, which
-SQLite removes when it is done: ours never do.
+functions, a virtual table is code of its own. A store of ours has none of them but its search
+index, and its tables are those of its migrations, word for word. A journal left beside a file can
+name another file, which SQLite removes when it is done: ours never do.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def refuse_foreign_journal(path: Path) -> None:
 
 
 def refuse_programs(path: Path, objects: Iterable[SchemaObject]) -> None:
-    """An error where a schema holds anything but tables and indexes."""
+    """An error where a schema holds anything but tables, indexes and the search index."""
     for kind, name, sql in objects:
-        is_plain = isinstance(sql, str) and _PLAIN.match(sql)
+        is_plain = isinstance(sql, str) and (_PLAIN.match(sql) or sql == SQLITE["search_words"])
         is_automatic = sql is None and str(name).startswith("sqlite_autoindex_")
         if not is_plain and not is_automatic:
             what = f"a {kind}" if kind in ("trigger", "view") else "a virtual table or the like"

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
+from typing import Self
 
 import apsw
 
@@ -52,6 +53,8 @@ class Sqlite:
     """One store file, open and in today's form; with `read_only`, one that is there already and
     is left as it is."""
 
+    has_word = "search_words MATCH ?"
+
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self.read_only = read_only
@@ -84,6 +87,19 @@ class Sqlite:
                     with self.transaction():
                         self._db.pragma("application_id", APPLICATION_ID)
             undo.pop_all()
+
+    @classmethod
+    def in_memory(cls) -> Self:
+        """A store that is gone when it is closed: for those who keep nothing."""
+        made = cls.__new__(cls)
+        made.path = Path(":memory:")
+        made.read_only = False
+        made._turn = Lock()
+        made._error_translation = _ErrorTranslation(made.path)
+        made._columns = {}
+        made._db = apsw.Connection(":memory:")
+        migrate(made, SQLITE)
+        return made
 
     @property
     def name(self) -> str:

@@ -25,6 +25,8 @@ COUNTER = "o200k"
 # Of one answer: several pages. What an agent looks up stays in its conversation for the rest of the
 # phase, so twice as much would fill it twice as soon; the rest can be looked up by another `about`.
 MOST_TOKENS = 4_000
+# Of what is recalled: a page or two of hits, each of which has a handle.
+RECALL_TOKENS = 1_500
 _NEVER_A_DOCUMENT = lazy_pattern(rf"{NAME}|fw_[0-9a-f]+")
 # What models read as the description of the tool and of its arguments.
 _ABOUT = (
@@ -62,10 +64,33 @@ def lookup_tool(
         except UnknownName:
             if project is None or _NEVER_A_DOCUMENT.fullmatch(_without_brackets(name)):
                 raise
-        return _document_text(project, name)
+        with use_store() as store:
+            return _document_text(project, name, store)
 
     lookup.__doc__ = _ARTIFACTS_ONLY if project is None else _WITH_DOCUMENTS
     return lookup
+
+
+def recall_tool(
+    use_store: Callable[[], AbstractContextManager[Database]],
+) -> Callable[..., str]:
+    """The tool that says what was said and handed on about a question, in all that the store has
+    kept."""
+
+    def recall(question: str) -> str:
+        """Say what was said and handed on about a question earlier: word for word, with where it is
+        from.
+
+        Args:
+            question: A question, or a few words of what was said.
+        """
+        from foreword.search.search import search_store
+
+        counter = tokens.counter(COUNTER)
+        with use_store() as store:
+            return search_store(store, question, budget=RECALL_TOKENS, counter=counter)
+
+    return recall
 
 
 def artifact_text(
@@ -97,10 +122,11 @@ def artifact_text(
     return found.reference if shorter is None else shorter
 
 
-def _document_text(project: Path, name: str) -> str:
+def _document_text(project: Path, name: str, store: Database) -> str:
     from foreword.context.lookup import lookup
 
-    return lookup(name, root=project, budget=MOST_TOKENS, counter=COUNTER, save=False).text
+    found = lookup(name, root=project, budget=MOST_TOKENS, counter=COUNTER, index=store, save=False)
+    return found.text
 
 
 def _without_brackets(name: str) -> str:

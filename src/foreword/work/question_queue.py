@@ -180,12 +180,15 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
     the project's files."""
     if not question.get("artifacts_of"):
         return []
-    from foreword.work.artifact_lookup import lookup_tool
+    from foreword.work.artifact_lookup import lookup_tool, recall_tool
 
     folder = Path(str(question.get("root") or ""))
     project = folder if folder.is_absolute() and folder.is_dir() else None
     task = str(question["artifacts_of"])
-    return [lookup_tool(engine.store.use, task=task, project=project)]
+    return [
+        lookup_tool(engine.store.use, task=task, project=project),
+        recall_tool(engine.store.use),
+    ]
 
 
 def _first_answered(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:

@@ -52,6 +52,7 @@ COMMANDS = {
     "fit": "fit",
     "recall": "lookup",
     "lookup": "lookup",
+    "search": "search",
     "report": "report",
     "session": "session",
     "plan": "plan",
@@ -95,6 +96,7 @@ def cli() -> None:
       foreword assemble director --agent builder --budget 12000
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword recall fw_3f9c01d7ab52e8
+      foreword search "why did we drop the retry loop"
       foreword assemble factory --phase 3a --task .plans/014-quiet-hours.md
       foreword flow run feature --task "quiet hours" --model test
       foreword panel run code-review --diff main..feature --model test

@@ -32,6 +32,7 @@ MODULES = {
     "why": "session_pins",
     "pin": "session_pins",
     "unpin": "session_pins",
+    "recall": "session_recall",
     "usage": "session_usage",
     "compress": "session_compress",
     "expand": "session_compress",
@@ -50,6 +51,7 @@ def session() -> None:
     Examples:
       foreword session import talk.jsonl --workflow demo
       foreword session context demo --format anthropic
+      foreword session recall demo "why did we drop the retry loop"
       foreword session usage demo
     """
 

@@ -87,6 +87,12 @@ ENDPOINTS = (
         id="conversations.make_call",
         problems=(422,),
     ),
+    _get(
+        f"{SESSION}/recall",
+        conversations.RECALL_MESSAGES,
+        id="conversations.recall",
+        problems=(422,),
+    ),
     _post(f"{SESSION}/compress", conversations.COMPRESS_SESSION, id="conversations.compress"),
     _post(f"{SESSION}/undo", conversations.UNDO_COMPRESSION, id="conversations.undo"),
     _get(

@@ -208,6 +208,14 @@ def _assemble_context(server_state: ServerState, arguments: Arguments) -> Answer
     return perform(server_state, operation, arguments)
 
 
+def _recall(server_state: ServerState, arguments: Arguments) -> Answer:
+    """The original behind a handle, or what was said about a question."""
+    is_question = arguments.get("question") is not None and arguments.get("handle") is None
+    operation = conversations.RECALL_MESSAGES if is_question else contexts.RECALL
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return perform(server_state, operation, given)
+
+
 CHECKPOINT_ACTIONS: dict[str, AnyOperation] = {
     "list": checkpoints.LIST_CHECKPOINTS,
     "show": checkpoints.SHOW_CHECKPOINT,
@@ -264,7 +272,16 @@ _TOOLS = (
             )
         ),
     ),
-    _tool(contexts.RECALL),
+    McpTool(
+        name=contexts.RECALL.name,
+        about=f"{contexts.RECALL.about} Or, with a question in place of handle, what was said about"
+        " it in the workflow's conversation.",
+        run=_recall,
+        operations=(conversations.RECALL_MESSAGES, contexts.RECALL),
+        access="reads",
+        takes=WorkflowName,
+        needs=(),
+    ),
     _tool(contexts.LOOKUP, hides=("recipe", "counter")),
     McpTool(
         name="checkpoint",

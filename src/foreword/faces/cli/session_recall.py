@@ -1,0 +1,56 @@
+"""`foreword session recall`: what was said about a question, from all that is kept of a session."""
+
+from __future__ import annotations
+
+import click
+
+from foreword.faces.cli import screen
+from foreword.faces.cli.assemble import FORMATS, format_package
+from foreword.faces.cli.options import store_options
+
+
+@click.command()
+@click.argument("name")
+@click.argument("question", nargs=-1, required=True)
+@click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1500]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="xml",
+    show_default=True,
+    help="What goes to stdout.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@store_options
+def recall(
+    name: str,
+    question: tuple[str, ...],
+    budget: str | None,
+    form: str,
+    as_json: bool,
+    quiet: bool,
+    db: str | None,
+    root: str,
+) -> None:
+    """Say what was said about a question.
+
+    From the whole session, whatever was summed up since: word for word, in the order it was said,
+    with the numbers and dates of the messages. What lies between is marked, and every mark has a
+    handle that `foreword recall` takes.
+
+    \b
+    Examples:
+      foreword session recall demo "why did we drop the retry loop"
+      foreword session recall demo which port does the server use --budget 600 --json
+    """
+    from foreword.session.session import Session
+
+    with Session.open(db, name, root=root, create=False) as session:
+        waiting = session.waiting_messages()
+        with screen.progress(f"indexing {waiting:,} messages", waiting) as advance:
+            package = session.recall(" ".join(question), budget, progress=advance)
+    screen.show(format_package(package, "json" if as_json else form), nl=False)
+    if not quiet:
+        screen.show_report(package.report)

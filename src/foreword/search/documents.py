@@ -1,0 +1,285 @@
+"""The documents of a project in the index, and those that a question is about.
+
+A document is found by its parts, by what it is called and by its headings. What has not changed
+since it was taken in is not read again: its size and its time say so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from foreword.dataclass import dataclass
+from foreword.pattern import lazy_pattern
+from foreword.relevance import Question
+from foreword.search.entry_ranking import rank_texts, word_terms
+from foreword.sources.documents import Document, name_of
+from foreword.sources.files import File, Skip
+from foreword.sources.front_matter import front_matter, without_front_matter
+from foreword.store import search_index
+from foreword.store.database import Database
+from foreword.store.search_index import (
+    DOCUMENT,
+    HEADINGS,
+    TITLE,
+    NewPassage,
+    Source,
+    passages_of,
+)
+from foreword.text import lines, marks
+
+# Of a document's best part; of its best three, so that one which is all about it is before one that
+# mentions it; of its title; and of its headings. Measured on 33 questions to eight real projects of
+# 31 to 165 documents (8 of lookup-questions.tsv that have an answer there, 25 of ours): 30 first.
+# Title 0.5 to 1 and headings 0.8 to 1 give 29 to 30, half of both 27, no title 25; parts of 2,000
+# characters in place of 1,200 the same.
+PART_WEIGHT = 1.0
+SEVERAL_WEIGHT = 0.3
+TITLE_WEIGHT = 0.8
+HEADINGS_WEIGHT = 1.0
+SEVERAL = 3
+LEAST_PROSE = 200  # characters: a shorter value of JSON is a name, a setting or a label
+# Entries that are scored: what the index weighs least of more was never first.
+MOST_PARTS = 120
+MOST_TITLES = 60
+_HEADING_TEXT = lazy_pattern(r"^#{1,3}[ \t]+(?P<text>[^\n]{1,200})", re.MULTILINE)
+_HEADING = lazy_pattern(r"^(?=#{2,6}[ \t])", re.MULTILINE)
+_NOT_WORDS = lazy_pattern(r"[\W_]+")
+Read = Callable[[Document], File | Skip]
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentText:
+    """A document as it is searched and shown."""
+
+    text: str  # without its front matter
+    described: str = ""  # in its front matter, by which it is found and which nobody reads
+    raw: bytes | None = None  # where the text is the whole file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundDocument:
+    """A document that a question is about."""
+
+    document: Document | None  # nothing for one of the others, which has a name
+    name: str
+    score: float
+    best_part: str
+
+
+def document_text(document: Document, file: File) -> DocumentText:
+    """The text of a document and how its front matter describes it."""
+    text = lines.with_newlines(file.text)
+    is_markdown = document.path.endswith(".md")
+    plain = marks.plain(without_front_matter(text)) if is_markdown else text
+    description = front_matter(text)[0].get("description", "") if is_markdown else ""
+    return DocumentText(
+        text=plain,
+        described=description if isinstance(description, str) else "",
+        raw=file.raw if plain == text else None,
+    )
+
+
+def take_in(
+    db: Database,
+    root: Path,
+    documents: Sequence[Document],
+    read: Read,
+    progress: Progress = lambda count: None,
+) -> tuple[dict[Source, Document], list[Skip]]:
+    """Bring the index up to date with the documents of a project: what is new or changed is read,
+    what is gone is forgotten. Returns each of them as it is in the index, and those that could not
+    be read."""
+    base = str(root.resolve())
+    known = {source.name: source for source in _sources(db, base)}
+    current = dict[Source, Document]()
+    new = list[tuple[Document, str]]()
+    for document in documents:
+        stamp = file_stamp(f"{base}/{document.path}")
+        source = known.pop(f"{base}/{document.path}", None)
+        if source is not None and source.stamp == stamp != "":
+            current[source] = document
+        else:
+            new.append((document, stamp))
+    gone = [name for name in known if not os.path.lexists(name)]
+    unread = list[Skip]()
+    if not new and not gone:
+        return current, unread
+    with db.transaction(f"foreword: search {base}"):
+        search_index.drop(db, DOCUMENT, gone)
+        for count, (document, stamp) in enumerate(new, 1):
+            name = f"{base}/{document.path}"
+            file = read(document)
+            progress(count)
+            if isinstance(file, Skip):
+                unread.append(file)
+                search_index.drop(db, DOCUMENT, [name])
+                continue
+            passages = document_passages(document.path, document_text(document, file))
+            made = search_index.put(db, DOCUMENT, name, stamp=stamp, passages=passages)
+            current[made] = document
+    return current, unread
+
+
+def file_stamp(path: str) -> str:
+    """What a file's size and time are; nothing where it can't be told."""
+    try:
+        about = os.stat(path)  # noqa: PTH116 - thousands of paths, none of which is taken apart
+    except OSError:
+        return ""
+    return f"{about.st_size} {about.st_mtime_ns}"
+
+
+def document_passages(path: str, document: DocumentText) -> list[NewPassage]:
+    """What a document is found by."""
+    title = _title(path, document)
+    headings = [match["text"] for match in _HEADING_TEXT.finditer(document.text)]
+    passages = [
+        NewPassage(field=TITLE, text=title),
+        NewPassage(field=HEADINGS, text="\n".join([title, *headings])),
+    ]
+    sections = _prose_in_json(document.text) if path.endswith(".json") else []
+    for section in sections or _HEADING.split(document.text):
+        passages += [NewPassage(text=part) for part in passages_of(section) if part.strip()]
+    return passages
+
+
+def _prose_in_json(text: str) -> list[str]:
+    """The texts of a JSON document that people wrote for reading, each with what stands beside it;
+    nothing of one that is settings or data."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    found = list[str]()
+    waiting = [value]
+    is_prose = False
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            lines = [f"{key}: {each}" for key, each in one.items() if isinstance(each, str)]
+            is_prose = is_prose or any(len(line) > LEAST_PROSE for line in lines)
+            if lines:
+                found.append("\n".join(lines) + "\n\n")
+            waiting += reversed(one.values())
+        elif isinstance(one, list):
+            waiting += reversed(one)
+    return found if is_prose else []
+
+
+def _title(path: str, document: DocumentText) -> str:
+    """What a document is called: its name, its folder where the name says nothing, its title."""
+    place = PurePosixPath(path)
+    first = _HEADING_TEXT.search(document.text)
+    title = first["text"] if first else ""
+    folder = place.parent.name if place.stem.isupper() or name_of(path) != place.stem else ""
+    name = _NOT_WORDS.sub(" ", f"{folder} {place.stem}")
+    return f"{name}\n{title}\n{document.described}"
+
+
+def _sources(db: Database, base: str) -> list[Source]:
+    """The documents of a project that were taken in."""
+    start = f"{base}/"
+    return [one for one in search_index.sources(db, DOCUMENT) if one.name.startswith(start)]
+
+
+def find(
+    db: Database,
+    documents: Mapping[Source, Document],
+    question: Question,
+    others: Mapping[str, str],
+) -> list[FoundDocument]:
+    """The documents that have to do with a question, the best first. `others` are texts by name
+    that are no files, found like documents."""
+    among = list(documents)
+    found = {source.id: document for source, document in documents.items()}
+    added = dict[int, str]()  # the names of others, by numbers that no source has
+    other_parts = list[tuple[int, str]]()
+    for number, (name, text) in enumerate(others.items(), 1):
+        added[-number] = name
+        other_parts += [(-number, part) for part in passages_of(text)]
+    names = [(number, _NOT_WORDS.sub(" ", name)) for number, name in added.items()]
+    parts = _scored(db, question, DOCUMENT, among, other_parts, most=MOST_PARTS)
+    titles = _scored(db, question, TITLE, among, names, most=MOST_TITLES)
+    headings = _scored(db, question, HEADINGS, among, [], most=MOST_TITLES)
+    total = dict[int, float]()
+    for scores, weight in (
+        (_sums(parts, 1), PART_WEIGHT),
+        (_sums(parts, SEVERAL), SEVERAL_WEIGHT),
+        (_sums(titles, 1), TITLE_WEIGHT),
+        (_sums(headings, 1), HEADINGS_WEIGHT),
+    ):
+        highest = max(scores.values(), default=0) or 1
+        for number, score in scores.items():
+            total[number] = total.get(number, 0.0) + weight * score / highest
+    for number, share in _coverage([*parts, *titles, *headings], question).items():
+        total[number] *= share
+    best_first = sorted(total, key=lambda number: (-total[number], number))
+    answers = list[FoundDocument]()
+    for number in best_first:
+        if total[number] > 0:
+            answers.append(
+                FoundDocument(
+                    document=found.get(number),
+                    name=added.get(number, ""),
+                    score=total[number],
+                    best_part=_best_part(parts, number),
+                )
+            )
+    return answers
+
+
+_Scored = tuple[int, int, str]  # whose it is, its score, its text
+
+
+def _scored(
+    db: Database,
+    question: Question,
+    field: str,
+    among: Sequence[Source],
+    others: Sequence[tuple[int, str]],
+    *,
+    most: int,
+) -> list[_Scored]:
+    """The entries of one field that the index found, and others beside them, each with its
+    score."""
+    candidates = search_index.candidates(db, question, field, among, most=most)
+    known = {source.id for source in among}
+    entries = [entry for entry in candidates.entries if entry.source in known]
+    found = search_index.passages_at(db, [entry.id for entry in entries])
+    texts = [(passage.source, passage.body) for passage in found]
+    texts += others
+    scores = rank_texts([text for _, text in texts], question, candidates.statistics)
+    return [(number, score, text) for (number, text), score in zip(texts, scores, strict=True)]
+
+
+def _sums(scored: Iterable[_Scored], most: int) -> dict[int, int]:
+    """For each document, the sum of so many of its best scores."""
+    found = dict[int, list[int]]()
+    for number, score, _ in scored:
+        found.setdefault(number, []).append(score)
+    return {number: sum(sorted(each)[-most:]) for number, each in found.items()}
+
+
+def _coverage(scored: Iterable[_Scored], question: Question) -> dict[int, float]:
+    """For each document, from 3/4 to 1 by how much of the question is anywhere in it: `potter`
+    in a title is no answer to a question about pots on a shelf."""
+    found = dict[int, set[str]]()
+    for number, _, text in scored:
+        own = found.setdefault(number, set())
+        own.update(question.weights.keys() & set(word_terms(text)))
+    everywhere = set[str]().union(*found.values())
+    whole = sum(question.weights[term] for term in everywhere) or 1
+    shares = dict[int, float]()
+    for number, terms in found.items():
+        shares[number] = (3 + sum(question.weights[term] for term in terms) / whole) / 4
+    return shares
+
+
+def _best_part(parts: Iterable[_Scored], number: int) -> str:
+    own = [(score, text) for each, score, text in parts if each == number]
+    return max(own, key=lambda part: part[0])[1] if own else ""

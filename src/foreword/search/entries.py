@@ -1,0 +1,119 @@
+"""What was taken into the index whole, as a place to find something in: documents, artifacts,
+reports, and the transcripts of coding agents.
+
+Its passages are in the index itself. What they are called and what `recall` brings back for one is
+said by whoever took them in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from foreword.dataclass import dataclass
+from foreword.relevance import Question, Statistics
+from foreword.search.entry_ranking import word_terms
+from foreword.search.finding import AROUND, Unit
+from foreword.search.hit import Hit
+from foreword.section import handle_of
+from foreword.store import search_index
+from foreword.store.database import Database
+from foreword.store.search_index import PASSAGE_CHARS, Source, StoredPassage
+
+# Passages that are scored, as of conversations.
+MOST_CANDIDATES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Passages of a source that stand one behind another."""
+
+    source: Source
+    passages: Sequence[StoredPassage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """How a stretch is shown, and what is kept for it."""
+
+    where: str
+    text: str
+    date: str = ""
+    handle: str = ""  # where its original is kept already
+    original: str = ""  # else what is to be kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPlace:
+    """The sources of one kind in a store."""
+
+    db: Database
+    kind: str
+    sources: Sequence[Source]
+    describe: Callable[[Stretch], Description]
+    share_of: Callable[[StoredPassage], int] = lambda passage: 1  # what scores are divided by
+    # characters of what may come along beside a match: a longer one would push others out
+    longest_neighbour: int = PASSAGE_CHARS
+
+    def matches(self, question: Question) -> tuple[list[Unit], Statistics]:
+        """The passages that the index found."""
+        found = search_index.candidates(
+            self.db, question, self.kind, self.sources, most=MOST_CANDIDATES
+        )
+        known = {source.id for source in self.sources}
+        wanted = [entry.id for entry in found.entries if entry.source in known]
+        passages = search_index.passages_at(self.db, wanted)
+        return [self._unit(passage, is_match=True) for passage in passages], found.statistics
+
+    def neighbours(self, best: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
+        """The passages on either side of the best matches."""
+        there = {unit.item.id for unit in known}
+        wanted = set[int]()
+        for unit in best:
+            wanted.update(search_index.ids_around(unit.item.id, AROUND))
+        units = list[Unit]()
+        for passage in search_index.passages_at(self.db, sorted(wanted - there)):
+            if len(passage.body) <= self.longest_neighbour:
+                units.append(self._unit(passage, is_match=False))
+        return units
+
+    def hits(self, chosen: Sequence[tuple[Unit, int]]) -> list[Hit]:
+        """Passages that stand one behind another are one hit."""
+        by_id = {source.id: source for source in self.sources}
+        stretches = list[list[tuple[StoredPassage, int]]]()
+        for unit, score in chosen:
+            passage: StoredPassage = unit.item
+            last = stretches[-1][-1][0] if stretches else None
+            if last is None or not _follows(last, passage):
+                stretches.append([])
+            stretches[-1].append((passage, score))
+        hits = list[Hit]()
+        for scored in stretches:
+            passages = [passage for passage, _ in scored]
+            shown = self.describe(Stretch(by_id[passages[0].source], passages))
+            original = shown.original.encode("utf-8", "surrogatepass")
+            hits.append(
+                Hit(
+                    kind=self.kind,
+                    where=shown.where,
+                    text=shown.text,
+                    score=max(score for _, score in scored),
+                    handle=shown.handle or handle_of(original),
+                    original=None if shown.handle else original,
+                    date=shown.date,
+                )
+            )
+        return hits
+
+    def _unit(self, passage: StoredPassage, *, is_match: bool) -> Unit:
+        return Unit(
+            session=str(passage.source),
+            number=passage.number,
+            text=passage.body,
+            terms=word_terms(passage.body) if is_match else (),
+            share=self.share_of(passage),
+            item=passage,
+        )
+
+
+def _follows(last: StoredPassage, passage: StoredPassage) -> bool:
+    return last.source == passage.source and last.number + 1 == passage.number

@@ -1,0 +1,156 @@
+"""Find what a question is about in several places at once, and choose as much as a budget holds.
+
+A place gives what its index found and what stands beside that; all of it is ranked together, so
+that what was said, written and handed on competes for the same room. What a place looks like inside
+is its own business (`conversations`, `entries`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from foreword.dataclass import dataclass
+from foreword.relevance import Passage, Question, Statistics, best_first, rank
+from foreword.search.entry_ranking import terms_for, with_length
+from foreword.search.hit import Hit
+from foreword.tokens import Counter
+
+# Of the best matches: for so many, what stands beside them is read, too.
+MOST_WITH_NEIGHBOURS = 25
+AROUND = 2  # messages or passages on either side of a match that may come with it
+# Of the best score: what has less to do with the question is not shown, whatever the room.
+SMALLEST_SHARE = 0.1
+# Tokens of what stands around each stretch: its heading, a mark for the gap; and of the line over
+# each message.
+FRAME_TOKENS = 60
+LINE_TOKENS = 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A passage that was found, or stands beside one."""
+
+    session: str  # passages of one are neighbours
+    number: int  # of its message, or of itself
+    part: int = 0  # of its message
+    text: str
+    terms: tuple[str, ...]  # none of one that does not match
+    date: str = ""
+    share: int = 1  # what its score is divided by
+    item: Any = None  # what its place knows of it
+
+
+class Place(Protocol):
+    """Where something can be found."""
+
+    def matches(self, question: Question) -> tuple[list[Unit], Statistics]:
+        """What the index found, and the statistics of all that was asked."""
+
+    def neighbours(self, best: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
+        """What stands beside the best matches and is not known yet."""
+
+    def hits(self, chosen: Sequence[tuple[Unit, int]]) -> list[Hit]:
+        """What was chosen, each with its score, in the order it stands in."""
+
+
+def find(
+    places: Sequence[Place], question: Question, *, budget: int, counter: Counter
+) -> list[Hit]:
+    """The stretches that are about a question, place by place in the order they stand in: about as
+    much as a budget has room for."""
+    found = [place.matches(question) for place in places]
+    statistics = _together([known for _, known in found])
+    matches = _in_order([units for units, _ in found])
+    lengths = [len(each.unit.terms) for each in matches]
+    statistics = with_length(statistics, lengths)
+    scores = _scores(matches, question, statistics)
+    best = [matches[at] for at in best_first(scores)[:MOST_WITH_NEIGHBOURS]]
+    with_neighbours = list[list[Unit]]()
+    for at, place in enumerate(places):
+        own = [each.unit for each in matches if each.place == at]
+        own_best = [each.unit for each in best if each.place == at]
+        with_neighbours.append([*own, *place.neighbours(own_best, own)])
+    units = _in_order(with_neighbours)
+    scores = _scores(units, question, statistics)
+    chosen = _choose(units, scores, budget=budget, counter=counter)
+    hits = list[Hit]()
+    for at, place in enumerate(places):
+        shown = [(units[one].unit, scores[one]) for one in chosen if units[one].place == at]
+        hits += place.hits(shown)
+    return hits
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A unit, the number of its place, and its position among those of its session."""
+
+    unit: Unit
+    place: int
+    position: int
+
+
+def _in_order(by_place: Sequence[Sequence[Unit]]) -> list[_Placed]:
+    """All units as they stand; one step from message to message, and from part to part."""
+    placed = list[_Placed]()
+    for at, units in enumerate(by_place):
+        before: Unit | None = None
+        position = 0
+        for unit in sorted(units, key=lambda unit: (unit.session, unit.number, unit.part)):
+            if before is not None and before.session == unit.session:
+                position += max(1, unit.number - before.number)
+            placed.append(_Placed(unit, at, position))
+            before = unit
+    return placed
+
+
+def _together(several: Sequence[Statistics]) -> Statistics:
+    holders = Counts[str]()
+    for each in several:
+        holders.update(each.holders)
+    return Statistics(
+        sum(each.passages for each in several), sum(each.length for each in several), holders
+    )
+
+
+def _scores(placed: Sequence[_Placed], question: Question, statistics: Statistics) -> list[int]:
+    passages = list[Passage]()
+    for each in placed:
+        unit = each.unit
+        passages.append(
+            Passage(
+                text=unit.text,
+                session=f"{each.place} {unit.session}",
+                position=each.position,
+                date=unit.date,
+                terms=terms_for(question, unit.text, unit.terms),
+            )
+        )
+    scores = rank(passages, question, statistics=statistics)
+    return [score // each.unit.share for score, each in zip(scores, placed, strict=True)]
+
+
+def _choose(
+    placed: Sequence[_Placed], scores: Sequence[int], *, budget: int, counter: Counter
+) -> list[int]:
+    """Which are shown, in their order: the best that fit, and one always."""
+    left = budget
+    chosen = set[int]()
+    least = max(scores, default=0) * SMALLEST_SHARE
+    for at in best_first(scores):
+        if scores[at] < least:
+            break
+        cost = counter.count(placed[at].unit.text) + LINE_TOKENS
+        beside = [one for one in (at - 1, at + 1) if one in chosen]
+        if not any(_is_beside(placed[one], placed[at]) for one in beside):
+            cost += FRAME_TOKENS
+        if cost <= left or not chosen:
+            chosen.add(at)
+            left -= cost
+    return sorted(chosen)
+
+
+def _is_beside(one: _Placed, other: _Placed) -> bool:
+    is_same = one.place == other.place and one.unit.session == other.unit.session
+    return is_same and abs(one.position - other.position) <= 1

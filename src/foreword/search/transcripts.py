@@ -1,0 +1,202 @@
+"""Sessions that coding agents left on this machine, in an index of their own in the user's cache.
+
+What a person and the agent said is taken in whole, of what a tool gave the beginning; secrets are
+hidden before. A session that has grown is read again, and what is new in it is added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import PurePath
+
+from foreword.agent_sessions.events import CompactionEvent, MessageEvent, SessionHead
+from foreword.agent_sessions.machine import SessionPlace
+from foreword.agent_sessions.reader import BrokenFile
+from foreword.dataclass import dataclass
+from foreword.message import Message, Text
+from foreword.search.conversations import TOOL_SHARE
+from foreword.search.entries import Description, EntryPlace, Stretch
+from foreword.secrets.masking import mask
+from foreword.store import search_index
+from foreword.store.database import Database
+from foreword.store.paths import FILE, cache_folder
+from foreword.store.search_index import TRANSCRIPT, NewPassage, Source, passages_of
+from foreword.store.sqlite import Sqlite
+
+# Characters of what a tool gave: its errors and its first lines. A session has ten times as much of
+# files that were read as of words, and those are on the disk.
+RESULT_CHARS = 2_000
+MORE = "[... {count:,} more characters in the session's file]"
+LONGEST_NEIGHBOUR = 500  # characters: a remark beside a match, not a file beside it
+AROUND = 3  # passages on either side of a hit that `recall` brings back with it
+Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+
+def open_index() -> Database:
+    """The index of this machine's sessions, made where there is none."""
+    return Sqlite(cache_folder() / "transcripts" / FILE)
+
+
+def take_in(db: Database, places: Sequence[SessionPlace], bar: Bar) -> list[Source]:
+    """Bring the index up to date with these sessions, and return them; files that are none are
+    passed over."""
+    known = {source.name: source for source in search_index.sources(db, TRANSCRIPT)}
+    new = list[SessionPlace]()
+    current = list[Source]()
+    for place in places:
+        source = known.get(_name(place))
+        if source is not None and source.stamp == _stamp(place):
+            current.append(source)
+        else:
+            new.append(place)
+    total = sum(max(1, place.size) for place in new)
+    with bar(f"indexing {len(new):,} sessions of coding agents", total) as advance:
+        done = 0
+        for place in new:
+            source = _take_in_one(db, place, known.get(_name(place)))
+            if source is not None:
+                current.append(source)
+            done += max(1, place.size)
+            advance(done)
+    return [source for source in current if source.entries]
+
+
+def place_of(db: Database, sources: Sequence[Source]) -> EntryPlace:
+    """These sessions as a place to find something in."""
+    return EntryPlace(
+        db=db,
+        kind=TRANSCRIPT,
+        sources=sources,
+        describe=lambda stretch: _describe(db, stretch),
+        share_of=_share,
+        longest_neighbour=LONGEST_NEIGHBOUR,
+    )
+
+
+def _share(passage: search_index.StoredPassage) -> int:
+    """What tools were given and gave says less than words."""
+    return TOOL_SHARE if json.loads(passage.about).get("tool") else 1
+
+
+def _name(place: SessionPlace) -> str:
+    return f"{place.path.absolute()}#{place.row}" if place.row else str(place.path.absolute())
+
+
+def _stamp(place: SessionPlace) -> str:
+    return f"{place.size} {place.changed}"
+
+
+def _take_in_one(db: Database, place: SessionPlace, before: Source | None) -> Source | None:
+    """Take in a session, or what is new in it; what can't be read is a source without entries, so
+    that it is not tried again."""
+    about = dict[str, str]()
+    messages = list[_Said]()
+    try:
+        with place.open() as session:
+            if session is not None:
+                about["agent"] = session.agent
+                messages = list(_messages(session.events, about))
+    except BrokenFile:
+        messages = []
+    name = _name(place)
+    last = messages[-1].number if messages else 0
+    with db.transaction(f"foreword: search {name}"):
+        if before is None or last < before.last or not before.entries:
+            search_index.drop(db, TRANSCRIPT, [name])
+            before = search_index.make_source(
+                db, TRANSCRIPT, name, stamp=_stamp(place), about=json.dumps(about)
+            )
+        passages = list[NewPassage]()
+        for said in messages:
+            if said.number > before.last:
+                label = said.label()
+                passages += [NewPassage(text=part, about=label) for part in passages_of(said.text)]
+        return search_index.add(db, before, passages, stamp=_stamp(place), last=last)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """A message of a session, without secrets."""
+
+    number: int
+    role: str
+    time: str
+    text: str
+    has_words: bool = True  # else it is what a tool was given or gave
+
+    def label(self) -> str:
+        """What is kept about each passage of it."""
+        about = {"message": self.number, "role": self.role, "time": self.time}
+        return json.dumps(about if self.has_words else {**about, "tool": True})
+
+
+def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_Said]:
+    """What was said; `about` is filled in."""
+    number = 0
+    for event in events:
+        if isinstance(event, SessionHead):
+            about["folder"] = about.get("folder") or event.folder
+        elif isinstance(event, MessageEvent):
+            number += 1
+            text, has_words = _message_text(event.message)
+            if text.strip():
+                yield _Said(
+                    number=number,
+                    role=event.message.role,
+                    time=event.time,
+                    text=text,
+                    has_words=has_words,
+                )
+        elif isinstance(event, CompactionEvent) and event.summary.strip():
+            number += 1
+            text = mask(event.summary)
+            yield _Said(number=number, role="summary", time=event.time, text=text)
+
+
+def _message_text(message: Message) -> tuple[str, bool]:
+    """What a message says, and whether that is words."""
+    text = mask(message.text)
+    has_words = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+    if not has_words and len(text) > RESULT_CHARS:
+        text = f"{text[:RESULT_CHARS]}\n{MORE.format(count=len(text) - RESULT_CHARS)}"
+    return text, has_words
+
+
+def _describe(db: Database, stretch: Stretch) -> Description:
+    about = json.loads(stretch.source.about)
+    first = json.loads(stretch.passages[0].about)
+    last = json.loads(stretch.passages[-1].about)
+    numbers = f"message {first['message']}"
+    if last["message"] != first["message"]:
+        numbers = f"messages {first['message']}-{last['message']}"
+    folder = f" in {about['folder']}" if about.get("folder") else ""
+    ids = [passage.id for passage in stretch.passages]
+    wanted = set(ids)
+    for number in (ids[0], ids[-1]):
+        wanted.update(search_index.ids_around(number, AROUND))
+    around = search_index.passages_at(db, sorted(wanted))
+    name = PurePath(stretch.source.name).name
+    return Description(
+        where=f"{about.get('agent', 'agent')}{folder}, {name}, {numbers}",
+        text=_text(stretch.passages),
+        date=first["time"],
+        original=_text(around),
+    )
+
+
+def _text(passages: Sequence[search_index.StoredPassage]) -> str:
+    """Passages as they were said, each message under a line with its number, who and when."""
+    pieces = list[str]()
+    shown = 0
+    for passage in passages:
+        about = json.loads(passage.about)
+        if about["message"] != shown:
+            shown = about["message"]
+            when = f", {about['time'][:16].replace('T', ' ')}" if about["time"] else ""
+            if pieces:
+                pieces.append("\n\n")
+            pieces.append(f"message {shown}, {about['role']}{when}:\n")
+        pieces.append(passage.body)
+    return "".join(pieces).rstrip("\n") + "\n"

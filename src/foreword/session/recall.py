@@ -1,0 +1,87 @@
+"""What was said about a question in a workflow's conversations, as an answer within a budget.
+
+Finding it is `search.conversations`' business; here is what a session knows and that does not: its
+secrets, its counter, and what its conversations are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from foreword.engine.package import Package
+from foreword.errors import UsageError
+from foreword.recipe.budget import whole_number
+from foreword.relevance import read_question
+from foreword.search import conversations
+from foreword.search.conversations import ConversationPlace, Scope
+from foreword.search.finding import find
+from foreword.search.hit import answer
+from foreword.secrets.known_values import KnownValues
+from foreword.store import messages, originals, search_index
+from foreword.store.database import Database
+from foreword.store.messages import Conversation
+from foreword.store.workflows import Workflow
+from foreword.tokens import Counter
+
+# A page or two: who asks in the middle of a piece of work has little room to spare.
+ANSWER_TOKENS = 1_500
+NOTHING_SAID = "nothing was said about it in {name}"
+READ_ONLY = "{store} is read-only: `recall` finds nothing by the handles of this answer"
+
+
+def recall(
+    db: Database,
+    *,
+    workflow: Workflow,
+    conversation: Conversation,
+    secrets: KnownValues,
+    counter: Counter,
+    question: str,
+    budget: int | str | None,
+    progress: Callable[[int], None],
+) -> Package:
+    """What was said about a question in the conversations of a workflow, the one that is open
+    first."""
+    if not question.strip():
+        raise UsageError("say what to recall", hint="a question, or a few words of what was said")
+    tokens = whole_number(budget, "budget") or ANSWER_TOKENS
+    scopes = _scopes(db, workflow, conversation, secrets)
+    if not db.read_only:
+        conversations.take_in(db, scopes, progress)
+    asked = read_question(question)
+    place = ConversationPlace(db, scopes)
+    hits = find([place], asked, budget=tokens, counter=counter)
+    notes = list[str]()
+    if not hits:
+        notes.append(NOTHING_SAID.format(name=workflow.name))
+    elif db.read_only:
+        notes.append(READ_ONLY.format(store=db.name))
+    package = answer(
+        hits, question=question, budget=tokens, counter=counter, recipe="recall", notes=notes
+    )
+    if package.originals and not db.read_only:
+        with db.transaction():
+            originals.write(db, package.originals)
+    return package
+
+
+def waiting_messages(db: Database, workflow: Workflow) -> int:
+    """How many messages of a workflow are not in the index yet."""
+    count = 0
+    for name in messages.names(db, workflow.id):
+        found = messages.find(db, workflow.id, name)
+        if found is not None:
+            count += search_index.waiting_messages(db, found.id)
+    return count
+
+
+def _scopes(
+    db: Database, workflow: Workflow, conversation: Conversation, secrets: KnownValues
+) -> list[Scope]:
+    """The conversations of a workflow, one of them first."""
+    scopes = [Scope(conversation=conversation, name="", secrets=secrets)]
+    for name in messages.names(db, workflow.id):
+        other = messages.find(db, workflow.id, name) if name != conversation.name else None
+        if other is not None:
+            scopes.append(Scope(conversation=other, name=f"conversation {name}", secrets=secrets))
+    return scopes

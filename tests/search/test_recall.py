@@ -1,0 +1,257 @@
+"""What was said is found by a question: verbatim, in order, from all that is kept, on both
+databases the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword import Session
+from foreword.errors import UsageError
+from foreword.relevance import read_question
+from foreword.search.conversations import ConversationPlace, Scope, take_in
+from foreword.search.finding import find
+from foreword.secrets.known_values import KnownValues
+from foreword.store import search_index
+from foreword.store.messages import INDEX_BATCH
+from foreword.store.project_stores import recall
+from foreword.store.search_index import PASSAGE_CHARS, index_terms, passages_of
+from foreword.tokens import counter
+from tests.examples import examples
+from tests.sessions import Open
+from tests.store.databases import KINDS, conversation_in, new_url, open_db
+
+TALK = [
+    ("user", "Let us look at the importer today."),
+    ("assistant", "It retries every request three times in a loop."),
+    ("user", "Why did the bill of the provider double in March?"),
+    ("assistant", "The retry loop sent every failed call again; we dropped it on Monday."),
+    ("user", "Good. Keep the backoff for timeouts only."),
+    ("assistant", "Done: only timeouts are tried again, with a pause of two seconds."),
+]
+QUESTION = "why did we drop the retry loop?"
+
+
+def said(role: str, text: str) -> dict[str, str]:
+    return {"role": role, "content": text}
+
+
+def fill(session: Session, around: int = 300) -> None:
+    """A long conversation about other things, with the talk in the middle of it."""
+    chatter = [said("user", f"Painted fence {number} in blue.") for number in range(around)]
+    session.extend([*chatter, *[said(role, text) for role, text in TALK], *chatter])
+
+
+@pytest.fixture(params=KINDS)
+def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
+    with Session.open(new_url(request.param, tmp_path), root=tmp_path) as opened:
+        yield opened
+
+
+def test_what_was_said_comes_back_word_for_word_with_numbers_and_handles(session: Session) -> None:
+    fill(session)
+    package = session.recall(QUESTION, budget=300)
+    assert TALK[3][1] in package.text
+    assert "message 304, assistant, 20" in package.text
+    assert package.report.total_tokens == counter("o200k").count(package.text) <= 300
+    assert "fence 7 " not in package.text
+    handle = package.text.split("(")[1].split(")")[0]
+    assert TALK[3][1].encode() in recall(handle, session.root, session.url)
+
+
+def test_messages_that_were_summed_up_are_found_and_the_summary_is_not_needed(
+    open_session: Open,
+) -> None:
+    session = open_session(compress_at=2_000, compress_to=500, window=4_000)
+    fill(session)
+    session.compress()
+    assert session.compressions()
+    assert TALK[3][1] in session.recall(QUESTION, budget=300).text
+    session.undo()
+    assert TALK[3][1] in session.recall(QUESTION, budget=300).text
+
+
+def test_both_databases_give_the_same_answer(tmp_path: Path) -> None:
+    texts = list[str]()
+    for kind in KINDS:
+        with Session.open(new_url(kind, tmp_path), root=tmp_path) as session:
+            fill(session, 400)
+            package = session.recall(QUESTION, budget=600)
+        lines = [
+            line for line in package.text.splitlines() if "fw_" not in line and ", 20" not in line
+        ]
+        texts.append("\n".join(lines))
+    assert texts[0] == texts[1]
+    assert TALK[3][1] in texts[0]
+
+
+@pytest.mark.parametrize("count", [1, INDEX_BATCH - 1, INDEX_BATCH + 1])
+def test_nothing_that_was_appended_is_missing_from_an_answer(
+    open_session: Open, count: int
+) -> None:
+    session = open_session(auto_compress=False)
+    for number in range(count):
+        session.append(said("user", f"The walrus{number} sleeps."))
+    for number in {0, count // 2, count - 1}:
+        assert f"walrus{number} " in session.recall(f"walrus{number}").text
+    session.append(said("assistant", "The ocelot wakes."))
+    assert "ocelot" in session.recall("ocelot").text
+
+
+def test_messages_go_into_the_index_with_the_append_that_fills_a_batch(session: Session) -> None:
+    for number in range(INDEX_BATCH + 3):
+        session.append(said("user", f"note {number}"))
+    assert session.waiting_messages() == 3
+    session.extend([said("user", "more")] * (INDEX_BATCH * 2))
+    assert session.waiting_messages() == 0 or session.waiting_messages() < INDEX_BATCH
+
+
+def test_an_append_that_fails_leaves_nothing_in_the_index(session: Session) -> None:
+    session.append(said("user", "The heron stands."))
+    with pytest.raises(ZeroDivisionError):
+        session.extend(said("user", f"The gecko{1 // (300 - n)} runs.") for n in range(400))
+    assert session.recall("gecko").text == ""
+    assert "heron" in session.recall("heron").text
+
+
+def test_a_store_from_before_the_index_is_taken_in_by_its_first_question(
+    open_session: Open,
+) -> None:
+    session = open_session(auto_compress=False)
+    fill(session, 900)
+    search_index.drop(session.db, search_index.CONVERSATION, [str(session.conversation.id)])
+    session.append(said("user", "one more"))
+    told = list[int]()
+    assert TALK[3][1] in session.recall(QUESTION, budget=300, progress=told.append).text
+    assert told[-1] == 2 * 900 + len(TALK) + 1
+
+
+def test_a_secret_is_not_found_and_not_shown_whenever_it_became_one(session: Session) -> None:
+    session.append(said("user", "The door opens with swordfish4711 at night."))
+    assert "swordfish4711" in session.recall("swordfish4711").text
+    session.set_variable("password", "swordfish4711", "login")
+    assert session.recall("swordfish4711").text == ""
+    door = session.recall("when does the door open").text
+    assert "at night" in door
+    assert "swordfish4711" not in door
+    stored = search_index.candidates(
+        session.db,
+        read_question("swordfish4711"),
+        search_index.CONVERSATION,
+        search_index.sources(session.db, search_index.CONVERSATION),
+        most=10,
+    )
+    assert stored.entries == ()
+
+
+def test_conversations_of_other_workflows_stay_there(session: Session, tmp_path: Path) -> None:
+    session.append(said("user", "The heron stands."))
+    with Session.open(session.url, "other", root=tmp_path) as other:
+        other.append(said("user", "The gecko runs."))
+        assert other.recall("heron").text == ""
+    with Session.open(session.url, root=tmp_path, conversation="second") as second:
+        second.append(said("user", "The heron flies."))
+        found = second.recall("heron").text
+    assert "# message 1 (" in found
+    assert "# conversation main, message 1 (" in found
+
+
+def test_a_store_that_can_not_be_written_answers_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    with Session.open(f"sqlite:///{folder}/a.db", root=tmp_path) as session:
+        for role, text in TALK:
+            session.append(said(role, text))
+    (folder / "a.db").chmod(0o400)
+    folder.chmod(0o500)
+    try:
+        with Session.open(f"sqlite:///{folder}/a.db", root=tmp_path) as session:
+            package = session.recall(QUESTION, budget=300)
+    finally:
+        folder.chmod(0o700)
+    assert TALK[3][1] in package.text
+    assert "is read-only" in package.report.warnings[0]
+
+
+def test_a_long_message_is_shown_by_the_part_that_answers(open_session: Open) -> None:
+    session = open_session(auto_compress=False)
+    filler = "".join(f"Row {number} of the table is plain.\n" for number in range(3_000))
+    session.append(said("user", f"{filler}The kiln reaches cone six after nine hours.\n{filler}"))
+    package = session.recall("when does the kiln reach cone six", budget=700)
+    assert "cone six after nine hours" in package.text
+    assert "[part of message 1 left out: foreword recall fw_" in package.text
+    assert package.report.total_tokens <= 700
+
+
+def test_a_question_without_words_is_an_error_and_one_about_nothing_is_told(
+    open_session: Open,
+) -> None:
+    session = open_session()
+    session.append(said("user", "hello"))
+    with pytest.raises(UsageError, match="say what to recall"):
+        session.recall("  ")
+    package = session.recall("zebra")
+    assert package.text == ""
+    assert package.report.warnings == ("nothing was said about it in main",)
+
+
+@given(
+    st.lists(st.text(max_size=80), min_size=1, max_size=12),
+    st.text(min_size=1, max_size=40).filter(str.strip),
+    st.integers(60, 900),
+)
+@settings(max_examples=examples(15), deadline=None)
+def test_whatever_was_said_and_asked_an_answer_is_within_its_budget(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], question: str, budget: int
+) -> None:
+    folder = tmp_path_factory.mktemp("said")
+    with Session.open(f"sqlite:///{folder}/a.db", root=folder) as session:
+        session.extend([said("user", text) for text in texts])
+        package = session.recall(question, budget=budget)
+    assert counter("o200k").count(package.text) == package.report.total_tokens <= budget
+
+
+@given(st.text(max_size=5_000))
+def test_the_passages_of_a_text_are_the_text(text: str) -> None:
+    passages = passages_of(text * 3)
+    assert "".join(passages) == text * 3
+    assert all(len(passage) <= PASSAGE_CHARS for passage in passages)
+
+
+@given(st.text(max_size=300))
+def test_every_term_can_be_asked_for_in_both_databases(text: str) -> None:
+    for term in index_terms(text):
+        assert term == "".join(term.split())
+        assert not set(term) & set("\"'\\:()&|!*<>-^+.,")
+
+
+def test_terms_of_any_alphabet_are_kept_and_found_by_both_databases(tmp_path: Path) -> None:
+    texts = [
+        "Große Öfen brennen",
+        "窯は六時間で熱くなる",
+        "Печь горит",
+        "فرن حار",
+        "it's 4711² done",
+        "and or not near",
+    ]
+    for kind in KINDS:
+        with open_db(new_url(kind, tmp_path)) as db:
+            conversation = conversation_in(db)
+            from foreword.store.messages import append
+            from tests.store.databases import text_message
+
+            append(db, conversation.id, [(text_message(text), 5, False) for text in texts])
+            scope = Scope(conversation=conversation, name="", secrets=KnownValues())
+            take_in(db, [scope])
+            for text in texts[:5]:
+                found = find(
+                    [ConversationPlace(db, [scope])],
+                    read_question(text),
+                    budget=500,
+                    counter=counter("o200k"),
+                )
+                assert text in "".join(hit.text for hit in found), (kind, text)
