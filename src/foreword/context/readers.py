@@ -82,7 +82,8 @@ class _SectionReader:
         self._add_instructions()
         self.out.query = self._query()
         task = self.values.get("task") or ""
-        if task or self.values.get(TASK_WORDS):
+        is_asked_for = any("{task_reference}" in (spec.text or "") for spec in self._specs())
+        if is_asked_for and (task or self.values.get(TASK_WORDS)):
             self.values.setdefault("task_reference", task_reference(task, self.out.query))
         for tag, spec in self.selection.sections.items():
             found = self._read(tag, spec)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foreword.dataclass import dataclass
@@ -95,8 +96,9 @@ def outline_of(text: str, language: str) -> Outline:
         is_odd = "\f" in text or "\r" in text.replace("\r\n", "")
         module = None if is_odd else parse(text)
         if module is not None:
-            definitions = list(_python_definitions(module.body, owner=""))
-            return Outline(tuple(definitions[:MOST_DEFINITIONS]), _python_imports(text))
+            with suppress(RecursionError):  # a thousand `elif`: looked for by words, below
+                definitions = list(_python_definitions(module.body, owner=""))
+                return Outline(tuple(definitions[:MOST_DEFINITIONS]), _python_imports(text))
     imports = tuple(dict.fromkeys(_imports(text)))
     parser = parser_of(language) if language in GRAMMARS else None
     if parser is not None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from foreword import regular_file
 from foreword.dataclass import dataclass
@@ -41,8 +43,7 @@ _HIDDEN = "hidden by its name"
 _MADE_BY_TOOLS = (".min.js", ".min.css", ".lock", ".map", ".svg", ".ipynb", "-lock.json")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeFile:
+class TreeFile(NamedTuple):
     """A file that may be read: its path from the root, its language, and what tells whether it
     has changed."""
 
@@ -121,14 +122,14 @@ class _Walk:
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(self.base / folder) as entries:
+            with os.scandir(f"{self.base}/{folder}") as entries:
                 return list(islice(entries, MOST_FILES))
         except OSError:
             self.reasons[folder] = "unreadable"
             return []
 
     def _add(self, path: str, entry: os.DirEntry[str]) -> None:
-        language = type_of_name(path)
+        language = _language(entry.name)
         if not language or language in _NOT_READ:
             self.reasons[path] = "neither code nor prose"
             return
@@ -148,6 +149,15 @@ class _Walk:
         )
 
 
+def _language(name: str) -> str:
+    """What a file is by its name; the end of it is looked up once."""
+    dot = name.rfind(".")
+    return _language_of_end(name[dot:] if dot > 0 else name)
+
+
+_language_of_end = lru_cache(maxsize=10_000)(type_of_name)
+
+
 def _reason_by_kind(entry: os.DirEntry[str], *, is_folder: bool) -> str:
     """Why something is passed over whatever is in it, by its name and kind."""
     name = entry.name
@@ -155,15 +165,13 @@ def _reason_by_kind(entry: os.DirEntry[str], *, is_folder: bool) -> str:
         return _OF_TOOLS
     if is_folder and name in VENDORED:
         return "vendored"
-    if name.startswith(".") and name not in _SHOWN_HIDDEN:
+    if name[0] == "." and name not in _SHOWN_HIDDEN:
         return _HIDDEN
     if not name.isprintable():
         return "with a name that is no text"
-    if entry.is_symlink():
-        return "a symbolic link"
-    if not is_folder and not entry.is_file(follow_symlinks=False):
-        return "not a regular file"
-    return ""
+    if is_folder or entry.is_file(follow_symlinks=False):
+        return ""
+    return "a symbolic link" if entry.is_symlink() else "not a regular file"
 
 
 def _is_hidden(path: str, rules: list[tuple[str, IgnoreRules]], *, is_folder: bool) -> bool:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -26,13 +24,13 @@ from foreword.repository import history
 from foreword.repository.definitions import Definition, Outline, outline_of
 from foreword.repository.file_tree import LARGEST_BYTES, FileTree, TreeFile, read_tree
 from foreword.repository.regions import Region, regions_of
-from foreword.repository.terms import term_counts, term_number, terms_of_name
+from foreword.repository.terms import term_counts, term_number, terms_of_name, terms_of_path
 from foreword.sources.files import decode
 from foreword.store import private
 from foreword.store.paths import cache_folder, files_beside, refuse_links
 from foreword.text.division import rows_of
 
-FORMAT = 1  # of the tables; a file of another format is made anew
+FORMAT = 3  # of the tables; a file of another format is made anew
 FILE = "index.db"
 # What one occurrence among the names that a file defines counts for: as much as this many in its
 # text. At 1 and at 6 a point or two fewer of 102 issues have their file among the first ten.
@@ -43,7 +41,7 @@ CREATE TABLE file (
     id INTEGER PRIMARY KEY, path TEXT UNIQUE, language TEXT, size INTEGER, stamp INTEGER,
     lines INTEGER, words INTEGER, reason TEXT
 );
-CREATE TABLE detail (file INTEGER PRIMARY KEY, regions BLOB, counts BLOB);
+CREATE TABLE detail (file INTEGER PRIMARY KEY, regions TEXT, counts TEXT);
 CREATE TABLE definition (
     file INTEGER, name TEXT COLLATE NOCASE, owner TEXT, kind TEXT,
     first INTEGER, signature_last INTEGER, last INTEGER
@@ -66,8 +64,7 @@ Progress = Callable[[int, int], None]
 """Is told how many of how many files are read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedFile:
+class IndexedFile(NamedTuple):
     """A file as the index knows it."""
 
     number: int
@@ -120,31 +117,39 @@ class RepositoryIndex:
         """Read what is new or has changed, forget what is gone; returns how many files were
         read."""
         self.tree = read_tree(self.root)
-        known = {
-            path: (number, size, stamp)
-            for number, path, size, stamp in self._db.execute(
-                "SELECT id, path, size, stamp FROM file"
-            )
-        }
-        changed: list[TreeFile] = []
-        gone = dict(known)
-        for file in self.tree.files:
-            before = gone.pop(file.path, None)
-            if before is None or before[1:] != (file.size, file.stamp):
-                changed.append(file)
         self._update_history()
-        if not changed and not gone:
+        if not any(self._differences()):
             return 0
-        with self._db:
-            for number, _, _ in gone.values():
-                self._forget(number)
+        # Another process may be at it: what is left to do is looked at again under the lock.
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            changed, gone = self._differences()
+            for path, number in gone.items():
+                self._forget(number, path)
             for done, file in enumerate(changed):
-                if file.path in known:
-                    self._forget(known[file.path][0])
                 self._add(file)
                 if progress is not None:
                     progress(done + 1, len(changed))
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
         return len(changed)
+
+    def _differences(self) -> tuple[list[TreeFile], dict[str, int]]:
+        """The files that are new or have changed, and those to forget with their numbers."""
+        known: dict[str, tuple[int, int, int]] = {}
+        rows = self._db.execute("SELECT id, path, size, stamp FROM file")
+        for number, path, size, stamp in rows:
+            known[path] = (number, size, stamp)
+        changed: list[TreeFile] = []
+        for file in self.tree.files:
+            _, *before = known.get(file.path, (0, -1, -1))
+            if before == [file.size, file.stamp]:
+                del known[file.path]
+            else:
+                changed.append(file)
+        return changed, {path: number for path, (number, _, _) in known.items()}
 
     def _update_history(self) -> None:
         """Ask git which files were changed together, where there are new commits."""
@@ -160,10 +165,11 @@ class RepositoryIndex:
             self._db.executemany("INSERT INTO change VALUES (?, ?)", rows)
             self._db.execute("INSERT OR REPLACE INTO about VALUES ('history', ?)", (state,))
 
-    def _forget(self, number: int) -> None:
+    def _forget(self, number: int, path: str) -> None:
         execute = self._db.execute
-        terms = [(term_number(term), number) for term in self.region_counts(number)]
-        self._db.executemany("DELETE FROM posting WHERE term = ? AND file = ?", terms)
+        terms = [*self.region_counts(number), *terms_of_path(path)]
+        rows = [(term_number(term), number) for term in terms]
+        self._db.executemany("DELETE FROM posting WHERE term = ? AND file = ?", rows)
         execute("DELETE FROM file WHERE id = ?", (number,))
         execute("DELETE FROM detail WHERE file = ?", (number,))
         execute("DELETE FROM definition WHERE file = ?", (number,))
@@ -206,13 +212,11 @@ class RepositoryIndex:
         for one in outline.definitions:
             if one.kind != "value":
                 in_names.update(terms_of_name(one.name))
-        self._db.executemany(
-            "INSERT OR REPLACE INTO posting VALUES (?, ?, ?)",
-            [
-                (term_number(term), number, sum(places[1::2]) + NAME_COUNTS * in_names[term])
-                for term, places in counts.items()
-            ],
-        )
+        postings = [(term_number(term), number, 1) for term in terms_of_path(file.path)]
+        for term, places in counts.items():
+            count = sum(places[1::2]) + NAME_COUNTS * in_names[term]
+            postings.append((term_number(term), number, count))
+        self._db.executemany("INSERT OR REPLACE INTO posting VALUES (?, ?, ?)", postings)
 
     def read(self, path: str) -> SourceText:
         """A file inside the root."""
@@ -232,10 +236,7 @@ class RepositoryIndex:
         rows = self._db.execute(
             "SELECT id, path, language, lines, words FROM file WHERE reason = '' ORDER BY path"
         )
-        return [
-            IndexedFile(number=number, path=path, language=language, lines=lines, words=words)
-            for number, path, language, lines, words in rows
-        ]
+        return [IndexedFile(*row) for row in rows]
 
     def passed_over(self) -> dict[str, int]:
         """How many files or folders were passed over, by the reason."""
@@ -246,7 +247,7 @@ class RepositoryIndex:
         return counts
 
     def counts(self, term: str) -> list[tuple[int, int]]:
-        """The files that a term is in, and how often."""
+        """The files that a term is in, and how often; of a path see `terms_of_path`."""
         query = "SELECT file, count FROM posting WHERE term = ?"
         rows: Any = self._db.execute(query, (term_number(term),)).fetchall()
         found: list[tuple[int, int]] = rows
@@ -255,12 +256,13 @@ class RepositoryIndex:
     def region_counts(self, file: int) -> dict[str, list[int]]:
         """For each term of a file: a region's place, how often it is there, the next place ..."""
         found = self._db.execute("SELECT counts FROM detail WHERE file = ?", (file,)).get
-        return _unpacked(found) if found else {}
+        counts: dict[str, list[int]] = json.loads(found) if found else {}
+        return counts
 
     def regions(self, file: int) -> list[SizedRegion]:
         """The regions of a file, in order."""
         found = self._db.execute("SELECT regions FROM detail WHERE file = ?", (file,)).get
-        rows = _unpacked(found) if found else []
+        rows = json.loads(found) if found else []
         return [
             SizedRegion(Region(first=first, last=last, name=name), size)
             for first, last, name, size in rows
@@ -305,22 +307,23 @@ def open_index(root: Path, progress: Progress | None = None) -> RepositoryIndex:
     base = root.resolve()
     path = _index_path(base)
     try:
-        private.make_folder(cache_folder())
-        private.make_folder(path.parent.parent)
-        private.make_folder(path.parent)
+        for folder in (cache_folder(), path.parent.parent, path.parent):
+            private.make_folder(folder)
         refuse_links(path)
-        private.make_file(path)
-        private.tighten(path)
-        return _updated(_open(str(path), base), progress)
-    except (apsw.Error, OSError, _Foreign):
-        with suppress(OSError):
+        try:
+            return _open_file(path, base, progress)
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _Foreign):
             for part in (path, *files_beside(path)):
                 part.unlink(missing_ok=True)
-    try:
-        private.make_file(path)
-        return _updated(_open(str(path), base), progress)
+            return _open_file(path, base, progress)
     except (apsw.Error, OSError, _Foreign):
         return _updated(_open(":memory:", base), progress)
+
+
+def _open_file(path: Path, base: Path, progress: Progress | None) -> RepositoryIndex:
+    private.make_file(path)
+    private.tighten(path)
+    return _updated(_open(str(path), base), progress)
 
 
 class _Foreign(Exception):
@@ -341,20 +344,25 @@ def _open(path: str, base: Path) -> RepositoryIndex:
     try:
         db.set_busy_timeout(30_000)
         db.execute(
-            "PRAGMA synchronous = off; PRAGMA trusted_schema = off; PRAGMA cache_size = -64000"
+            "PRAGMA synchronous = normal; PRAGMA trusted_schema = off; PRAGMA cache_size = -64000"
         )
         about = {"format": str(FORMAT), "root": hashlib.sha256(os.fsencode(base)).hexdigest()}
-        with db:
-            is_new = not db.execute("SELECT count(*) FROM sqlite_schema").get
-            if is_new:
+        if not _has_tables(db):
+            db.execute("BEGIN IMMEDIATE")
+            if not _has_tables(db):  # nobody was quicker
                 db.execute(_SCHEMA)
                 db.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
+            db.execute("COMMIT")
         if not about.items() <= dict(db.execute("SELECT name, value FROM about")).items():
             raise _Foreign
     except BaseException:
         db.close()
         raise
     return RepositoryIndex(db, base)
+
+
+def _has_tables(db: apsw.Connection) -> bool:
+    return bool(db.execute("SELECT count(*) FROM sqlite_schema").get)
 
 
 def _index_path(base: Path) -> Path:
@@ -370,12 +378,8 @@ def _definition(
     )
 
 
-def _packed(value: object) -> bytes:
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
-
-
-def _unpacked(packed: bytes) -> Any:
-    return json.loads(zlib.decompress(packed))
+def _packed(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _region_counts(

@@ -23,13 +23,21 @@ class ModuleNames:
     def __init__(self, files: Mapping[int, IndexedFile]) -> None:
         self._paths = {number: file.path for number, file in files.items()}
         self._by_name: dict[str, list[int]] = defaultdict(list)  # of the file, without folders
-        self._by_module: dict[str, list[int]] = defaultdict(list)
+        self._by_last: dict[str, list[tuple[int, str]]] = defaultdict(list)  # of a dotted name
         for number, path in self._paths.items():
             self._by_name[path.rpartition("/")[2]].append(number)
             stem = path.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index")
-            names = stem.split("/")
-            for start in range(min(len(names), _DEEPEST)):
-                self._by_module[".".join(names[start:])].append(number)
+            self._by_last[stem.rpartition("/")[2]].append((number, stem))
+
+    def _named(self, names: Sequence[str]) -> list[int]:
+        """The files whose paths end in these names; few folders may be missing in front."""
+        end = "/".join(names)
+        found: list[int] = []
+        for number, stem in self._by_last.get(names[-1], ()):
+            is_same = f"/{stem}".endswith(f"/{end}")
+            if is_same and stem.count("/") - end.count("/") < _DEEPEST:
+                found.append(number)
+        return found
 
     def files_at(self, wanted: str) -> list[tuple[int, float]]:
         """The files whose path ends as the one that was named, each with how surely it is
@@ -51,7 +59,7 @@ class ModuleNames:
         """The files of a dotted name, or of the longest beginning of it with a dot."""
         names = module.split(".")
         for length in range(len(names), 1, -1):
-            found = self._by_module.get(".".join(names[:length]))
+            found = self._named(names[:length])
             if found:
                 return found
         return ()
@@ -59,8 +67,7 @@ class ModuleNames:
     def imported(self, module: str, path: str) -> Sequence[int]:
         """The files that an import in the file at a path stands for."""
         if not module.startswith("."):
-            name = module.replace("::", ".").replace("/", ".")
-            found = self._by_module.get(name, [])
+            found = self._named(module.replace("::", ".").replace("/", ".").split("."))
             return found if len(found) <= _MOST_MEANT else ()
         if "/" in module:  # ./part, ../part
             level = module.count("../") + 1
@@ -69,8 +76,7 @@ class ModuleNames:
             level = len(module) - len(module.lstrip("."))
             rest = module.lstrip(".")
         folders = path.split("/")[:-level]
-        # from the deepest folders that dotted names are kept with
-        names = [*folders, *([rest] if rest else [])]
-        found = self._by_module.get(".".join(names), [])
-        inside = "/".join(folders)
-        return [number for number in found if self._paths[number].startswith(inside)][:1]
+        names = [*folders, *(rest.split(".") if rest else [])]
+        wanted = "/".join(names)
+        candidates = self._by_last.get(names[-1], ()) if names else ()
+        return [number for number, stem in candidates if stem == wanted][:1]

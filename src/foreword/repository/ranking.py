@@ -19,7 +19,7 @@ from foreword.repository.index import IndexedFile, RepositoryIndex
 from foreword.repository.module_names import ModuleNames
 from foreword.repository.regions import Region
 from foreword.repository.task_words import Frame, TaskWords
-from foreword.repository.terms import terms_of_name
+from foreword.repository.terms import IN_FILE_NAME, IN_FOLDER
 
 # Files whose regions are ranked: what is known of one is read in half a millisecond.
 REGION_FILES = 60
@@ -191,16 +191,10 @@ class Ranking:
 
     def _path_words(self) -> Scores:
         """Words of the task in paths; those of the file's own name count double."""
-        holders: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        for number, file in self.files.items():
-            *folders, name = file.path.rpartition(".")[0].split("/")
-            for term in _terms_in(folders[-3:]):
-                holders[term].append((number, 0.5))
-            for term in _terms_in([name]):
-                holders[term].append((number, 1.0))
         totals: Scores = defaultdict(float)
         for term, weight in self.task.words.items():
-            found = holders.get(term, ())
+            found = [(number, 1.0) for number, _ in self.index.counts(IN_FILE_NAME + term)]
+            found += [(number, 0.5) for number, _ in self.index.counts(IN_FOLDER + term)]
             for number, share in found:
                 totals[number] += weight * share * log(1 + len(self.files) / len(found))
         return _scaled(totals)
@@ -335,13 +329,6 @@ def _is_in_frames(region: Region, frames: Iterable[Frame]) -> bool:
         if not frame.function and region.first <= frame.line <= region.last:
             return True
     return False
-
-
-def _terms_in(names: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for name in names:
-        found += terms_of_name(name)
-    return list(dict.fromkeys(found))
 
 
 def _stem(path: str) -> str:

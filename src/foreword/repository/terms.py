@@ -12,6 +12,9 @@ from functools import lru_cache
 
 from foreword.pattern import lazy_pattern
 
+IN_FILE_NAME = "//"
+IN_FOLDER = "/"
+_NEAREST_FOLDERS = 3  # the ones above them are the same for most files
 LONGEST_TERM = 80  # characters: what is longer is data
 _IDENTIFIER = lazy_pattern(r"[^\W\d]\w+")
 _PART = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
@@ -51,6 +54,16 @@ def terms_of_name(name: str) -> tuple[str, ...]:
         if len(word) > 1 and word not in _SYNTAX:
             terms.append(stem(word))
     return tuple(dict.fromkeys(terms))
+
+
+def terms_of_path(path: str) -> list[str]:
+    """The terms of a path: those of the file's name behind two slashes, those of the nearest
+    folders behind one, so that they are not taken for words of the text."""
+    *folders, name = path.rpartition(".")[0].split("/")
+    found = [IN_FILE_NAME + term for term in terms_of_name(name)]
+    for folder in folders[-_NEAREST_FOLDERS:]:
+        found += [IN_FOLDER + term for term in terms_of_name(folder)]
+    return list(dict.fromkeys(found))
 
 
 def stem(word: str) -> str:
