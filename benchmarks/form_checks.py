@@ -414,7 +414,7 @@ def _item_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, st
         if found:
             opening = at
             width = len(found[0])
-        elif indent < min(2, width):
+        elif indent < (min(2, width) if document.said(at - 1) else width):
             opening = -1
         elif opening >= 0 and at in kept and opening not in kept and indent >= width:
             yield "item without its opening", line

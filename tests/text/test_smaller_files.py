@@ -342,3 +342,43 @@ def test_a_string_of_json_without_any_of_its_words_is_not_there() -> None:
     for room in range(100, 400, 11):
         form = cut.summary(text, room, len, mark, name="pump.json") or ""
         assert '"[...]"' not in form
+
+
+def test_a_remark_inside_of_an_item_of_yaml_does_not_end_the_item() -> None:
+    item = "  - version: '{n}'\n  # {n} is the one with the valve\n    system: pump-{n}\n"
+    text = "matrix:\n" + "".join(item.format(n=n) for n in range(30)) + "end: true\n"
+    for room in range(150, len(text), 61):
+        form = cut.summary(text, room, len, mark, name="ci.yml") or ""
+        check(text, form, room, "ci.yml")
+        assert form.count("version:") == form.count("system:")
+
+
+def test_words_with_tags_inside_of_a_long_line_stay_sentences() -> None:
+    sentence = "The <code>valve</code> number {n} is <em>never</em> closed by <b>hand {n}</b>. "
+    line = "".join(sentence.format(n=n) for n in range(40))
+    text = f"<html><body>\n<p>{line}</p>\n<p>The end.</p>\n</body></html>\n"
+    form = cut.excerpt(text, 700, len, mark, name="valves.html") or ""
+    assert form.count("The <code>valve</code>") == form.count("</b>. ") > 3
+    assert form.count("<p>") == form.count("</p>")
+
+
+def test_a_tag_over_several_lines_stays_or_goes_whole() -> None:
+    shape = '  <rect\n     width="{n}"\n     height="{n}"\n     id="r{n}" />\n'
+    text = (
+        f"<svg\n   id='a'\n   width='9'>\n{''.join(shape.format(n=n) for n in range(40))}</svg>\n"
+    )
+    for room in range(200, len(text), 83):
+        form = cut.summary(text, room, len, mark, name="shapes.svg") or ""
+        assert form.count("<rect\n") == form.count("/>")
+        assert form.count("<svg\n   id='a'\n   width='9'>\n") == form.count("</svg>")
+
+
+def test_a_paragraph_behind_a_gap_begins_with_its_own_indent() -> None:
+    text = "   4. Redistribution. You may:\n\n" + "".join(
+        f"      Clause {n} says what may be done with the work and with copies of it, whole or"
+        f"\n      in part, and that nothing else follows from it.\n\n"
+        for n in range(20)
+    )
+    for room in range(200, len(text), 47):
+        form = cut.excerpt(text, room, len, mark) or ""
+        assert not re.search(r"\[\.\.\.\] +Clause", form)

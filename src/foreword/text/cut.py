@@ -145,8 +145,13 @@ def _other_name(text: str, name: str, layout: Layout) -> str:
     if 2 * headings > len(layout.pieces):
         return _BY_LINES  # they are comments
     kind = content_type(text, name)
-    # A grammar makes one piece of what it does not understand, as a file that breaks off.
-    return _BY_BLOCKS if kind == "python" or kind in GRAMMARS else ""
+    if kind not in GRAMMARS:
+        return ""
+    from foreword.text.layouts.code import is_understood
+
+    # A grammar makes one piece of what it does not understand, as a file that breaks off. Of what
+    # it does, blocks would be statements without their function.
+    return "" if is_understood(text, kind) else _BY_BLOCKS
 
 
 def _written_within(

@@ -99,7 +99,8 @@ def join_small(parts: Iterable[str], enough: int) -> Iterator[str]:
     """The parts, neighbours joined as long as they are not longer than `enough` together."""
     joined = ""
     for part in parts:
-        if joined and len(joined) + len(part) > enough:
+        # White space alone is the indent of what follows.
+        if joined.strip() and len(joined) + len(part) > enough:
             yield joined
             joined = ""
         joined += part

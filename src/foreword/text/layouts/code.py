@@ -68,6 +68,14 @@ def layout(text: str, language: str, over: Over) -> Layout:
     return outline.builder.layout("outline")
 
 
+def is_understood(text: str, language: str) -> bool:
+    """Whether a grammar reads a text without an error."""
+    parser = parser_of(language)
+    if parser is None:
+        return False
+    return not parser.parse(text.encode("utf-8", "replace")).root_node.has_error
+
+
 @cache
 def parser_of(language: str) -> Parser | None:
     """The parser for a language; None without the grammars."""

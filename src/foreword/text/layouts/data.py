@@ -249,10 +249,12 @@ def _yaml_blocks(rows: Sequence[str]) -> Iterator[list[str]]:
     least = min([_depth(row) for row in rows if not _is_comment(row)], default=0)
     block: list[str] = []
     has_head = False
-    for row in rows:
+    following = _depths_behind(rows)
+    for row, behind in zip(rows, following, strict=True):
         is_comment = _is_comment(row)
         begins = not is_comment and _depth(row) <= least
-        leads = is_comment and row.strip() and _depth(row) <= least
+        # One in front of a deeper line is a remark inside of the block, wherever it stands.
+        leads = is_comment and row.strip() and _depth(row) <= least and behind <= least
         if block and has_head and (begins or leads):
             yield block
             block = []
@@ -261,6 +263,17 @@ def _yaml_blocks(rows: Sequence[str]) -> Iterator[list[str]]:
         has_head = has_head or not is_comment
     if block:
         yield block
+
+
+def _depths_behind(rows: Sequence[str]) -> list[int]:
+    """For each line how deep the next one is that is no comment; behind the last, the margin."""
+    found: list[int] = []
+    depth = 0
+    for row in reversed(rows):
+        found.append(depth)
+        if not _is_comment(row):
+            depth = _depth(row)
+    return found[::-1]
 
 
 def _depth(row: str) -> int:
