@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -59,9 +61,24 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path, own_cache: Path) -> None
         open_index(root)
 
 
-def test_files_changed_together_are_known_by_git(tmp_path: Path) -> None:
-    import subprocess
+def test_two_may_make_it_at_once(tmp_path: Path) -> None:
+    write(tmp_path)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: _paths(tmp_path), range(4)))
 
+    assert found == [found[0]] * 4
+    assert len(found[0]) == 6
+    assert read_count(tmp_path) == 0
+
+
+def _paths(root: Path) -> list[str]:
+    index = open_index(root)
+    paths = [file.path for file in index.files()]
+    index.close()
+    return paths
+
+
+def test_files_changed_together_are_known_by_git(tmp_path: Path) -> None:
     write(tmp_path)
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)

@@ -42,6 +42,9 @@ NEARLY_WHOLE = 0.8
 # them, which is known only when both are in.
 _ROUNDS = 2
 _NOTHING = 0.001
+# How much more the file counts than the region: at 1 two issues fewer of 86 have all functions
+# shown, at 3 as many.
+_FILE_POWER = 2
 _HANDLE = "x" * HANDLE_CHARS
 
 
@@ -228,7 +231,8 @@ def _best_regions(ranked: Sequence[RankedFile]) -> list[tuple[RankedFile, Region
     for one in ranked:
         for region, score in one.regions:
             # one that says nothing comes behind all that do, and in front of an empty room
-            value = one.score * max(_NOTHING, (score / highest) ** 0.5 if highest else 0.0)
+            share = max(_NOTHING, (score / highest) ** 0.5 if highest else 0.0)
+            value = one.score**_FILE_POWER * share
             found.append((-value, one.file.path, region.first, one, region))
     found.sort(key=lambda each: each[:3])
     return [(one, region) for *_, one, region in found]

@@ -19,7 +19,8 @@ LONGEST_TASK = 30_000
 MOST_WORDS = 80
 MOST_NAMES = 80
 _LONGEST = 80  # characters of a name; what is longer is data
-_FENCE = lazy_pattern(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+# Only from the beginning of a line: in a line of nothing but marks every one would be tried.
+_FENCE = lazy_pattern(r"^[ \t>]*```[^\n]*\n(.*?)(?:^[ \t>]*```|\Z)", re.DOTALL | re.MULTILINE)
 _TICKS = lazy_pattern(r"`([^`\n]{1,200})`")
 _PYTHON_FRAME = lazy_pattern(r'File "([^"\n]{1,300})", line (\d{1,7})(?:, in ([\w<>.]{1,100}))?')
 _PLACE = lazy_pattern(
