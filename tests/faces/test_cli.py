@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from foreword import __version__
 from foreword.demos import samples
-from foreword.faces.cli.main import COMMANDS
+from foreword.faces.cli.main import COMMANDS, HEADINGS
 from tests.command import foreword
 
 HEAVY = (
@@ -143,3 +144,27 @@ def test_a_reader_that_leaves_early_gets_no_traceback(sample: Path) -> None:
         ["bash", "-c", command], cwd=sample, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
+
+
+def test_the_help_has_every_command_under_one_heading() -> None:
+    listed = Counter[str]()
+    for names in HEADINGS.values():
+        listed.update(list(names))
+    assert set(listed) == set(COMMANDS)
+    assert set(listed.values()) == {1}
+    shown = foreword("--help").out
+    for heading, names in HEADINGS.items():
+        below = shown.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in below.splitlines()] == list(names)
+
+
+def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
+    long = foreword("director", "tools", "--format", "json")
+    assert long.code == 0
+    assert json.loads(long.out)
+    assert long == foreword("director", "tools", "--json")
+    assert long != foreword("director", "tools", "--format", "text")
+
+
+def test_recipes_are_listed_by_either_name() -> None:
+    assert foreword("recipe", "list") == foreword("recipes")

@@ -14,6 +14,7 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
+from foreword.faces.cli.options import json_option
 
 if TYPE_CHECKING:
     from foreword.agent_sessions.machine import SessionPlace
@@ -30,7 +31,7 @@ MOST_FILL = 8  # sources of a window
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--open", "opens", is_flag=True, help="Show the compaction that lost most as a page.")
 @click.option("--fix", is_flag=True, help="Set this project up for the agents found: `init`.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON on standard output.")
+@json_option("Everything as JSON on standard output.")
 @click.pass_context
 def autopsy(
     context: click.Context, paths: tuple[Path, ...], opens: bool, fix: bool, as_json: bool

@@ -24,6 +24,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import ASSETS, PROGRAM, SHOW, browser_rules, profiles_folder
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.interrupt import interrupt_event
+from foreword.faces.cli.options import json_option
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def start(
     required=True,
     help="Its debugging address, as in http://127.0.0.1:9222.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same for programs.")
+@json_option()
 def tabs(attach: str, as_json: bool) -> None:
     """Show the open tabs of a running browser, as a director reads them.
 

@@ -20,7 +20,7 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
 from foreword.faces.cli.command_input import say_if_new
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import json_option, store_options
 
 if TYPE_CHECKING:
     from foreword.browser import Rules
@@ -44,7 +44,7 @@ MODULES = {
 LINE_COLUMNS = 119  # of a line of a list, also in a pipe; what is longer is cut
 LONGEST_NAME = 80  # characters of an unknown tool's name in the error
 JSON_HINT = """for example '{"node": "node1"}'; - reads it from standard input"""
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs.")
+AS_JSON = json_option()
 
 
 @click.group(cls=Commands, modules=MODULES)

@@ -3,7 +3,7 @@ suggestion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -11,15 +11,38 @@ import click
 
 from foreword.errors import did_you_mean
 
+SHORT_HELP = 80  # characters; the terminal folds what is too long for it
+
 
 class Commands(click.Group):
     """A group whose commands may be in other modules of this package, named in `modules`."""
 
     def __init__(
-        self, *args: Any, modules: Mapping[str, str] | None = None, **attributes: Any
+        self,
+        *args: Any,
+        modules: Mapping[str, str] | None = None,
+        headings: Mapping[str, Iterable[str]] | None = None,
+        **attributes: Any,
     ) -> None:
+        """`headings` has the names of commands by the heading that the help shows them under."""
         super().__init__(*args, **attributes)
         self.modules = dict(modules or {})
+        self.headings = headings
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.headings is None:
+            super().format_commands(context, formatter)
+            return
+        # every list as wide as the widest, so that they stand below each other as one
+        width = max(map(len, self.modules))
+        for heading, names in self.headings.items():
+            rows = list[tuple[str, str]]()
+            for name in names:
+                command = self.get_command(context, name)
+                if command is not None:
+                    rows.append((f"{name:<{width}}", command.get_short_help_str(SHORT_HELP)))
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(dict.fromkeys([*self.modules, *self.commands]))

@@ -31,7 +31,14 @@ LARGEST_NUMBER = 1_000_000
     "--budget", metavar="N", default="", help="The most tokens of a tool's result.  [default: 8000]"
 )
 @click.option("--startup", is_flag=True, help="Also answer the start of a new session.")
-@click.option("--timeout", metavar="SECONDS", default="", help="When to give up.  [default: 5]")
+@click.option(
+    "--timeout-seconds",
+    "--timeout",
+    "timeout",
+    metavar="N",
+    default="",
+    help="When to give up; --timeout is the older name.  [default: 5]",
+)
 @click.pass_context
 def hook(
     context: click.Context, root: str, recipe: str, budget: str, startup: bool, timeout: str
@@ -55,7 +62,7 @@ def hook(
     if context.args:
         hook_log.note("hook", f"unknown arguments: {' '.join(context.args)}")
     most = _number(budget, "--budget", long_results.BUDGET_TOKENS)
-    seconds = _number(timeout, "--timeout", hooks.TIMEOUT_SECONDS)
+    seconds = _number(timeout, "--timeout-seconds", hooks.TIMEOUT_SECONDS)
     # no buffer: what can't be written is gone
     with FileIO(sys.stdout.fileno(), "w", closefd=False) as answers:
         hooks.respond(

@@ -46,41 +46,58 @@ TRACE = "FOREWORD_TRACE"
 # Characters of an error that is not ours: a library's message may hold a whole response or query,
 # and the line is to stay one that a person reads.
 LONGEST_FOREIGN_ERROR = 200
-COMMANDS = {
-    "assemble": "assemble",
-    "why": "assemble",
-    "fit": "fit",
-    "recall": "lookup",
-    "lookup": "lookup",
-    "search": "search",
-    "report": "report",
-    "session": "session",
-    "plan": "plan",
-    "panel": "panel",
-    "variable": "variable",
-    "checkpoint": "checkpoint",
-    "count": "count",
-    "lint": "lint",
-    "recipes": "recipes",
-    "recipe": "recipes",
-    "flow": "flow",
-    "worker": "worker",
-    "director": "director",
-    "browser": "browser",
-    "mcp": "mcp",
-    "serve": "serve",
-    "init": "init",
-    "autopsy": "autopsy",
-    "handoff": "handoff",
-    "hook": "hook",
-    "statusline": "hook",
-    "demo": "demo",
+# In the order of the help, under its headings.
+HEADINGS = {
+    "Contexts": {
+        "assemble": "assemble",
+        "why": "assemble",
+        "fit": "fit",
+        "recall": "lookup",
+        "lookup": "lookup",
+        "search": "search",
+        "report": "report",
+        "recipe": "recipes",
+        "recipes": "recipes",
+        "count": "count",
+        "lint": "lint",
+    },
+    "Conversations": {
+        "session": "session",
+        "plan": "plan",
+        "variable": "variable",
+    },
+    "Agents": {
+        "panel": "panel",
+        "flow": "flow",
+        "checkpoint": "checkpoint",
+        "worker": "worker",
+    },
+    "Coding agents": {
+        "init": "init",
+        "autopsy": "autopsy",
+        "handoff": "handoff",
+        "hook": "hook",
+        "statusline": "hook",
+    },
+    "Browser": {
+        "director": "director",
+        "browser": "browser",
+    },
+    "Serving": {
+        "serve": "serve",
+        "mcp": "mcp",
+        "demo": "demo",
+    },
 }
+COMMANDS: dict[str, str] = {}
+for _commands in HEADINGS.values():
+    COMMANDS |= _commands
 
 
 @click.group(
     cls=Commands,
     modules=COMMANDS,
+    headings=HEADINGS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="foreword", message="%(prog)s %(version)s")

@@ -163,6 +163,33 @@ STORE = [
 ]
 
 
+def json_option(what: str = "The same for programs.") -> Callable[[Command], Command]:
+    """`--format text|json`, which reaches the command as `as_json`; `--json` says it in short."""
+
+    def decorate(command: Command) -> Command:
+        # the short one first, whatever the order at the terminal: it has a value when not given
+        short = click.option(
+            "--json", "as_json", is_flag=True, is_eager=True, help="Short for --format json."
+        )
+        form = click.option(
+            "--format",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+            expose_value=False,
+            callback=_take_format,
+            help=what,
+        )
+        return form(short(command))
+
+    return decorate
+
+
+def _take_format(context: click.Context, option: click.Parameter, value: str) -> None:
+    if value == "json":
+        context.params["as_json"] = True
+
+
 def store_options(command: Command) -> Command:
     """The options that say where things are kept."""
     for option in reversed(STORE):

@@ -53,9 +53,13 @@ def recipe() -> None:
 
     \b
     Examples:
+      foreword recipe list
       foreword recipe show director
       foreword recipe schema > recipe.schema.json
     """
+
+
+recipe.add_command(recipes, "list")
 
 
 @recipe.command()

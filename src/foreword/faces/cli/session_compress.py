@@ -12,7 +12,7 @@ import click
 from foreword.engine.table import bar, printable
 from foreword.errors import BadBudget
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import json_option, store_options
 
 if TYPE_CHECKING:
     from foreword.message import Message
@@ -35,7 +35,7 @@ TARGETS = "for example --to 20000 or --to 10%"
 @click.option(
     "--preview", is_flag=True, help="Say what would happen, with the summary; change nothing."
 )
-@click.option("--json", "as_json", is_flag=True, help="The same for programs, with the summary.")
+@json_option("The same for programs, with the summary.")
 @store_options
 def compress(
     name: str,

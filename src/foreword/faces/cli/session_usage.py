@@ -13,7 +13,7 @@ import click
 
 from foreword.engine.table import bar, cut_to, printable
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import AT_LEAST_ONE, store_options
+from foreword.faces.cli.options import AT_LEAST_ONE, json_option, store_options
 
 BAR = 24  # columns
 CALL_BAR = 12  # columns
@@ -30,7 +30,7 @@ LABEL = 13  # columns of the longest label, `compressed at`
     show_default=True,
     help="How many calls, the newest first.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same for programs.")
+@json_option()
 @store_options
 def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> None:
     """Say how large a session is and what its calls cost.
