@@ -122,12 +122,12 @@ def test_a_store_from_before_the_index_is_taken_in_by_its_first_question(
     open_session: Open,
 ) -> None:
     session = open_session(auto_compress=False)
-    fill(session, 900)
+    fill(session, 500)
     search_index.drop(session.db, search_index.CONVERSATION, [str(session.conversation.id)])
     session.append(said("user", "one more"))
     told = list[int]()
     assert TALK[3][1] in session.recall(QUESTION, budget=300, progress=told.append).text
-    assert told[-1] == 2 * 900 + len(TALK) + 1
+    assert told[-1] == 2 * 500 + len(TALK) + 1
 
 
 def test_a_secret_is_not_found_and_not_shown_whenever_it_became_one(session: Session) -> None:
@@ -204,7 +204,7 @@ def test_a_question_without_words_is_an_error_and_one_about_nothing_is_told(
     st.text(min_size=1, max_size=40).filter(str.strip),
     st.integers(60, 900),
 )
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_whatever_was_said_and_asked_an_answer_is_within_its_budget(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], question: str, budget: int
 ) -> None:

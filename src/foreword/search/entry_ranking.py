@@ -51,4 +51,6 @@ def rank_texts(texts: Sequence[str], question: Question, statistics: Statistics)
         Passage(text=text, session=str(at), terms=terms_for(question, text, terms[at]))
         for at, text in enumerate(texts)
     ]
-    return rank(passages, question, statistics=with_length(statistics, [*map(len, terms)]))
+    # By words alone: what titles, headings and parts weigh was measured so.
+    known = with_length(statistics, [*map(len, terms)])
+    return rank(passages, question, statistics=known, semantic=False)

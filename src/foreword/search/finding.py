@@ -65,7 +65,8 @@ def find(
     matches = _in_order([units for units, _ in found])
     lengths = [len(each.unit.terms) for each in matches]
     statistics = with_length(statistics, lengths)
-    scores = _scores(matches, question, statistics)
+    # by words alone: it only says around which of them to look
+    scores = _scores(matches, question, statistics, semantic=False)
     best = [matches[at] for at in best_first(scores)[:MOST_WITH_NEIGHBOURS]]
     with_neighbours = list[list[Unit]]()
     for at, place in enumerate(places):
@@ -73,7 +74,7 @@ def find(
         own_best = [each.unit for each in best if each.place == at]
         with_neighbours.append([*own, *place.neighbours(own_best, own)])
     units = _in_order(with_neighbours)
-    scores = _scores(units, question, statistics)
+    scores = _scores(units, question, statistics, semantic=True)
     chosen = _choose(units, scores, budget=budget, counter=counter)
     hits = list[Hit]()
     for at, place in enumerate(places):
@@ -114,7 +115,9 @@ def _together(several: Sequence[Statistics]) -> Statistics:
     )
 
 
-def _scores(placed: Sequence[_Placed], question: Question, statistics: Statistics) -> list[int]:
+def _scores(
+    placed: Sequence[_Placed], question: Question, statistics: Statistics, *, semantic: bool
+) -> list[int]:
     passages = list[Passage]()
     for each in placed:
         unit = each.unit
@@ -127,7 +130,7 @@ def _scores(placed: Sequence[_Placed], question: Question, statistics: Statistic
                 terms=terms_for(question, unit.text, unit.terms),
             )
         )
-    scores = rank(passages, question, statistics=statistics)
+    scores = rank(passages, question, statistics=statistics, semantic=semantic)
     return [score // each.unit.share for score, each in zip(scores, placed, strict=True)]
 
 

@@ -1,0 +1,144 @@
+"""`foreword search`: sessions, documents, artifacts and the sessions of coding agents at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import foreword
+from foreword import Session
+from foreword.agent_sessions.machine import places_below
+from foreword.search import transcripts
+from foreword.search.search import search, search_store
+from foreword.store import artifacts
+from foreword.store.project_stores import recall
+from foreword.store.urls import open_database
+from foreword.tokens import counter
+from tests.command import foreword as run
+from tests.store.databases import KINDS, new_url
+
+KEY = "sk-ant-" + "a1" * 20
+
+
+def claude_line(number: int, role: str, text: str) -> str:
+    return json.dumps(
+        {
+            "type": role,
+            "uuid": f"u{number}",
+            "parentUuid": f"u{number - 1}" if number else None,
+            "sessionId": "s1",
+            "cwd": "/home/ada/importer",
+            "timestamp": f"2026-03-0{1 + number % 9}T10:00:00.000Z",
+            "message": {"role": role, "content": text},
+        }
+    )
+
+
+def write_transcript(path: Path, texts: list[str]) -> None:
+    lines = list[str]()
+    for number, text in enumerate(texts):
+        lines.append(claude_line(number, "assistant" if number % 2 else "user", text))
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "docs").mkdir(parents=True)
+    (root / "docs" / "retries.md").write_text("# Retries\n\nThe retry loop hid the real error.\n")
+    (root / "docs" / "tea.md").write_text("# Tea\n\nTea is warm.\n")
+    items = {"items": [{"title": "Bill", "text": "The retry loop doubled the bill. " * 9}]}
+    (root / "items.json").write_text(json.dumps(items))
+    return root
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_said_written_and_handed_on_is_found_together(
+    kind: str, project: Path, tmp_path: Path
+) -> None:
+    url = new_url(kind, tmp_path)
+    with Session.open(url, "importer", root=project) as session:
+        session.append({"role": "user", "content": "Drop the retry loop on Monday."})
+    db = open_database(url, project)
+    artifacts.keep(
+        db, run="r", name="FEAT-1", phase="1", title="Plan", text="No retry loop.", tokens=4
+    )
+    found = search("why did we drop the retry loop", db=db, root=project, budget=900)
+    where = {hit.where for hit in found.hits}
+    assert {"session importer, message 1", "docs/retries.md", "items.json"} <= where
+    assert "artifact FEAT-1 of r" in where
+    assert "docs/tea.md" not in where
+    assert found.package.report.total_tokens <= 900
+    for hit in found.hits:
+        assert b"retry loop" in recall(hit.handle, project, url)
+    told = search_store(db, "retry loop", budget=300, counter=counter("o200k"))
+    assert "Drop the retry loop on Monday." in told
+    assert "hid the real error" not in told
+    db.close()
+
+
+def test_only_what_is_new_is_read_again(project: Path) -> None:
+    db = open_database(None, project)
+    assert search("retry loop", db=db, root=project).hits
+    path = project / "docs" / "retries.md"
+    about = path.stat()
+    path.write_text("# Retries\n\nThe RETRY LOOP hid the real error.\n")
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))  # as if it had not changed
+    assert "The retry loop hid" in search("retry loop", db=db, root=project).package.text
+    os.utime(path)
+    assert "The RETRY LOOP hid" in search("retry loop", db=db, root=project).package.text
+    path.unlink()
+    assert "hid the real error" not in search("retry loop", db=db, root=project).package.text
+    db.close()
+
+
+def test_sessions_of_coding_agents_are_found_and_grow_and_their_secrets_are_hidden(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    texts = ["Why is the bill double?", f"The retry loop. The key is {KEY}.", "Drop it.", "Done."]
+    write_transcript(folder / "s1.jsonl", texts)
+    (folder / "other.jsonl").write_text('{"no": "session"}\n')
+    found = search("retry loop", db=None, sessions=places_below(folder))
+    (hit,) = found.hits
+    assert hit.where.startswith("claude-code in /home/ada/importer, s1.jsonl, messages 1-")
+    assert "The retry loop." in hit.text
+    assert KEY not in found.package.text
+    assert KEY not in recall(hit.handle, tmp_path).decode()
+    with closing(transcripts.open_index()) as index:
+        bodies = index.rows("SELECT body FROM search_entries")
+        assert len(bodies) == 4
+        assert KEY not in str(bodies)
+    write_transcript(folder / "s1.jsonl", [*texts, "And the heron?", "The heron stands."])
+    assert (
+        "The heron stands." in search("heron", db=None, sessions=places_below(folder)).package.text
+    )
+    with closing(transcripts.open_index()) as index:
+        assert len(index.rows("SELECT body FROM search_entries")) == 6
+
+
+def test_the_command_prints_hits_or_json_and_says_what_is_wrong(project: Path) -> None:
+    ran = run("search", "retry loop", "--json", "--quiet", cwd=project)
+    assert ran.code == 0
+    answer = json.loads(ran.out)
+    assert {hit["where"] for hit in answer["hits"]} >= {"docs/retries.md"}
+    assert all(hit["handle"].startswith("fw_") for hit in answer["hits"])
+    handle = answer["hits"][0]["handle"]
+    assert "retry loop" in run("recall", handle, cwd=project).out
+    assert "nothing about it was found" in run("search", "zebra", cwd=project).err
+    assert run("search", " ", cwd=project).code == 2
+    assert run("search", "retry", "docs", cwd=project).code == 2
+
+
+def test_a_session_is_recalled_at_the_command_line(project: Path) -> None:
+    with foreword.Session.open(root=project, workflow="talk") as session:
+        session.append({"role": "user", "content": "The heron stands in the pond."})
+    ran = run("session", "recall", "talk", "where does the heron stand", "--json", cwd=project)
+    assert ran.code == 0
+    assert "The heron stands in the pond." in json.loads(ran.out)["text"]
+    assert run("session", "recall", "nobody", "heron", cwd=project).code == 2
