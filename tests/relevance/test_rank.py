@@ -100,9 +100,9 @@ def test_statistics_from_outside_give_the_scores_of_the_whole_collection() -> No
 def test_the_ranking_is_made_of_whole_numbers_that_never_change() -> None:
     passages = conversation("the retry loop", CHATTER, "a loop", "retry, retry, retry")
     question = "drop the retry loop"
-    lexical = [7340032, 5947738, 6571313, 6368996]
+    lexical = [7340032, 4912091, 6014514, 5984289]
     assert rank(passages, question, semantic=False) == lexical
-    assert rank(passages, question) == [7340032, 5926234, 6526037, 6225952]
+    assert rank(passages, question) == [7340032, 4894542, 5978461, 5804381]
 
 
 @given(st.lists(st.text(max_size=60), max_size=12), st.text(max_size=60))
