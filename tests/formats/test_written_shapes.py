@@ -21,10 +21,11 @@ from foreword.formats.bedrock import to_bedrock_request
 from foreword.formats.fields import replace_unsent
 from foreword.formats.langchain import to_langchain
 from foreword.formats.llama_index import to_llama_index
-from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult, mend
 from foreword.session.client_history import START, next_chain
 from tests.examples import examples
 from tests.formats.conversation import NEUTRAL
+from tests.formats.test_requests import REQUESTS, read
 
 Write = Callable[[list[Message]], list[Message]]
 
@@ -72,6 +73,32 @@ def parts_of(messages: list[Message]) -> list[Any]:
 @given(talk=NEUTRAL)
 def test_what_is_written_reads_back_as_what_was_said(write: Write, talk: list[Message]) -> None:
     assert sorted(parts_of(write(talk))) == sorted(parts_of(talk))
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_what_coding_agents_really_send_is_written_without_loss(write: Write) -> None:
+    for request in REQUESTS:
+        said = mend(read(request))[0]
+        # what the system says later is said by the user in some shapes: that is the only change
+        talk = [message for message in said if message.role != "system"]
+        assert not set(said_in(talk)) - set(said_in(write(said))), request["name"]
+
+
+def said_in(messages: list[Message]) -> list[tuple[str, ...]]:
+    """Words, calls, results and pictures: what every shape has."""
+    found: list[tuple[str, ...]] = []
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case Text(text) if text.strip():
+                    found.append(("text", text))
+                case ToolCall(call, name):
+                    found.append(("call", call, name))
+                case ToolResult(call, text):
+                    found.append(("result", call, replace_unsent(text)))
+                case Image(_, data, url):
+                    found.append(("image", data or url))
+    return found
 
 
 PICTURE = Image("image/png", "iVBORw0KGgo=")

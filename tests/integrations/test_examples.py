@@ -27,6 +27,7 @@ FRAMEWORKS = {
     "llama-index": "llama_index_agent",
     "openai-agents": "openai_agents_run",
 }
+AGENT = "claude-agent-sdk"  # it keeps its own history; its results are cut
 ENVIRONMENTS = os.environ.get("FOREWORD_FRAMEWORKS")
 TURNS = 400 if ENVIRONMENTS else 16
 BUDGET = 2_000  # that of the examples
@@ -36,33 +37,23 @@ LEAST_REUSE = 0.8  # of a call, on average; 0.9 and more was seen at 40 turns
 def runs() -> list[tuple[str, str]]:
     """The interpreters and the examples that they run."""
     found = [(sys.executable, name) for name in LIGHT]
-    for folder in sorted(Path(ENVIRONMENTS).iterdir()) if ENVIRONMENTS else ():
-        framework = folder.name.rpartition("-")[0]
-        found.append((str(folder / "bin" / "python"), FRAMEWORKS[framework]))
+    for framework, python in environments():
+        if framework != AGENT:
+            found.append((python, FRAMEWORKS[framework]))
     return found
+
+
+def environments() -> list[tuple[str, str]]:
+    """The frameworks that are installed, each with its interpreter."""
+    folders = sorted(Path(ENVIRONMENTS).iterdir()) if ENVIRONMENTS else []
+    return [(folder.name.rpartition("-")[0], str(folder / "bin" / "python")) for folder in folders]
 
 
 @pytest.mark.parametrize(("python", "example"), runs())
 def test_a_conversation_with_the_real_framework_stays_within_its_budget(
     tmp_path: Path, python: str, example: str
 ) -> None:
-    report = tmp_path / "report.json"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT / "src"),
-        "HOME": str(tmp_path),
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else it asks the network for prices
-    }
-    ran = subprocess.run(
-        [python, str(EXAMPLES / f"{example}.py"), str(TURNS), str(report)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    found = json.loads(report.read_text("utf-8"))
+    found = run_example(tmp_path, python, example, str(TURNS))
     assert len(found["requests"]) >= TURNS * 1.4  # a tool is called at every other turn
     assert max(found["sizes"]) <= BUDGET
     assert sum(found["sizes"][:TURNS]) > 3 * BUDGET  # it was crossed, or nothing is shown
@@ -73,6 +64,54 @@ def test_a_conversation_with_the_real_framework_stays_within_its_budget(
         calls = [call for kind, call in found_calls if kind == "call"]
         results = [call for kind, call in found_calls if kind == "result"]
         assert calls == results, number
+
+
+def run_example(folder: Path, python: str, example: str, *arguments: str) -> dict[str, Any]:
+    """Run an example to its end; returns what it reports."""
+    report = folder / "report.json"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "HOME": str(folder),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else it asks the network for prices
+    }
+    ran = subprocess.run(
+        [python, str(EXAMPLES / f"{example}.py"), *arguments, str(report)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    found: dict[str, Any] = json.loads(report.read_text("utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("python", [python for name, python in environments() if name == AGENT])
+def test_a_long_result_of_the_claude_agent_sdk_is_cut_and_can_be_recalled(
+    tmp_path: Path, python: str
+) -> None:
+    found = run_example(tmp_path, python, "claude_agent_run")
+    assert found["whole"] > 10_000
+    assert max(found["sizes"]) < 1_200  # of a budget of 1,000, and what JSON adds
+    assert all("foreword recall fw_" in text for text in found["results"])
+
+
+@pytest.mark.parametrize(("framework", "python"), environments())
+def test_objects_of_a_framework_are_read_and_written_without_loss(
+    framework: str, python: str
+) -> None:
+    script = Path(__file__).with_name("framework_objects.py")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ran = subprocess.run(
+        [python, str(script), framework],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
 
 
 def calls_in(value: Any) -> Iterator[tuple[str, str]]:
@@ -100,7 +139,7 @@ def calls_in(value: Any) -> Iterator[tuple[str, str]]:
 
 def test_every_example_is_run_by_somebody() -> None:
     names = {path.stem for path in EXAMPLES.glob("*.py")} - {"practice"}
-    assert names == {*LIGHT, *FRAMEWORKS.values()}
+    assert names == {*LIGHT, *FRAMEWORKS.values(), "claude_agent_run"}
 
 
 def test_no_integration_is_longer_than_a_page_or_two() -> None:

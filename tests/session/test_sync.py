@@ -16,6 +16,7 @@ import foreword
 from foreword.errors import BadSource
 from foreword.message import Message, Text
 from tests.examples import examples
+from tests.formats.test_requests import REQUESTS
 from tests.sessions import Open, numbered_message, words
 from tests.statements import statements
 from tests.store.databases import KINDS, new_url
@@ -221,6 +222,17 @@ def test_what_is_not_understood_is_refused_by_its_path_and_nothing_is_kept(
     assert session.history() == []
     with pytest.raises(BadSource, match=r"messages\[0\]: a message of kind plan"):
         session.sync([Message("user", (Text("a plan"),), kind="plan")])
+
+
+def test_requests_of_real_agents_go_in_again_and_again(open_session: Open) -> None:
+    for number, request in enumerate(REQUESTS):
+        body = request["body"]
+        history = body.get("messages") or body.get("contents") or body["input"]
+        session = open_session(workflow=f"w{number}", counter="estimate")
+        for count in range(1, len(history) + 1):
+            assert session.sync(deepcopy(history[:count])).taken_back == 0, request["name"]
+        again = session.sync(deepcopy(history))
+        assert (again.added, again.taken_back) == (0, 0), request["name"]
 
 
 CHANGES = st.lists(

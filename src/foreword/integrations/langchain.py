@@ -43,17 +43,18 @@ class ForewordMiddleware(AgentMiddleware):
         return await handler(self._fitted(request))
 
     def _fitted(self, request: ModelRequest) -> ModelRequest:
-        system = request.system_message
         package = self.conversations.fit(
             request.messages,
             conversation=_thread(),
-            system=None if system is None else system.content,
+            system=_system(request),
             tools=[tool if isinstance(tool, dict) else _definition(tool) for tool in request.tools],
         )
         messages = package.to_langchain()
-        if isinstance(messages[0], SystemMessage):
-            return request.override(system_message=messages[0], messages=messages[1:])
-        return request.override(system_message=None, messages=messages)
+        system = messages.pop(0) if isinstance(messages[0], SystemMessage) else None
+        if hasattr(request, "system_message"):
+            return request.override(system_message=system, messages=messages)
+        prompt = None if system is None else system.content
+        return request.override(system_prompt=prompt, messages=messages)
 
     def _recall_tool(self) -> StructuredTool:
         def recall(handle: str, offset: int = 0) -> str:
@@ -61,6 +62,13 @@ class ForewordMiddleware(AgentMiddleware):
             return tool.handler(handle=handle, offset=offset)
 
         return StructuredTool.from_function(recall, description=DESCRIPTION)
+
+
+def _system(request: ModelRequest) -> Any:
+    """The agent's system prompt, which was a text up to LangChain 1.0."""
+    if not hasattr(request, "system_message"):
+        return request.system_prompt
+    return None if request.system_message is None else request.system_message.content
 
 
 def _definition(tool: Any) -> dict[str, Any]:

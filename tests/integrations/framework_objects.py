@@ -1,0 +1,117 @@
+"""Run in the environment of a framework: its own objects are read, and what is written for it is
+what it makes its objects of.
+
+`python framework_objects.py langchain`. It ends with an error where something was lost.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from foreword.formats.detection import read_any
+from foreword.formats.fields import FieldPath
+from foreword.formats.langchain import to_langchain
+from foreword.formats.llama_index import to_llama_index
+from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+
+PICTURE = "iVBORw0KGgo="
+SCENE = [
+    Message("system", (Text("Be brief."),)),
+    Message("user", (Text("What is this?"), Image("image/png", PICTURE))),
+    Message("assistant", (Text("I look."), ToolCall("t1", "look", '{"at": 1}'))),
+    Message("tool", (ToolResult("t1", "nothing there", failed=True),)),
+    Message("assistant", (Text("Nothing."),)),
+]
+
+
+def read(value: object) -> list[Any]:
+    """The parts of an object."""
+    parts: list[Any] = []
+    for message in read_any(value, FieldPath("message", "message")):
+        parts += message.parts
+    return parts
+
+
+def check_scene(objects: list[Any]) -> None:
+    """The objects of a framework hold the scene, whole and in order."""
+    parts: list[Any] = []
+    for each in objects:
+        parts += read(each)
+    wanted: list[Any] = []
+    for message in SCENE:
+        wanted += message.parts
+    for part, expected in zip(parts, wanted, strict=True):
+        assert type(part) is type(expected), (part, expected)
+        for name in ("text", "id", "name", "arguments", "failed", "data"):
+            assert getattr(part, name, None) == getattr(expected, name, None), (part, expected)
+
+
+def check_langchain() -> None:
+    from langchain_core.messages import AIMessage, messages_from_dict
+
+    check_scene(messages_from_dict(to_langchain(SCENE)))
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    said = AIMessage(content=[thinking, {"type": "text", "text": "Done."}], id="m1")
+    thought, words = read(said)
+    assert isinstance(thought, Thinking)
+    assert (thought.signature, words.text) == ("s", "Done.")
+    (back,) = messages_from_dict(to_langchain([*read_any(said, FieldPath("m", "m"))]))
+    assert back == said, (back, said)
+
+
+def check_llama_index() -> None:
+    from llama_index.core.llms import ChatMessage
+
+    check_scene([ChatMessage.model_validate(message) for message in to_llama_index(SCENE)])
+
+
+def check_google_genai() -> None:
+    from google.genai import types
+
+    call = types.FunctionCall(id="t1", name="look", args={"at": 1})
+    content = types.Content(
+        role="model",
+        parts=[
+            types.Part(text="hm", thought=True, thought_signature=b"\xff\xfe"),
+            types.Part(text="I look."),
+            types.Part(function_call=call),
+            types.Part(inline_data=types.Blob(mime_type="image/png", data=b"\xfb\xff")),
+        ],
+    )
+    thought, words, asked, picture = read(content)
+    assert (thought.text, thought.signature) == ("hm", "//4=")
+    assert (words.text, asked.id, asked.arguments) == ("I look.", "t1", '{"at": 1}')
+    assert picture.data == "+/8="
+    answer = types.GenerateContentResponse(candidates=[types.Candidate(content=content)])
+    assert read(answer) == read(content)
+
+
+def check_litellm() -> None:
+    from litellm import ModelResponse
+
+    answer = ModelResponse(choices=[{"message": {"role": "assistant", "content": "Nothing."}}])
+    assert read(answer) == [Text("Nothing.")]
+
+
+def check_claude_agent_sdk() -> None:
+    from claude_agent_sdk import AssistantMessage, TextBlock, ToolResultBlock, UserMessage
+
+    said = AssistantMessage(content=[TextBlock(text="Nothing.")], model="m")
+    assert read(said) == [Text("Nothing.")]
+    result = ToolResultBlock(tool_use_id="t1", content="4 lines")
+    (answered,) = read(UserMessage(content=[result]))
+    assert (answered.id, answered.text) == ("t1", "4 lines")
+
+
+def check_openai_agents() -> None:
+    from openai.types.responses import ResponseFunctionToolCall
+
+    call = ResponseFunctionToolCall(
+        type="function_call", call_id="t1", name="look", arguments='{"at": 1}'
+    )
+    assert read(call) == [ToolCall("t1", "look", '{"at": 1}')]
+
+
+if __name__ == "__main__":
+    globals()[f"check_{sys.argv[1].replace('-', '_')}"]()
