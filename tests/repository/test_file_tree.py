@@ -26,6 +26,7 @@ def test_links_pipes_and_what_tools_make_are_passed_over_and_told(tmp_path: Path
             ".env": "PASSWORD=1\n",
             ".github/workflows/ci.yml": "on: push\n",
             "app.min.js": "x\n",
+            "api_pb2.py": "x = 1\n",
             "table.csv": "1,2\n",
             "data.json": "[" + "1," * 60_000 + "1]",
         },
@@ -41,6 +42,7 @@ def test_links_pipes_and_what_tools_make_are_passed_over_and_told(tmp_path: Path
     assert tree.passed_over["vendored"] == 1
     assert tree.passed_over["not a regular file"] == 1
     assert tree.passed_over["too large"] == 1
+    assert tree.passed_over["made by a tool"] == 2
 
 
 def test_rules_of_the_repository_above_hold_below_it(tmp_path: Path) -> None:

@@ -116,8 +116,8 @@ class ContextExplanation:
 
 
 def assemble_context(project: Project, given: ContextRequest) -> ContextAnswer:
-    """Assemble a context from the project by a recipe (director, package, phases, factory or its
-    own), within a budget of tokens. source: a path in the project, or the data."""
+    """Assemble a context from the project by a recipe (director, package, phases, factory,
+    repository or its own), within a budget of tokens. source: a path in it, or the data."""
     package = assemble.assemble(
         recipe_inside(project.root, given.recipe),
         root=project.root,

@@ -40,7 +40,11 @@ _DATA = frozenset(("json", "yaml", "markup", "settings"))
 _NOT_READ = frozenset(("table", "log", "diff"))
 _OF_TOOLS = "of a tool"  # with hidden files not worth a word: every checkout has some
 _HIDDEN = "hidden by its name"
-_MADE_BY_TOOLS = (".min.js", ".min.css", ".lock", ".map", ".svg", ".ipynb", "-lock.json")
+# by the ends of their names, as protocol compilers, bundlers and package managers give them
+_MADE_BY_TOOLS = tuple(
+    ".min.js .min.css .lock .map .svg .ipynb -lock.json _pb2.py _pb2_grpc.py .pb.go .pb.cc .pb.h"
+    " _generated.py _generated.go _generated.rs .generated.ts .generated.js .g.dart".split()
+)
 
 
 class TreeFile(NamedTuple):
