@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from foreword.context import tiers
 from foreword.context.carried_items import carried_items, save_carried_items
 from foreword.context.inputs import Inputs, ReadingResult
 from foreword.context.readers import gather
@@ -141,6 +141,12 @@ def fit_sections(
     strict: bool = False,
 ) -> Package:
     """What was gathered, fitted and written, with a warning for each tier that is nearly full."""
+    gathered.notes += library.notes
+    request_for = partial(_request, gathered, selection=selection, budget=budget, counter=counter)
+    if not selection.recipe.tiers:
+        return fit_and_write(gathered.sections, request_for(limits=selection.tiers))
+    from foreword.context import tiers  # with anchors and personas, which other recipes have not
+
     limits = tiers.apply_tiers(
         gathered,
         selection=selection,
@@ -149,8 +155,7 @@ def fit_sections(
         counter=counter,
         strict=strict,
     )
-    request = _request(gathered, selection=selection, budget=budget, counter=counter, limits=limits)
-    package = fit_and_write(gathered.sections, request)
+    package = fit_and_write(gathered.sections, request_for(limits=limits))
     warnings = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
     return _with_notes(package, warnings)
 

@@ -21,7 +21,6 @@ from foreword.context.blanks import (
     path_description,
     task_reference,
 )
-from foreword.context.document_sections import document_sections
 from foreword.context.file_sections import FileSectionReader
 from foreword.context.inputs import Inputs, ReadingResult, SourceArgument
 from foreword.errors import InputMissing
@@ -282,6 +281,8 @@ class _SectionReader:
         return found
 
     def _documents(self, tag: str) -> list[Section]:
+        from foreword.context.document_sections import document_sections  # few recipes have any
+
         loaded = document_sections(
             tag,
             selection=self.selection,

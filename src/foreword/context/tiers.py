@@ -64,9 +64,6 @@ def apply_tiers(
     """Bring the sections of a recipe with tiers into order; returns the limits that hold for
     them."""
     recipe = selection.recipe
-    gathered.notes += library.notes
-    if not recipe.tiers:
-        return selection.tiers
     phase = selection.names.get("phase", "")
     # Only recipes with tiers look at their files as `lint` does, which is much to import.
     from foreword.context.authors_notes import authors_notes

@@ -17,7 +17,7 @@ from foreword.dataclass import dataclass
 from foreword.errors import AmbiguousName, BadSource
 from foreword.recipe.load import load, names
 from foreword.recipe.schema import FileValue, RecipeSpec
-from foreword.sources import documents, files, git_status, references
+from foreword.sources import documents, files, git_status
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import front_matter, mapping
 from foreword.sources.json_state import value_at
@@ -220,7 +220,9 @@ class Library:
     def documents_named_in(self, text: str, near: str) -> list[Document]:
         """The documents that a text names and that are there; a name behind a label that several
         share is an error."""
-        return references.find_references(self.find_named, text, near)
+        from foreword.sources.references import find_references  # few recipes follow names
+
+        return find_references(self.find_named, text, near)
 
     def find_named(self, wanted: str, kind: str, near: str) -> Document | None:
         """The document that a text means: by its name, where it says of which kind it is."""
