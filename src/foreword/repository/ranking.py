@@ -33,8 +33,9 @@ _NAMED_REGION = 8.0  # of a word's score: the region is what the task names
 _FRAME_REGION = 15.0  # the same: the region is in the stack trace
 _TESTED = 5  # files whose tests are named
 
+# A package called `test` or `testing` inside another is a part of it, as Django's is.
 _TEST = lazy_pattern(
-    r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata|fixtures)/"
+    r"(?:^|/)(?:tests|specs?|__tests__|testdata|fixtures|src/test)/|^(?:test|testing)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_tests?|[^/]*[._]spec|[^/]*\.test|conftest)\.\w+$"
 )
 _SIDE = lazy_pattern(

@@ -1,0 +1,50 @@
+"""What tells sources from tests, and which files a name stands for."""
+
+from __future__ import annotations
+
+import pytest
+
+from foreword.repository.index import IndexedFile
+from foreword.repository.module_names import ModuleNames
+from foreword.repository.ranking import is_test
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/models.py", True),
+        ("shop/tests/helpers.py", True),
+        ("shop/test_cart.py", True),
+        ("cart_test.go", True),
+        ("src/cart.spec.ts", True),
+        ("test/cart.rb", True),
+        ("app/src/test/java/Cart.java", True),
+        ("django/test/client.py", False),
+        ("shop/testing/tools.py", False),
+        ("shop/contest.py", False),
+        ("shop/latest/cart.py", False),
+    ],
+)
+def test_tests_are_told_by_where_they_are_and_what_they_are_called(
+    path: str, expected: bool
+) -> None:
+    assert is_test(path) is expected
+
+
+def test_a_name_stands_for_the_files_whose_paths_end_so() -> None:
+    paths = ["src/shop/__init__.py", "src/shop/cart.py", "src/shop/pay/cart.py", "web/cart.ts"]
+    names = ModuleNames(
+        {
+            number: IndexedFile(number=number, path=path, language="python", lines=1, words=1)
+            for number, path in enumerate(paths)
+        }
+    )
+
+    assert names.files_at("/usr/lib/site-packages/shop/cart.py") == [(1, 1.0)]
+    assert names.files_at("elsewhere/cart.ts") == [(3, 0.3)]
+    assert names.files_at("nothing.py") == []
+    assert list(names.nearest("shop.pay.cart.Cart.total")) == [2]
+    assert list(names.imported(".cart", "src/shop/pay/money.py")) == [2]
+    assert list(names.imported("..cart", "src/shop/pay/money.py")) == [1]
+    assert list(names.imported("./cart", "web/page.ts")) == [3]
+    assert list(names.imported("shop", "src/shop/cart.py")) == [0]
