@@ -62,10 +62,27 @@ def perform(browser: Browser, application: Application, nodes: Sequence[Node]) -
         browser.perform(kind, json.loads(given))
 
 
+def sign_in(browser: Browser, application: Application) -> None:
+    """Sign in to an application in a browser that knows nothing of it."""
+    browser.navigate("about:blank")
+    chromium = browser._chromium
+    assert chromium is not None
+
+    async def forget() -> None:
+        await chromium.context.clear_cookies()
+        session = chromium.tabs.by_name(None).session
+        assert session is not None
+        everything = {"origin": application.address, "storageTypes": "all"}
+        await session.send("Storage.clearDataForOrigin", everything)
+
+    browser._thread.run(forget(), PATIENCE_SECONDS)
+    perform(browser, application, application.login)
+
+
 def look(application: Application, browser: Browser, figures: Figures) -> None:
     """Look at the pages of an application as Playwright and we do."""
     count = tokens.counter("o200k").count
-    perform(browser, application, application.login)
+    sign_in(browser, application)
     for page in application.pages:
         before: list[Node] = [opening(page.path), *page.before]
         if page.ready:

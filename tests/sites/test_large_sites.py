@@ -22,7 +22,7 @@ from tests.director.scenes import open_director
 from tests.sites.application import DRAW_SECONDS, Application
 from tests.sites.conftest import Applications
 from tests.sites.large_applications import SHELVES, write_stock_application
-from tests.sites.scenario import perform
+from tests.sites.scenario import sign_in
 from tests.sites.small_applications import PASSWORD
 
 Step = tuple[str, dict[str, Any]]
@@ -38,7 +38,7 @@ class Workflow:
 
     def run(self, application: Application, *steps: Step) -> dict[str, Any]:
         """Run these nodes, as somebody who is signed in; the variables that they have set."""
-        perform(self.browser, application, application.login)
+        sign_in(self.browser, application)
         with WorkflowState.open(None, application.name, root=self.folder) as state:
             state.set_variable("site", application.address, "where it is")
             state.set_variable("creds", {"name": "ada", "password": PASSWORD}, "to sign in")

@@ -23,6 +23,11 @@ def place(state: WorkflowState) -> Path:
     return state.root / FOLDER / BROWSERS / f"workflow-{workflow_digest(state)}.json"
 
 
+def forget(state: WorkflowState) -> None:
+    """Let the next browser begin signed out, and not as a run has left one."""
+    place(state).unlink(missing_ok=True)
+
+
 def login_place(state: WorkflowState) -> Path:
     """The file in which a workflow stays signed in between its runs, where the user wants that."""
     return state.root / FOLDER / BROWSERS / f"login-{workflow_digest(state)}.json"

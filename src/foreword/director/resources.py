@@ -155,7 +155,7 @@ class DirectorResources:
             self._browser.close()
             self._browser = None
             if runner.unfinished_run(self.session) is None:
-                browser_files.place(self.session).unlink(missing_ok=True)
+                browser_files.forget(self.session)
 
     def learn(self) -> None:
         """Know every secret that the workflow holds now."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from foreword.director import browser_files
 from foreword.director.tools import TOOLS
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_runs, node_steps
@@ -148,6 +149,19 @@ def test_a_click_that_may_have_happened_is_asked_about_and_skipped_by_name() -> 
     skipped = run_in_process("director", "run", "letters", "--skip", "node1")
     assert (skipped.code, "run-killed  success  0 steps" in skipped.out) == (0, True)
     assert "node1: it was taken for done, and not done again" in skipped.err
+
+
+def test_a_run_that_begins_anew_does_not_begin_in_the_browser_of_the_one_before() -> None:
+    call("create_node", OPEN)
+    with WorkflowState.open(None, "letters", root=".") as state:
+        node_runs.begin(state.db, state.workflow.id, run="run-killed", executor="dead")
+        left = browser_files.place(state)
+        browser_files.prepare(left)
+        left.write_text("{}")
+    for more, is_kept in (("--resume",), True), ((), False):
+        ran = run_in_process("director", "run", "letters", "--attach", "127.0.0.1:9", *more)
+        assert "no browser answers" in ran.err
+        assert left.exists() == is_kept
 
 
 def test_a_browser_that_is_not_there_is_said_by_name() -> None:

@@ -184,8 +184,9 @@ def _check_nodes(state: WorkflowState) -> None:
 
 
 def _run_to_resume(state: WorkflowState, resume: bool) -> str | None:
-    """The run to go on with; where it was not asked for, a word that there is one."""
-    from foreword.director import runner
+    """The run to go on with; where it was not asked for, a word that there is one, whose browser
+    is then nobody's any more."""
+    from foreword.director import browser_files, runner
 
     unfinished = runner.unfinished_run(state)
     if resume and unfinished is None:
@@ -194,6 +195,7 @@ def _run_to_resume(state: WorkflowState, resume: bool) -> str | None:
         screen.say(
             f"beginning anew; {unfinished} did not come to its end (--resume goes on with it)"
         )
+        browser_files.forget(state)
     return unfinished if resume else None
 
 
