@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 from foreword import tokens
 from foreword.browser import Browser
@@ -88,8 +89,7 @@ def look(application: Application, browser: Browser, figures: Figures) -> None:
         if page.ready:
             before.append(waiting(page.ready))
         perform(browser, application, before)
-        found = browser.explore("everything", limit=ALL)["elements"]
-        seen = controls_seen(browser)
+        found, seen = _found_and_seen(browser)
         figures.seen += sum(seen.values())
         figures.missing += seen - controls_in(found)
         asked = browser.explore(page.instruction)
@@ -107,6 +107,19 @@ def look(application: Application, browser: Browser, figures: Figures) -> None:
             figures.lasting += elements == 1
             if elements != 1:
                 figures.lost.append(selector)
+
+
+def _found_and_seen(browser: Browser) -> tuple[list[dict[str, Any]], Counter[tuple[str, str]]]:
+    """What exploring gives and what Playwright's snapshot has, of a page that did not change
+    meanwhile: JupyterLab goes on drawing itself for seconds."""
+    seen = controls_seen(browser)
+    end = monotonic() + PATIENCE_SECONDS
+    while monotonic() < end:
+        found = browser.explore("everything", limit=ALL)["elements"]
+        before, seen = seen, controls_seen(browser)
+        if seen == before:
+            return found, seen
+    raise AssertionError("the page never stops changing")
 
 
 def _counts(browser: Browser, selectors: Sequence[str]) -> list[int]:
