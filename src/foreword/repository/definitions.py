@@ -26,12 +26,12 @@ MOST_DEFINITIONS = 3_000  # of one file: the largest hand-written one of ten pro
 _DEEPEST = 40  # nodes below each other that are looked into; hand-written code has half of it
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_NAMED_NODES = re.compile(
+_NAMED_NODES = lazy_pattern(
     r"function|method|class|struct|enum|interface|trait|impl_item|type_alias|type_spec|type_item"
     r"|module|namespace|constructor|object_declaration|record|mod_item"
 )
-_NO_DEFINITIONS = re.compile(r"call|invocation|expression|_type\b|parameter|argument|specifier$")
-_CONTAINERS = re.compile(
+_NO_DEFINITIONS = lazy_pattern(r"call|invocation|expression|_type\b|parameter|argument|specifier$")
+_CONTAINERS = lazy_pattern(
     r"class|struct|interface|trait|impl|module|namespace|enum|object|mod_item|record"
 )
 _OPENS = lazy_pattern(
