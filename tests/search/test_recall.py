@@ -255,3 +255,30 @@ def test_terms_of_any_alphabet_are_kept_and_found_by_both_databases(tmp_path: Pa
                     counter=counter("o200k"),
                 )
                 assert text in "".join(hit.text for hit in found), (kind, text)
+
+
+def test_who_asks_in_the_middle_of_a_turn_is_not_given_the_question_back(
+    open_session: Open,
+) -> None:
+    session = open_session()
+    session.append({"role": "user", "content": "The kiln is fired to cone six."})
+    session.append({"role": "assistant", "content": "Noted."})
+    session.append({"role": "user", "content": "To which cone is the kiln fired?"})
+    assert "To which cone" in session.recall("which cone is the kiln fired to?").text
+    call = {"type": "tool_use", "id": "c1", "name": "recall", "input": {"question": "kiln cone"}}
+    session.append({"role": "assistant", "content": [call]})
+    text = session.recall("which cone is the kiln fired to?").text
+    assert "cone six" in text
+    assert "To which cone" not in text
+    assert "kiln cone" not in text
+
+
+def test_what_was_said_again_in_the_same_words_takes_no_room(open_session: Open) -> None:
+    session = open_session()
+    for _ in range(30):
+        session.append({"role": "user", "content": "Is the kiln cold?"})
+        session.append({"role": "assistant", "content": "The kiln is cold."})
+    session.append({"role": "user", "content": "The kiln was cold because of the fuse."})
+    text = session.recall("Why was the kiln cold?", 300).text
+    assert "because of the fuse" in text
+    assert text.count("The kiln is cold.") == 1

@@ -76,6 +76,19 @@ def test_the_recall_tool_brings_back_what_was_left_out_in_pages_and_never_raises
     assert tool.to_responses()["name"] == tool.to_gemini()["name"] == "recall"
 
 
+def test_the_recall_tool_answers_a_question_from_what_was_summed_up(open_session: Open) -> None:
+    session = open_session(recipe="chat", budget=800, window=8_000)
+    session.append({"role": "user", "content": "The port of the kiln server is 8731."})
+    for number in range(1, 60):
+        session.append(numbered_message(number, 20))
+    _, handler = session.recall_tool(budget=300)
+    answer = handler(question="Which port does the kiln server have?")
+    assert "The port of the kiln server is 8731." in answer
+    assert foreword.counter("o200k").count(answer) <= 300
+    assert handler(question="zebra unicorns") == "Nothing was said about that."
+    assert "or a question" in handler()
+
+
 def test_why_says_everything_or_one_thing(open_session: Open) -> None:
     session = open_session(recipe="chat", budget=800, window=8_000, compress_at="90%")
     for number in range(60):

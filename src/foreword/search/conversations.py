@@ -18,7 +18,7 @@ from foreword.search.finding import AROUND, Unit
 from foreword.search.hit import Hit
 from foreword.secrets.known_values import KnownValues
 from foreword.store import messages, search_index
-from foreword.store.database import Database
+from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range, StoredMessage
 from foreword.store.search_index import CONVERSATION, Source, passages_of
 from foreword.text.omission_mark import missing_mark
@@ -40,6 +40,7 @@ class Scope:
     conversation: Conversation
     name: str  # nothing where there is no other that is looked into
     secrets: KnownValues
+    end: int = LARGEST_NUMBER  # the message from which on nothing is looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +161,8 @@ class ConversationPlace:
 def _units(scope: Scope, stored: StoredMessage, parts: set[int] | None) -> list[Unit]:
     """The passages of a message that match, all of them where it is not known which, with those
     beside them."""
+    if stored.seq >= scope.end:
+        return []
     passages = passages_of(scope.secrets.hide_known(stored.message.text))
     # what tools were given and gave says less than words
     has_words = any(isinstance(part, Text) for part in stored.message.parts)

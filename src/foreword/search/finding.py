@@ -137,19 +137,24 @@ def _scores(
 def _choose(
     placed: Sequence[_Placed], scores: Sequence[int], *, budget: int, counter: Counter
 ) -> list[int]:
-    """Which are shown, in their order: the best that fit, and one always."""
+    """Which are shown, in their order: the best that fit, and one always; what was said in the
+    same words once already takes no room again."""
     left = budget
     chosen = set[int]()
+    texts = set[str]()
     least = max(scores, default=0) * SMALLEST_SHARE
     for at in best_first(scores):
         if scores[at] < least:
             break
+        if placed[at].unit.text in texts:
+            continue
         cost = counter.count(placed[at].unit.text) + LINE_TOKENS
         beside = [one for one in (at - 1, at + 1) if one in chosen]
         if not any(_is_beside(placed[one], placed[at]) for one in beside):
             cost += FRAME_TOKENS
         if cost <= left or not chosen:
             chosen.add(at)
+            texts.add(placed[at].unit.text)
             left -= cost
     return sorted(chosen)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from foreword.engine.package import Package
 from foreword.errors import UsageError
+from foreword.message import Text
 from foreword.recipe.budget import whole_number
 from foreword.relevance import read_question
 from foreword.search import conversations
@@ -18,13 +19,16 @@ from foreword.search.finding import find
 from foreword.search.hit import answer
 from foreword.secrets.known_values import KnownValues
 from foreword.store import messages, originals, search_index
-from foreword.store.database import Database
+from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation
 from foreword.store.workflows import Workflow
 from foreword.tokens import Counter
 
 # A page or two: who asks in the middle of a piece of work has little room to spare.
 ANSWER_TOKENS = 1_500
+# Messages that are looked through for the beginning of a turn; in a longer one only its newest
+# message is passed over.
+MOST_OF_A_TURN = 40
 NOTHING_SAID = "nothing was said about it in {name}"
 READ_ONLY = "{store} is read-only: `recall` finds nothing by the handles of this answer"
 
@@ -75,11 +79,25 @@ def waiting_messages(db: Database, workflow: Workflow) -> int:
     return count
 
 
+def _open_turn(db: Database, conversation: Conversation) -> int:
+    """The first message of a turn that waits for the result of a call: whoever asks in the middle
+    of one has it before them, and its question is no answer. Without one, behind all there is."""
+    newest = messages.before(db, conversation.id, LARGEST_NUMBER, MOST_OF_A_TURN)
+    if not newest or not newest[-1].message.calls:
+        return LARGEST_NUMBER
+    for stored in reversed(newest):
+        has_words = any(isinstance(part, Text) for part in stored.message.parts)
+        if stored.message.role == "user" and has_words:
+            return stored.seq
+    return newest[-1].seq
+
+
 def _scopes(
     db: Database, workflow: Workflow, conversation: Conversation, secrets: KnownValues
 ) -> list[Scope]:
     """The conversations of a workflow, one of them first."""
-    scopes = [Scope(conversation=conversation, name="", secrets=secrets)]
+    end = _open_turn(db, conversation)
+    scopes = [Scope(conversation=conversation, name="", secrets=secrets, end=end)]
     for name in messages.names(db, workflow.id):
         other = messages.find(db, workflow.id, name) if name != conversation.name else None
         if other is not None:

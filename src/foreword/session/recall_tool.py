@@ -11,6 +11,7 @@ from typing import Any
 
 from foreword.context.recall import marked_page
 from foreword.dataclass import dataclass
+from foreword.engine.package import Package
 from foreword.errors import ForewordError, UnknownHandle
 from foreword.pattern import lazy_pattern
 from foreword.session.workflow_state import WorkflowState
@@ -22,15 +23,16 @@ ANSWER_TOKENS = 2_000
 DESCRIPTION = (
     "Bring back text that was left out of this conversation. Marks such as"
     " 'foreword recall fw_0123456789abcd' stand where something is missing: give the handle"
-    " (fw_...). A long text comes in pages; its last line says the offset of the next one."
+    " (fw_...). A long text comes in pages; its last line says the offset of the next one. Or ask"
+    " a question: what was said about it comes back word for word, summed up messages included."
 )
 PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
         "handle": {"type": "string", "description": "The handle of a mark: fw_..."},
         "offset": {"type": "integer", "description": "From which character on; 0 at first."},
+        "question": {"type": "string", "description": "What to look for, instead of a handle."},
     },
-    "required": ["handle"],
 }
 _HANDLE = lazy_pattern(r"fw_[0-9a-f]+")
 
@@ -81,20 +83,39 @@ class RecallTool:
         return iter((self.definition, self.handler))
 
 
-def recall_tool(state: WorkflowState, budget: int) -> RecallTool:
-    """The tool of a workflow's store, whose answers have at most so many tokens."""
+def recall_tool(
+    state: WorkflowState, budget: int, ask: Callable[[str, int], Package]
+) -> RecallTool:
+    """The tool of a workflow's store, whose answers have at most so many tokens; `ask` is how a
+    question is answered within a budget."""
 
-    def handler(handle: object = "", offset: object = 0, **others: object) -> str:
-        return _answer(state, str(handle), offset, budget)
+    def handler(
+        handle: object = "", offset: object = 0, question: object = "", **others: object
+    ) -> str:
+        is_question = isinstance(question, str) and question.strip()
+        if is_question and not _HANDLE.search(str(handle)):
+            return _said_about(str(question), budget, ask)
+        return _page(state, str(handle), offset, budget)
 
     return RecallTool(handler)
 
 
-def _answer(state: WorkflowState, asked: str, offset: object, budget: int) -> str:
-    """The page that was asked for, or what is wrong with the question, in words for a model."""
+def _said_about(question: str, budget: int, ask: Callable[[str, int], Package]) -> str:
+    try:
+        found = ask(question, budget).text
+    except ForewordError as error:
+        return f"Nothing was recalled: {error.message}."
+    return found or "Nothing was said about that."
+
+
+def _page(state: WorkflowState, asked: str, offset: object, budget: int) -> str:
+    """The page that was asked for, or what is wrong with the handle, in words for a model."""
     found = _HANDLE.search(asked)
     if found is None:
-        return "Nothing was recalled: give the handle of a mark, such as fw_0123456789abcd."
+        return (
+            "Nothing was recalled: give the handle of a mark, such as fw_0123456789abcd, or a"
+            " question."
+        )
     start = offset if isinstance(offset, int) else 0
     try:
         original = read_original(state, found[0])

@@ -366,9 +366,10 @@ class Session(WorkflowState):
         return explain_package(package, about)
 
     def recall_tool(self, budget: int | str = ANSWER_TOKENS) -> RecallTool:
-        """A tool for the model that brings back what a context left out, in pages of at most so
-        many tokens: its `definition` and its `handler`."""
-        return recall_tool(self, whole_number(budget, "budget") or ANSWER_TOKENS)
+        """A tool for the model that brings back what a context left out, by handle or by question,
+        in answers of at most so many tokens: its `definition` and its `handler`."""
+        most = whole_number(budget, "budget") or ANSWER_TOKENS
+        return recall_tool(self, most, lambda question, tokens: self.recall(question, tokens))
 
     def overview(self, last: int = 200) -> SessionOverview:
         """The next call as it would be now, under the budget of the last one, the usage of so many
