@@ -24,11 +24,11 @@ from foreword.store.database import Database
 from foreword.store.paths import FILE, cache_folder
 from foreword.store.search_index import TRANSCRIPT, NewPassage, Source, passages_of
 from foreword.store.sqlite import Sqlite
+from foreword.text.omission_mark import transcript_mark
 
 # Characters of what a tool gave: its errors and its first lines. A session has ten times as much of
 # files that were read as of words, and those are on the disk.
 RESULT_CHARS = 2_000
-MORE = "[... {count:,} more characters in the session's file]"
 LONGEST_NEIGHBOUR = 500  # characters: a remark beside a match, not a file beside it
 AROUND = 3  # passages on either side of a hit that `recall` brings back with it
 Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -160,7 +160,7 @@ def _message_text(message: Message) -> tuple[str, bool]:
     text = mask(message.text)
     has_words = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
     if not has_words and len(text) > RESULT_CHARS:
-        text = f"{text[:RESULT_CHARS]}\n{MORE.format(count=len(text) - RESULT_CHARS)}"
+        text = f"{text[:RESULT_CHARS]}\n{transcript_mark(len(text) - RESULT_CHARS)}"
     return text, has_words
 
 

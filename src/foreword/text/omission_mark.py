@@ -55,3 +55,8 @@ def diff_mark(what: str) -> str:
 def look_up_mark(tokens: int) -> str:
     """For what an answer to a lookup had no room for."""
     return f"[about {tokens:,} tokens left out: look it up again with another `about`]"
+
+
+def transcript_mark(characters: int) -> str:
+    """For the end of a long result in a coding agent's session, whose file has it."""
+    return f"{CUT_START}{characters:,} more characters in the session's file]"
