@@ -30,7 +30,7 @@ BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Appended:
+class AppendResult:
     """What became of a message that was appended."""
 
     seq: int
@@ -51,13 +51,13 @@ class Appender:
         self._db = calls.db
         self._conversation = calls.conversation.id
 
-    def append(self, message: Message, *, pinned: bool) -> Appended:
+    def append(self, message: Message, *, pinned: bool) -> AppendResult:
         """Add a message, after a compression where there is no room for it."""
         tokens = self._tokens(message)
         room = self._size_control.make_room(more=tokens)
         return self._write(message, tokens, room, pinned=pinned)
 
-    def append_once(self, message: Message, *, pinned: bool, key: str) -> Appended:
+    def append_once(self, message: Message, *, pinned: bool, key: str) -> AppendResult:
         """Add a message unless it is there under that key already."""
         append_keys.validate_key(key)
         record = to_record(message)
@@ -69,32 +69,32 @@ class Appender:
         # outside of the transaction: a model may be asked
         room = self._size_control.make_room(more=tokens)
 
-        def write() -> Appended:
+        def write() -> AppendResult:
             return self._write(message, tokens, room, pinned=pinned, records=[record])
 
         return self._once(key, digest, write)
 
-    def append_all(self, new: Sequence[Message], *, records: Sequence[str] = ()) -> Appended:
+    def append_all(self, new: Sequence[Message], *, records: Sequence[str] = ()) -> AppendResult:
         """Add several messages, all or none; the answer is about all of them. Records are theirs,
         where they are written already."""
         with self._transaction():
             before = messages.up_to(self._db, self._conversation)
             count = self.extend(new, records=records)
             after = messages.up_to(self._db, self._conversation)
-            return Appended(
+            return AppendResult(
                 seq=after.seq,
                 tokens=after.running - before.running,
                 size_tokens=self._size_control.measure().size_tokens,
                 count=count,
             )
 
-    def append_all_once(self, new: Sequence[Message], *, key: str) -> Appended:
+    def append_all_once(self, new: Sequence[Message], *, key: str) -> AppendResult:
         """Add several messages unless they are there under that key already."""
         records = [to_record(message) for message in new]
         digest = append_keys.digest_of((record, False) for record in records)
         append_keys.validate_key(key)
 
-        def write() -> Appended:
+        def write() -> AppendResult:
             return self.append_all(new, records=records)
 
         return self._once(key, digest, write)
@@ -128,12 +128,12 @@ class Appender:
         *,
         pinned: bool,
         records: Sequence[str] = (),
-    ) -> Appended:
+    ) -> AppendResult:
         line = self._calls.append(message, tokens, pinned=pinned, records=records)
         if message.kind == "system_prompt":
             # it replaces a part whose size was measured before
             room = replace(room, size_tokens=self._size_control.measure().size_tokens)
-        return Appended(
+        return AppendResult(
             seq=line.seq,
             tokens=tokens,
             size_tokens=room.size_tokens,
@@ -142,7 +142,7 @@ class Appender:
             compressed=room.compaction is not None and room.compaction.applied,
         )
 
-    def _once(self, key: str, digest: str, append: Callable[[], Appended]) -> Appended:
+    def _once(self, key: str, digest: str, append: Callable[[], AppendResult]) -> AppendResult:
         """Append and keep the answer under the key, all or nothing; where somebody was faster,
         theirs is given."""
         with self._transaction():
@@ -161,12 +161,12 @@ class Appender:
             append_keys.keep(self._db, self._conversation, key=key, digest=digest, receipt=receipt)
             return made
 
-    def _find_answer(self, key: str, digest: str) -> Appended | None:
+    def _find_answer(self, key: str, digest: str) -> AppendResult | None:
         """What was answered when this was appended under the key before."""
         receipt = append_keys.find(self._db, self._conversation, key=key, digest=digest)
         if receipt is None:
             return None
-        return Appended(
+        return AppendResult(
             seq=receipt.seq,
             tokens=receipt.tokens,
             size_tokens=receipt.size_tokens,

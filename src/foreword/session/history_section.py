@@ -20,7 +20,7 @@ from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Body, Choice, Entry, Form, Section, handle_of
 from foreword.session.history_plan import HEAD_TOKENS, HistoryPlan, nothing_of, plan_history
-from foreword.session.message_cache import Dropped, MessageCache, summary_head
+from foreword.session.message_cache import Gap, MessageCache, summary_head
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary.compress import compress
 from foreword.session.timeline import Group
@@ -322,7 +322,7 @@ class _Opening:
     mark: str = ""
 
 
-def _opening(front: Run, dropped: Dropped | None, counter: Counter) -> _Opening:
+def _opening(front: Run, dropped: Gap | None, counter: Counter) -> _Opening:
     text = "".join(front.texts)
     if dropped is None:
         return _Opening(text=text, units=front.units)

@@ -25,7 +25,7 @@ NEAR = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Gap:
     """Messages that a window leaves out."""
 
     messages: int
@@ -48,7 +48,7 @@ class MessageCache:
     running: int = 0  # tokens of the whole history
     floor: int = 0  # tokens of the history that the compression stands for
     # by the start of the window, and how many stand in front of it
-    _dropped: dict[tuple[int, int], Dropped] = field(default_factory=dict)
+    _dropped: dict[tuple[int, int], Gap] = field(default_factory=dict)
 
     @property
     def compressed_to(self) -> int:
@@ -171,7 +171,7 @@ class MessageCache:
         self.start = start
         self.timeline.drop_before(start)
 
-    def dropped(self, start: int, front: Sequence[Group]) -> Dropped | None:
+    def dropped(self, start: int, front: Sequence[Group]) -> Gap | None:
         """What a window that begins here, with these in front of it, leaves out, if anything;
         looked up once for every cut."""
         if start <= self.compressed_to + 1:
@@ -183,24 +183,24 @@ class MessageCache:
         found = self._dropped[key]
         return found if found.messages else None
 
-    def _look_up(self, start: int, staying: Sequence[Group]) -> Dropped:
+    def _look_up(self, start: int, staying: Sequence[Group]) -> Gap:
         conversation = self.conversation.id
         last = messages.up_to(self.db, conversation, start - 1)
         first = messages.up_to(self.db, conversation, self.compressed_to)
         count = last.place - first.place - sum(len(group.turns) for group in staying)
         tokens = last.running - first.running - size_of(staying)
         where = Range(conversation, self.compressed_to + 1, start - 1)
-        return Dropped(
+        return Gap(
             messages=max(0, count),
             tokens=max(0, tokens),
             handle=messages.handle_for(self.db, self.conversation, where),
         )
 
-    def summarized(self) -> Dropped:
+    def summarized(self) -> Gap:
         """What the summary stands for, where there is no room for it either; its tokens are
         accounted for as summed up."""
         count = messages.up_to(self.db, self.conversation.id, self.compressed_to).place
-        return Dropped(messages=count, tokens=0, handle=self.summarized_handle())
+        return Gap(messages=count, tokens=0, handle=self.summarized_handle())
 
     def summarized_handle(self) -> str:
         """A handle for the messages that the summary stands for."""

@@ -26,7 +26,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
 from foreword.session import cache_reuse
 from foreword.session.append import (
-    Appended,
+    AppendResult,
     Appender,
     message_to_store,
     messages_to_store,
@@ -228,7 +228,7 @@ class Session(WorkflowState):
         kind: Kind | None = None,
         pinned: bool = False,
         key: str | None = None,
-    ) -> Appended:
+    ) -> AppendResult:
         """Add a message: a dict in any shape that is read, a `foreword.Message`, or the object that
         an SDK or a framework answered with.
 
@@ -251,7 +251,7 @@ class Session(WorkflowState):
             return self._appender.append(new, pinned=bool(pinned))
         return self._appender.append_once(new, pinned=bool(pinned), key=key)
 
-    def _append_held(self, held: list[Message], *, pinned: bool, key: str | None) -> Appended:
+    def _append_held(self, held: list[Message], *, pinned: bool, key: str | None) -> AppendResult:
         """Add the messages that one object holds, after a compression where there is no room."""
         if pinned:
             raise UsageError(
@@ -266,7 +266,7 @@ class Session(WorkflowState):
         notes = self._size_control.notes(room)
         return replace(made, warnings=notes, compaction=room.compaction)
 
-    def append_all(self, said: Iterable[object], *, key: str | None = None) -> Appended:
+    def append_all(self, said: Iterable[object], *, key: str | None = None) -> AppendResult:
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
         `key` as of `append`."""
         new = messages_to_store(said)
