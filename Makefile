@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static attack agents audit frameworks sites soak bench evals table mutants pictures lock clean
+.PHONY: demo test check check-static attack agents audit frameworks sites soak bench fit evals table mutants pictures lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -82,6 +82,11 @@ bench: $(BENCH_INSTALLED) $(INSTALLED)
 # The pictures of the README, from the demo. Look at them before they are committed.
 pictures: $(INSTALLED) $(BROWSER)
 	@$(BIN)/python -m benchmarks.pictures
+
+# Tries other values for the weights of the built-in compressor on real sessions, each also on sessions that were left
+# out. Takes hours; ARGS="--every 8" for less.
+fit: $(INSTALLED)
+	@$(BIN)/python -m benchmarks.compaction_fit ../shared/evals $(ARGS)
 
 # Changes lines of central modules, one at a time, and asks whether a test notices. At most an hour, so it is no part
 # of CI. MINUTES=10 for less, ARGS="window fit" for some of the modules.

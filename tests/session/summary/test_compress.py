@@ -366,3 +366,62 @@ def test_a_query_brings_its_answer_in() -> None:
     ]
     answer = "backup of the museum server"
     assert answer in compress(said, 400, ESTIMATE, query="When does the museum backup run?").text
+
+
+REVISIONS = [
+    (
+        assistant("We decided to use SQLite for the message store because it needs no server."),
+        assistant("We switched to PostgreSQL for the message store instead of SQLite."),
+    ),
+    (
+        user("Use port 8080 for the preview server."),
+        user("Use port 9191 for it, the server no longer runs on port 8080."),
+    ),
+    (
+        user("The deadline for the export is Friday."),
+        user("Correction: the deadline for the export is Monday."),
+    ),
+    (
+        assistant("Decision: retries of the upload stay at five."),
+        user("Actually, I want no retries of the upload at all."),
+    ),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), REVISIONS)
+def test_a_decision_that_was_revised_stands_in_its_newest_form(
+    older: Message, newer: Message
+) -> None:
+    made = compress([older, *chatter(20), newer, *chatter(20, 20)], 900, ESTIMATE).text
+    assert newer.text.removesuffix(".") in made
+    for line in made.splitlines():
+        assert older.text.removesuffix(".") not in line or line.endswith("[replaced later]")
+
+
+@pytest.mark.parametrize(("older", "newer"), REVISIONS)
+def test_what_was_revised_does_not_come_back_in_later_compressions(
+    older: Message, newer: Message
+) -> None:
+    summary = compress([older, *chatter(10)], 900, ESTIMATE).text
+    assert older.text.removesuffix(".") in summary
+    for turn in range(1, 10):
+        said = [*chatter(10, 10 * turn)]
+        if turn == 3:
+            said.insert(7, newer)
+        summary = compress(said, 900, ESTIMATE, earlier=summary).text
+        if turn >= 3:
+            assert newer.text.removesuffix(".") in summary
+            standing = [row for row in summary.splitlines() if not row.endswith("[replaced later]")]
+            assert older.text.removesuffix(".") not in "\n".join(standing)
+
+
+def test_rules_for_two_things_that_look_alike_both_stand() -> None:
+    rules = [
+        "Never use more than two tabs for the shop.",
+        "Never use more than five tabs for mail.",
+    ]
+    said = [user(rules[0]), *chatter(5), user(rules[1]), *chatter(5, 5)]
+    made = compress(said, 900, ESTIMATE).text
+    assert "[replaced later]" not in made
+    for rule in rules:
+        assert rule.removesuffix(".") in made

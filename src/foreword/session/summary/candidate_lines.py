@@ -16,8 +16,9 @@ from dataclasses import replace
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import WEIGHTS, Kind, is_filler, kind_of
-from foreword.session.summary.name_weights import Mention, literals
+from foreword.session.summary.name_weights import Mention, RowNames, literals
 from foreword.session.summary.remarks import TASK, Remark, Voice
+from foreword.session.summary.revisions import is_replaced, with_revisions
 from foreword.session.summary.summary_text import (
     FIX,
     LONGEST_LINE,
@@ -89,11 +90,14 @@ def find_lines(
     earlier: EarlierSummary,
     *,
     length: int,
+    row_names: RowNames,
 ) -> list[CandidateLine]:
     """Every line worth considering, oldest first, none twice. The conversation has `length`
     messages."""
     before = list[CandidateLine]()
     for at, (kind, text) in enumerate(earlier.lines):
+        if is_replaced(text):
+            continue
         place = at - len(earlier.lines)
         before.append(_line(text, kind, at=place, length=length, share=FROM_BEFORE))
     latest_tasks = _place_of_latest_tasks(said)
@@ -101,8 +105,8 @@ def find_lines(
     for remark in said:
         if remark.key.startswith(TASK) and remark.at < latest_tasks:
             continue  # from a list of tasks that a later one has replaced
-        now += _remark_lines(remark, found, length=length)
-    return _distinct([*before, *_with_fixes(now)])
+        now += _remark_lines(remark, found, length=length, row_names=row_names)
+    return with_revisions(_distinct([*before, *_with_fixes(now)]))
 
 
 def _place_of_latest_tasks(said: Sequence[Remark]) -> int:
@@ -110,13 +114,13 @@ def _place_of_latest_tasks(said: Sequence[Remark]) -> int:
 
 
 def _remark_lines(
-    remark: Remark, found: Mapping[str, Mention], *, length: int
+    remark: Remark, found: Mapping[str, Mention], *, length: int, row_names: RowNames
 ) -> Iterable[CandidateLine]:
     match remark.voice:
         case "user" | "said":
-            return _prose_lines(remark, length)
+            return _prose_lines(remark, length, row_names)
         case "result" | "edit":
-            return _printed_lines(remark, found, length=length)
+            return _printed_lines(remark, found, length=length, row_names=row_names)
         case "call" if remark.key.startswith(TASK):
             status = remark.key.removeprefix(TASK)
             kind: Kind = "done" if _FINISHED.match(status) else "open"
@@ -128,7 +132,7 @@ def _remark_lines(
             return []
 
 
-def _prose_lines(remark: Remark, length: int) -> Iterator[CandidateLine]:
+def _prose_lines(remark: Remark, length: int, row_names: RowNames) -> Iterator[CandidateLine]:
     """What a person or the assistant said, without code, announcements and pleasantries."""
     fenced = False
     position = 0
@@ -143,15 +147,23 @@ def _prose_lines(remark: Remark, length: int) -> Iterator[CandidateLine]:
         # words.
         pasted = remark.voice == "user" and size > PASTED and OWN < position < size - OWN
         voice: Voice = "said" if pasted else remark.voice
-        for text in split(row):
+        pieces = split(row)
+        for text in pieces:
             if not _says_something(text, by_user=voice == "user"):
                 continue
             kind = kind_of(text, voice) if not _CODE.search(text) else "other"
-            names = literals(text)
+            names = _names_of_piece(text, len(pieces), row_names[row])
             share = 1.0 if names else _fullness(text)
             if pasted:
                 share *= PASTED_SHARE
             yield _line(text, kind, at=remark.at, length=length, share=share, names=names)
+
+
+def _names_of_piece(text: str, pieces: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Of the names in a row, those in one of its pieces."""
+    if pieces == 1:
+        return names
+    return tuple(name for name in names if name in text)
 
 
 def _fullness(text: str) -> float:
@@ -167,19 +179,23 @@ def _says_something(text: str, *, by_user: bool) -> bool:
 
 
 def _printed_lines(
-    remark: Remark, found: Mapping[str, Mention], *, length: int
+    remark: Remark, found: Mapping[str, Mention], *, length: int, row_names: RowNames
 ) -> list[CandidateLine]:
     """Of what a tool printed or a call wrote: errors, lines whose names somebody used
     afterwards, then any others."""
     lines = list[CandidateLine]()
     ranks = list[float]()
     for row in remark.text.splitlines():
-        for text in _chunks(_NUMBERED.sub("", row)):
+        bare_row = _NUMBERED.sub("", row)
+        is_code = remark.voice != "result" or bare_row is not row
+        pieces = _chunks(bare_row)
+        for text in pieces:
             if len(_LETTERS.findall(text)) < 3:
                 continue
-            is_code = remark.voice != "result" or _NUMBERED.match(row) or _CODE.search(text)
-            kind = kind_of(text, "result") if not is_code else "other"
-            names = literals(text)
+            kind: Kind = "other" if is_code else kind_of(text, "result")
+            if kind == "error" and _CODE.search(text):
+                kind = "other"
+            names = _names_of_piece(text, len(pieces), row_names[row])
             used = _used_again(names, remark.at, found) if kind == "other" else 0.0
             if _DEFINES.match(text):
                 used += 0.5

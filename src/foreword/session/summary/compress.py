@@ -14,14 +14,24 @@ from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.session.summary.candidate_lines import CandidateLine, find_lines
 from foreword.session.summary.draft import Draft
 from foreword.session.summary.ledger import entry, named_before
-from foreword.session.summary.name_weights import Mention, find_mentions, literals, worth
+from foreword.session.summary.name_weights import (
+    Mention,
+    RowNames,
+    find_mentions,
+    literals,
+    worth,
+)
 from foreword.session.summary.plan_status import mark_finished_tasks, reopens
 from foreword.session.summary.remarks import LONGEST_SUMMARY, cap_text, remarks, summaries
 from foreword.session.summary.summary_text import Summary, read
 from foreword.text import relevance
 from foreword.tokens import Counter
 
-ASKED_LINE = 12.0  # what the query adds to the line that answers it best: as much as a likely name
+# What the query adds to the line that answers it best: more than a likely name. The others get the
+# eighth power of their share, next to nothing: with the fourth, two of 100 whole lines that are
+# needed later are lost.
+ASKED_LINE = 30.0
+RULE_LINE = 12.0  # the same for a rule of the user's: no question may push it out
 ASKED_NAME = 1.5  # what a name is multiplied by when the query names it
 BEFORE = 0.3  # what a mention in an earlier summary weighs: a tenth of one by the user
 LONGEST_QUERY = 4_000  # characters of a query in which names are looked for: a bound on work
@@ -49,8 +59,9 @@ def compress(
     before = read(cap_text(before_text, LONGEST_SUMMARY))
     said = remarks(messages)
     names_before = named_before(before)
-    found = _with_before(find_mentions(said, len(messages)), names_before)
-    candidates = find_lines(said, found, before, length=len(messages))
+    row_names = RowNames()
+    found = _with_before(find_mentions(said, len(messages), row_names), names_before)
+    candidates = find_lines(said, found, before, length=len(messages), row_names=row_names)
     candidates = _without_finished_tasks(candidates, finished)
     values = _worth_by_query(worth(found), query)
     required = _occurring_names(keep, messages, before_text)
@@ -110,10 +121,10 @@ def _weighted_by_query(candidates: Sequence[CandidateLine], query: str) -> list[
     top = max(scores, default=0.0) or 1.0
     lines = list[CandidateLine]()
     for line, score in zip(candidates, scores, strict=True):
-        # A rule of the user's holds whatever is asked next: no question may push it out.
-        share = 1.0 if line.kind == "constraint" else (score / top) ** 2
-        more = ASKED_LINE * share
-        lines.append(replace(line, weight=line.weight + more))
+        more = ASKED_LINE * (score / top) ** 8
+        if line.kind == "constraint":
+            more = max(more, RULE_LINE)
+        lines.append(replace(line, weight=line.weight + more) if more else line)
     return lines
 
 

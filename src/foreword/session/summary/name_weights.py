@@ -8,7 +8,7 @@ said and a call then used nearly always is. How the names are written out is in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from math import log1p
 
@@ -59,13 +59,26 @@ class Mention:
     subject: str = ""  # of the last call that named it
 
 
-def find_mentions(said: Sequence[Remark], length: int) -> dict[str, Mention]:
+class RowNames(dict[str, tuple[str, ...]]):
+    """The names in each row of text that was asked for: found once, however often it occurs and
+    whoever asks. Finding names is the dearest step of a compression."""
+
+    def __missing__(self, row: str) -> tuple[str, ...]:
+        names_in_row = literals(row)
+        self[row] = names_in_row
+        return names_in_row
+
+
+def find_mentions(
+    said: Sequence[Remark], length: int, row_names: RowNames | None = None
+) -> dict[str, Mention]:
     """Every name in the remarks of a conversation of so many messages, in order of first
     mention."""
     found: dict[str, Mention] = {}
+    known = RowNames() if row_names is None else row_names
     for remark in said:
         weight = VOICES[remark.voice] * (FLOOR + 0.5 ** ((length - remark.at) / HALF_LIFE))
-        for name in dict.fromkeys(_remark_names(remark)):
+        for name in dict.fromkeys(_remark_names(remark, known)):
             mention = found.get(name)
             if mention is None:
                 mention = Mention(first=remark.at)
@@ -114,10 +127,11 @@ def _is_telling(name: str) -> bool:
     return not _MEASURE.fullmatch(name) and not _DIFF.match(name) and is_literal(name)
 
 
-def _remark_names(remark: Remark) -> Iterable[str]:
+def _remark_names(remark: Remark, row_names: RowNames) -> Iterator[str]:
     if remark.voice == "call" and _SELECTOR_KEY.search(remark.key):
-        return [remark.text.strip(), *_literals(remark.text)]
-    return _literals(remark.text)
+        yield remark.text.strip()
+    for row in remark.text.splitlines():
+        yield from row_names[row]
 
 
 def _own_worth(name: str, mention: Mention) -> float:
