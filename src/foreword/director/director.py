@@ -72,6 +72,7 @@ class Director:
         storage of the workflow's browser, and begins with them the next time. `session` is passed
         on to `Session.open`: budget, window, recipe, when to warn and to compress.
         """
+        session.setdefault("tools", [tool.spec for tool in TOOLS.values()])
         opened = Session.open(db, workflow, root=root, **session)
         try:
             if opened.system_prompt != system_prompt:

@@ -23,6 +23,14 @@ from foreword.models.stream import StreamReader
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
+# The ends of the tools, the system prompt and the messages are marked, so that the next request of
+# a conversation is read from the cache up to there.
+MARKS = {
+    "anthropic_cache_tool_definitions": True,
+    "anthropic_cache_instructions": True,
+    "anthropic_cache_messages": True,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -42,6 +50,7 @@ class ModelReply:
     input_tokens: int
     output_tokens: int
     attempts: int
+    cached_tokens: int = 0  # of those in, read from the provider's cache
     cut: bool = False  # whether it ends where it does because of `max_output_tokens`
 
 
@@ -79,6 +88,7 @@ def reply(
             input_tokens=response.usage.input_tokens,
             output_tokens=response.usage.output_tokens,
             attempts=attempt,
+            cached_tokens=response.usage.cache_read_tokens,
             cut=response.finish_reason == "length",
         )
 
@@ -101,8 +111,9 @@ async def _response(
         )
         definitions.append(definition)
     parameters = ModelRequestParameters(function_tools=definitions, allow_text_output=True)
+    # Anthropic keeps nothing in its cache that is not marked; other models know nothing of this.
     options: dict[str, Any] = {
-        "model_settings": call.settings,
+        "model_settings": {**call.settings, **MARKS},
         "model_request_parameters": parameters,
     }
     if reader is None:

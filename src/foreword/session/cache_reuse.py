@@ -15,7 +15,8 @@ from foreword.dataclass import dataclass
 from foreword.engine.report import Report
 
 FIRST = "first call"
-INTERNAL = ("compression", "prefix", "hidden", "revision")  # what only the next call reads
+# what only the next call reads
+INTERNAL = ("compression", "prefix", "hidden", "revision", "tools")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from foreword.dataclass import dataclass
 from foreword.engine.package import Package
+from foreword.errors import EssentialsTooLarge
 from foreword.message import IMAGE_TOKENS, Message
 from foreword.recipe.selection import Selection
 from foreword.section import Budget
@@ -33,6 +34,19 @@ COMPRESSED = "compressed"
 UNDONE = "compression undone"
 HIDDEN = "other secrets are hidden"
 REVISED = "messages taken back, or other pins"
+# why a request for a summary can't stand behind the last one
+TOOLS_CHANGED = "the tools changed"
+LEFT_OUT = "the last call left older messages out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestSoFar:
+    """What a conversation would send now, or why that is not what it sent last and more; neither
+    where no call was made before."""
+
+    messages: tuple[Message, ...] = ()
+    tokens: int = 0
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +67,10 @@ class Calls:
         selection: Selection,
         writer: HistoryWriter,
         budget: Budget,
+        tools_digest: str = "",
     ) -> None:
         self.db = db
+        self.tools_digest = tools_digest  # of those that go with every call
         self.conversation = conversation
         self.selection = selection
         self.writer = writer
@@ -159,6 +175,43 @@ class Calls:
             self._save(call, last_usage, began)
         return call.package
 
+    def request_so_far(
+        self, parts: Mapping[str, str], *, now: SessionStamps, workflow: str
+    ) -> RequestSoFar:
+        """What the conversation would send now, where it begins with all that it sent last: a
+        provider has that in its cache. Nothing is saved."""
+        last_usage = self._last_usage(now.last_call)
+        if not last_usage:
+            return RequestSoFar()
+        problem = self._rewrite_reason(last_usage)
+        if not problem and last_usage.get("tools", "") != self.tools_digest:
+            problem = TOOLS_CHANGED
+        if not problem and self._cut.start > self.message_cache.compressed_to + 1:
+            problem = LEFT_OUT
+        if problem:
+            return RequestSoFar(problem=problem)
+        inputs = CallInputs(
+            selection=self.selection,
+            parts=parts,
+            message_cache=self.message_cache,
+            writer=self.writer,
+            cut=self._cut,
+            workflow=workflow,
+            cached=last_usage.get("messages", 0),
+        )
+        try:
+            call = make_call(inputs, self.budget)
+        except EssentialsTooLarge:
+            return RequestSoFar(problem=LEFT_OUT)
+        reuse = cache_reuse.compare(
+            call.stretches, last_usage.get("prefix"), call.history.reason, self._digests
+        )
+        problem = call.history.reason or reuse.broken_by
+        if problem:
+            return RequestSoFar(problem=problem)
+        total = call.package.report.total_tokens
+        return RequestSoFar(messages=tuple(call.package.messages), tokens=total)
+
     def _save(self, call: NextCall, last_usage: Mapping[str, Any], began: float) -> None:
         history = call.history
         entry = cache_reuse.entry(
@@ -182,6 +235,7 @@ class Calls:
             "compression": number_of(self.message_cache.compression),
             "prefix": cache_reuse.fingerprint(call.stretches, self._digests),
             "hidden": self.writer.secrets.digest,
+            "tools": self.tools_digest,
         }
         if self._revision:
             for_next_call["revision"] = self._revision

@@ -7,6 +7,7 @@ so.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -14,8 +15,8 @@ from typing import Any
 from foreword.dataclass import dataclass
 from foreword.engine.render import turn_text
 from foreword.errors import ModelFailed, UsageError
-from foreword.message import Message
-from foreword.models import ask
+from foreword.message import Message, Text
+from foreword.models import ToolSpec, ask, reply
 from foreword.secrets.known_values import KnownValues
 from foreword.session.history_plan import LITTLE
 from foreword.session.history_section import HistoryWriter
@@ -42,9 +43,9 @@ from foreword.store.compressions import number_of
 from foreword.tokens import Counter
 
 # Of the room for the history, for the newest messages; the rest is the summary's. They are what the
-# agent is working on. On 17 real compactions 0.15 keeps one name in 100 more of those that are
-# needed later (83.3 against 82.6), but two short messages no longer stay whole in a small target.
-NEWEST_SHARE = 0.2
+# agent is working on. On 17 real compactions 0.1 keeps one name in 100 more of those that are
+# needed later than 0.15, but then a part that grows a little takes the summary's room.
+NEWEST_SHARE = 0.12
 # A summary gets at least so much, even where what stays beside it has taken the target: with less
 # it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
@@ -57,6 +58,7 @@ MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its 
 # does it, so that no call waits for ever.
 MODEL_SECONDS = 120.0
 EXTRACT = "extract"
+ASKED_BY_ITSELF = "the summary was asked for by itself, not behind the last call"
 OVERTAKEN = (
     "the history was compressed, or a compression undone, by somebody else meanwhile: this one was"
     " dropped"
@@ -70,6 +72,18 @@ class LastingParts:
     parts: Sequence[tuple[str, str]] = ()  # tag and text of every fresh part
     identifiers: Sequence[str] = ()  # that the plan and the variables refer to
     finished: Sequence[tuple[str, str]] = ()  # tasks of the plan: description and status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRequest:
+    """What the conversation would send now, where it begins with what it sent last; a problem where
+    it does not, and neither where it has sent nothing."""
+
+    messages: tuple[Message, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    tokens: int = 0
+    window: int = 0  # of the model
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +122,7 @@ def plan(
     workflow: str,
     question: str = "",
     model: Any = None,
+    so_far: ConversationRequest | None = None,
     timeout_seconds: float = MODEL_SECONDS,
     secrets: KnownValues,
     strict: bool = True,
@@ -151,6 +166,7 @@ def plan(
             counter=writer.scale.counter,
             question=secrets.hide_known(question or last_words(groups)),
             beside=split.shown_text,
+            so_far=so_far or ConversationRequest(),
         )
         if model is None:
             summary = _extract(request)
@@ -258,6 +274,7 @@ class _SummaryRequest:
     counter: Counter
     question: str  # of the moment
     beside: str  # what is shown anyway
+    so_far: ConversationRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,13 +308,16 @@ def _ask_model(
     words = "\n".join([request.earlier, *(message.text for message in request.messages)])
     identifiers = request.lasting.identifiers[:MOST_IDENTIFIERS]
     keep = [name for name in identifiers if name in words]
+    asking_notes: tuple[str, ...] = ()
     try:
-        answer = ask(
-            model,
-            summary_prompt.instructions(request.room, keep),
-            summary_prompt.request(request.lasting.parts, request.earlier, request.messages),
-            timeout_seconds=timeout_seconds,
-        ).text
+        answer, asking_notes = _ask_behind(request, model, timeout_seconds, keep)
+        if not answer:
+            answer = ask(
+                model,
+                summary_prompt.instructions(request.room, keep),
+                summary_prompt.request(request.lasting.parts, request.earlier, request.messages),
+                timeout_seconds=timeout_seconds,
+            ).text
         problem = summary_prompt.problem_with(
             answer, request.room, request.counter, stands_for=request.counter.count(words)
         )
@@ -311,8 +331,45 @@ def _ask_model(
         problem = summary_prompt.problem_with_names(text, keep)
     if problem:
         note = f"{problem}: the built-in compressor was used"
-        return replace(_extract(request), notes=(note,))
-    return _SummaryText(text, _model_name(model), notes)
+        return replace(_extract(request), notes=(note, *asking_notes))
+    return _SummaryText(text, _model_name(model), (*notes, *asking_notes))
+
+
+def _ask_behind(
+    request: _SummaryRequest, model: Any, timeout_seconds: float, keep: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """The summary asked for by one message behind the conversation's request, which the provider
+    has in its cache; nothing where that can't be, with a note on why."""
+    so_far = request.so_far
+    instruction = summary_prompt.instruction_behind(request.room, keep)
+    problem = so_far.problem
+    if not problem:
+        tools = json.dumps(
+            [[tool.name, tool.description, tool.parameters] for tool in so_far.tools]
+        )
+        asked = so_far.tokens + request.counter.count(instruction) + request.counter.count(tools)
+        if asked + request.room > so_far.window:
+            problem = (
+                f"{asked:,} tokens and a summary of {request.room:,} are more than the window of"
+                f" {so_far.window:,}"
+            )
+    if problem:
+        return "", (f"{ASKED_BY_ITSELF}: {problem}",)
+    if not so_far.messages:
+        return "", ()
+    answer = reply(
+        model,
+        [*so_far.messages, Message("user", (Text(instruction),))],
+        so_far.tools,
+        timeout_seconds=timeout_seconds,
+    )
+    if answer.message.calls:
+        return "", (f"{ASKED_BY_ITSELF}: the model called a tool instead of answering",)
+    note = (
+        f"the summary was asked for behind the last call: {answer.cached_tokens:,} of"
+        f" {answer.input_tokens:,} tokens were read from the provider's cache"
+    )
+    return answer.message.text, (note,)
 
 
 def _checked_answer(request: _SummaryRequest, answer: str) -> tuple[str, tuple[str, ...]]:
@@ -321,7 +378,7 @@ def _checked_answer(request: _SummaryRequest, answer: str) -> tuple[str, tuple[s
     both."""
     measure = request.counter.count
     parts = [text for _, text in request.lasting.parts]
-    evidence = evidence_of(request.messages, [request.earlier, *parts])
+    evidence = evidence_of(request.messages, [request.earlier, request.beside, *parts])
     found = check_against(answer, evidence)
     notes = list[str]()
     text = answer

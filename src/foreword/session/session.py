@@ -20,14 +20,15 @@ from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
 from foreword.formats.objects import is_plain
 from foreword.message import Kind, Message
+from foreword.models import ToolSpec
 from foreword.prices import cost_of_calls
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
 from foreword.session import cache_reuse
 from foreword.session.append import (
-    AppendResult,
     Appender,
+    AppendResult,
     message_to_store,
     messages_to_store,
     object_to_store,
@@ -125,7 +126,14 @@ class Session(WorkflowState):
         self._options = options
         self._kept_settings = dict(conversation.settings)
         self._writer = history_writer(options, counter)
-        self._calls = Calls(db, conversation, options.selection, self._writer, options.budget)
+        self._calls = Calls(
+            db,
+            conversation,
+            options.selection,
+            self._writer,
+            options.budget,
+            tools_digest=options.tools_digest,
+        )
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
         # session that nobody closed open until the garbage is collected.
         state = WorkflowState(db, workflow)
@@ -154,6 +162,7 @@ class Session(WorkflowState):
         compress_with: Any = None,
         compress_timeout_seconds: float = MODEL_SECONDS,
         auto_compress: bool = True,
+        tools: Iterable[ToolSpec] = (),
     ) -> Self:
         """Open a conversation, made where there is none unless `create` says no.
 
@@ -165,7 +174,8 @@ class Session(WorkflowState):
         opens it later and says nothing else. `counter` is one of `assemble`'s; without one or a
         `model`, it is what the conversation was counted by before, at first `o200k`.
         `compress_with` names a model of pydantic-ai that writes the summaries; without it the
-        built-in compressor does.
+        built-in compressor does. `tools` are those that you send along with every call: a provider
+        reads them first, so the request for a summary needs them to find the call in its cache.
         """
         if model is not None and window is None:
             window = tokens.for_model(model)[0]
@@ -186,6 +196,7 @@ class Session(WorkflowState):
             compress_with=compress_with,
             compress_timeout_seconds=compress_timeout_seconds,
             auto_compress=auto_compress,
+            tools=tools,
         )
         workflow_name = checked_name(workflow, "workflow")
         conversation_name = checked_name(conversation, "conversation")

@@ -7,8 +7,9 @@ that the conversation was counted by before. The limits themselves are `limits`'
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -17,6 +18,7 @@ from foreword.dataclass import dataclass
 from foreword.engine.package import CONVERSATION
 from foreword.engine.render import scale_of_tags
 from foreword.errors import EssentialsTooLarge, UnknownName, UsageError
+from foreword.models import ToolSpec
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.recipe.load import load
 from foreword.recipe.selection import Selection, select
@@ -49,6 +51,15 @@ class SessionOptions:
     compress_with: Any
     compress_timeout_seconds: float
     auto_compress: bool
+    tools: tuple[ToolSpec, ...] = ()  # that go with every call
+
+    @property
+    def tools_digest(self) -> str:
+        """What says whether the tools are the same as before; nothing where there are none."""
+        if not self.tools:
+            return ""
+        described = [[tool.name, tool.description, dict(tool.parameters)] for tool in self.tools]
+        return blake2b(json.dumps(described, sort_keys=True).encode(), digest_size=12).hexdigest()
 
     def with_settings(self, settings: SessionSettings) -> SessionOptions:
         """The same under other settings."""
@@ -67,6 +78,7 @@ def session_options(
     compress_with: Any,
     compress_timeout_seconds: float,
     auto_compress: bool,
+    tools: Iterable[ToolSpec] = (),
 ) -> SessionOptions:
     """Everything that can be worked out before the store is opened."""
     folder = project_root(root)
@@ -79,6 +91,7 @@ def session_options(
         compress_with=compress_with,
         compress_timeout_seconds=compress_timeout_seconds,
         auto_compress=auto_compress,
+        tools=tuple(tools),
     )
 
 

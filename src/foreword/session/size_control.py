@@ -15,7 +15,7 @@ from foreword.plan import plan as planning
 from foreword.section import Budget
 from foreword.session import compaction
 from foreword.session.call_memory import Calls
-from foreword.session.compaction import Compaction, LastingParts
+from foreword.session.compaction import Compaction, ConversationRequest, LastingParts
 from foreword.session.part_texts import PartTexts
 from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
@@ -55,6 +55,7 @@ class SizeControl:
         self._limits = options.limits
         self._calls = calls
         self._parts = parts
+        self._last_browser: object = None  # its tabs at the last call
         self._part_sizes = dict[str, tuple[str, int]]()  # by tag: its text, and the tokens
         # the compression that was due, and when
         self._due: tuple[SessionStamps | None, Compaction | None] = (None, None)
@@ -71,6 +72,8 @@ class SizeControl:
         now = self._calls.stamps(budget)
         history_tokens = self._calls.refresh(now, budget).history_tokens
         parts = self._parts.texts(now, browser)
+        if browser is not None:
+            self._last_browser = browser
         return Room(self._parts_tokens(parts) + history_tokens + more, now, parts)
 
     def make_room(
@@ -155,6 +158,9 @@ class SizeControl:
         browser: object = None,
     ) -> Compaction:
         message_cache = self._calls.message_cache
+        so_far = None
+        if model is not None and not preview:
+            so_far = self._request_so_far(now)
         texts = self._parts.texts(now, browser)
         made = compaction.plan(
             message_cache,
@@ -166,6 +172,7 @@ class SizeControl:
             workflow=self._state.workflow.name,
             question=question,
             model=model,
+            so_far=so_far,
             timeout_seconds=self._options.compress_timeout_seconds,
             secrets=self._parts.secrets,
             strict=strict,
@@ -178,6 +185,22 @@ class SizeControl:
         else:
             self.wait_from_now()
         return made
+
+    def _request_so_far(self, now: SessionStamps) -> ConversationRequest:
+        """The request that a summary is asked for behind, with the browser as the last call had
+        it."""
+        found = self._calls.request_so_far(
+            self._parts.texts(now, self._last_browser),
+            now=now,
+            workflow=self._state.workflow.name,
+        )
+        return ConversationRequest(
+            messages=found.messages,
+            tools=self._options.tools,
+            tokens=found.tokens,
+            window=self._limits.window,
+            problem=found.problem,
+        )
 
     def wait_from_now(self) -> None:
         """Compress again only when the history has grown by a good part."""

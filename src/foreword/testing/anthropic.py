@@ -86,7 +86,12 @@ def _message(
         "content": blocks,
         "stop_reason": stop,
         "stop_sequence": None,
-        "usage": {"input_tokens": content.input_tokens, "output_tokens": output_tokens},
+        "usage": {
+            "input_tokens": content.input_tokens - content.cached_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": content.cached_tokens,
+            "output_tokens": output_tokens,
+        },
     }
 
 

@@ -55,6 +55,7 @@ def _response(content: ReplyContent, parts: list[dict[str, Any]], *, ends: bool)
         "candidates": [candidate],
         "usageMetadata": {
             "promptTokenCount": content.input_tokens,
+            "cachedContentTokenCount": content.cached_tokens,
             "candidatesTokenCount": content.output_tokens,
             "totalTokenCount": total,
         },

@@ -89,6 +89,7 @@ def _usage(content: ReplyContent) -> dict[str, Any]:
     total = content.input_tokens + content.output_tokens
     return {
         "prompt_tokens": content.input_tokens,
+        "prompt_tokens_details": {"cached_tokens": content.cached_tokens},
         "completion_tokens": content.output_tokens,
         "total_tokens": total,
     }

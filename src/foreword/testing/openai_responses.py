@@ -125,7 +125,7 @@ def _function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 def _usage(content: ReplyContent) -> dict[str, Any]:
     return {
         "input_tokens": content.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": content.cached_tokens},
         "output_tokens": content.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": content.input_tokens + content.output_tokens,

@@ -18,7 +18,8 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from foreword.testing import anthropic, gemini, openai_chat, openai_responses
-from foreword.testing.replies import Reply, Script, count_request, reply_content
+from foreword.testing.prompt_cache import cached_tokens
+from foreword.testing.replies import Reply, ReplyContent, Script, count_request, reply_content
 
 FORMATS = {
     "/chat/completions": openai_chat,
@@ -44,6 +45,8 @@ class FakeProvider:
     requests: list[dict[str, Any]] = field(default_factory=list)
     # of each request, their names in small letters
     headers: list[dict[str, str]] = field(default_factory=list)
+    # of each request, the tokens that a cache of the requests before it would have had
+    cached: list[int] = field(default_factory=list)
 
     @property
     def openai(self) -> str:
@@ -88,10 +91,14 @@ class _Server(ThreadingHTTPServer):
         self._script = script
         self._lock = Lock()
 
-    def reply_to(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[Reply, int]:
+    def reply_to(
+        self, body: dict[str, Any], headers: dict[str, str], *, marked_only: bool
+    ) -> tuple[Reply, int]:
         """The reply, and the number of the request; what a script raises is an error like any
         other."""
         with self._lock:
+            earlier = self.provider.requests
+            self.provider.cached.append(cached_tokens(body, earlier, marked_only=marked_only))
             self.provider.requests.append(body)
             self.provider.headers.append(headers)
             number = len(self.provider.requests)
@@ -149,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         if wire is gemini:
             body.setdefault("model", path.rpartition("/")[2].partition(":")[0])
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply, number = self.server.reply_to(body, headers)
+        reply, number = self.server.reply_to(body, headers, marked_only=wire is anthropic)
         with suppress(OSError):  # the client may have stopped waiting
             self._reply(wire, body, reply, number)
 
@@ -172,14 +179,17 @@ class _Handler(BaseHTTPRequestHandler):
         elif body.get("stream"):
             self._stream(self._events(wire, body, reply, number), reply)
         elif reply.endless:
-            pieces = chain(['{"text": "'], reply_content(body, reply, number).pieces())
+            pieces = chain(['{"text": "'], self._content(body, reply, number).pieces())
             self._stream(pieces, reply, "application/json")
         else:
-            whole = json.dumps(wire.whole(reply_content(body, reply, number)))
+            whole = json.dumps(wire.whole(self._content(body, reply, number)))
             self._send(whole, HTTPStatus.OK, reply.headers, breaks=reply.breaks)
 
+    def _content(self, body: dict[str, Any], reply: Reply, number: int) -> ReplyContent:
+        return reply_content(body, reply, number, self.server.provider.cached[number - 1])
+
     def _events(self, wire: Any, body: dict[str, Any], reply: Reply, number: int) -> Iterator[str]:
-        events = wire.events(reply_content(body, reply, number))
+        events = wire.events(self._content(body, reply, number))
         if reply.breaks or reply.midway:
             events = islice(events, PIECES_BEFORE_TROUBLE)
         if reply.midway:

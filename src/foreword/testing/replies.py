@@ -73,6 +73,7 @@ class ReplyContent:
     input_tokens: int
     output_tokens: int
     number: int  # of the request
+    cached_tokens: int = 0  # of those in, read from a cache
     endless: bool = False
 
     def pieces(self) -> Iterator[str]:
@@ -81,7 +82,9 @@ class ReplyContent:
         return cycle(words or ["word "]) if self.endless else iter(words)
 
 
-def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyContent:
+def reply_content(
+    body: Mapping[str, Any], reply: Reply, number: int, cached_tokens: int = 0
+) -> ReplyContent:
     """What a reply comes to for this request."""
     limit = None if reply.endless else _token_limit(body)
     text, cut = _cut_to_limit(reply.text, limit)
@@ -98,6 +101,7 @@ def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyCo
         input_tokens=tokens_in,
         output_tokens=tokens_out,
         number=number,
+        cached_tokens=min(cached_tokens, tokens_in),
         endless=reply.endless,
     )
 

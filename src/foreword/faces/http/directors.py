@@ -253,6 +253,7 @@ class Directors:
             recipe=settings.recipe,
             window=settings.window,
             create=False,
+            tools=[tool.spec for tool in TOOLS.values()],
         )
         resources = DirectorResources(
             session, self._browser, model=settings.model, keep_login=settings.keep_login

@@ -45,10 +45,20 @@ them: {keep}.
 
 Answer with the shortened history alone, as plain text under short headings."""
 
+# In front of the task where the model has the conversation before it as its own.
+BEHIND = """\
+This message is about the conversation itself, and comes from the program that keeps it. Do not go \
+on with the work, and call no tool: write down what was said so far, as follows."""
+
 
 def instructions(tokens: int, keep: Sequence[str]) -> str:
     """The task, for a summary of at most so many tokens."""
     return INSTRUCTIONS.format(tokens=tokens, keep=", ".join(keep) or "none in particular")
+
+
+def instruction_behind(tokens: int, keep: Sequence[str]) -> str:
+    """The task as one more message of the conversation itself."""
+    return f"{BEHIND}\n\n{instructions(tokens, keep)}"
 
 
 def request(parts: Iterable[tuple[str, str]], earlier: str, messages: Sequence[Message]) -> str:
