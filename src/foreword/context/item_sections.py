@@ -17,6 +17,7 @@ from typing import Any
 from foreword.errors import did_you_mean
 from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import Selection
+from foreword.relevance import Passage, rank
 from foreword.section import FIRST_IN_GROUP, Entry, Rank, Section
 from foreword.sources import json_state
 from foreword.sources.items import Item
@@ -70,8 +71,11 @@ def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
     return warnings
 
 
-def item_sections(tag: str, selection: Selection, items: Sequence[Item]) -> list[Section]:
-    """One section for each item of the tag's kinds, the newest first."""
+def item_sections(
+    tag: str, selection: Selection, items: Sequence[Item], query: str
+) -> list[Section]:
+    """One section for each item of the tag's kinds, the newest first; or those that the query is
+    about, where the recipe orders them so."""
     kinds = selection.sections[tag].items or ()
     elsewhere = set[str]()  # kinds that a section names; the rest is for the one with `*`
     for spec in selection.sections.values():
@@ -82,8 +86,17 @@ def item_sections(tag: str, selection: Selection, items: Sequence[Item]) -> list
         if item.kind in kinds or is_rest:
             selected.append(item)
     selected.sort(key=lambda item: item.created, reverse=True)
+    if selection.sections[tag].order == "relevance" and query.strip():
+        selected = _most_relevant_first(selected, query)
     selected.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
     return [_item_section(tag, selection, item, place) for place, item in enumerate(selected)]
+
+
+def _most_relevant_first(items: Sequence[Item], query: str) -> list[Item]:
+    """The items by what they have to do with the query; of equals the order stays."""
+    scores = rank([Passage(text=item.text, title=item.title) for item in items], query)
+    places = sorted(range(len(items)), key=lambda place: -scores[place])
+    return [items[place] for place in places]
 
 
 def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Section:

@@ -254,7 +254,7 @@ class _SectionReader:
         if spec.repository is not None:
             return self._repository(tag)
         if spec.items is not None:
-            return item_sections.item_sections(tag, self.selection, self.out.items)
+            return item_sections.item_sections(tag, self.selection, self.out.items, self.out.query)
         return self._state(tag, spec)
 
     def _repository(self, tag: str) -> list[Section]:

@@ -128,6 +128,12 @@ class SectionSpec(RecipePart):
     pick: Many | None = field(
         default=None, metadata=description("Only the so many files most relevant to the task.")
     )
+    order: Literal["newest", "relevance"] = field(
+        default="newest",
+        metadata=description(
+            "Which items of a kind come first: the newest, or those the task is about."
+        ),
+    )
     entries: Many = field(default=20, metadata=description("How many commits."))
     heading: Names | None = field(
         default=None,
