@@ -407,7 +407,8 @@ def _item_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, st
     opening = -1
     width = 0
     for at, line in enumerate(document.lines):
-        if document.in_fence[at] >= 0 or _TAGS_ALONE.fullmatch(line):
+        begins_tag = _TAG.match(line.lstrip(" \t")) is not None
+        if document.in_fence[at] >= 0 or begins_tag or _TAGS_ALONE.fullmatch(line):
             continue
         found = _ITEM.match(line)
         indent = len(line) - len(line.lstrip(" \t"))
