@@ -1,22 +1,41 @@
-"""README.md: what it shows is what happens."""
+"""README.md and the pages beside it that belong to no room: what they show is what happens."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
+
 from foreword.demos import samples
 from foreword.faces.cli.main import COMMANDS
 from tests.docs.pages import check_page
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
-def test_every_command_and_example_works_on_the_sample(tmp_path: Path) -> None:
-    check_page(README, samples.lay_out(tmp_path / "sample"))
+@pytest.mark.parametrize("page", ["README.md", "docs/contexts.md", "docs/conversations.md"])
+def test_every_command_and_example_works_on_the_sample(page: str, tmp_path: Path) -> None:
+    check_page(ROOT / page, samples.lay_out(tmp_path / "sample"))
 
 
 def test_every_command_is_in_the_table() -> None:
-    table = README.read_text("utf-8").partition("## Commands")[2].partition("\n## ")[0]
+    table = (ROOT / "docs" / "commands.md").read_text("utf-8")
     listed = set(re.findall(r"`(\w+)", table))
     assert set(COMMANDS) <= listed
+
+
+def test_a_stranger_has_read_the_readme_in_two_minutes() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 170
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = CODE.sub("", page.read_text("utf-8"))
+    for target in LINK.findall(prose):
+        if target.startswith("../../"):  # of a project that the page tells of
+            continue
+        assert (page.parent / target).exists(), target

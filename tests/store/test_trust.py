@@ -204,9 +204,10 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
                 ) as refused:
                     change()
                 assert (
-                    refused.value.hint
+                    refused.value.command_hint
                     == "make it writable, or name another store with --db or FOREWORD_DB"
                 )
+                assert "with url=... or FOREWORD_DB" in refused.value.hint
         with pytest.raises(StoreError, match="it is read-only"):
             foreword.Session.open(root=tmp_path, workflow="new")
         assert files_in(tmp_path, own_cache) == before
