@@ -382,3 +382,11 @@ def test_a_paragraph_behind_a_gap_begins_with_its_own_indent() -> None:
     for room in range(200, len(text), 47):
         form = cut.excerpt(text, room, len, mark) or ""
         assert not re.search(r"\[\.\.\.\] +Clause", form)
+
+
+def test_python_behind_a_byte_order_mark_with_windows_line_ends_is_outlined_all_the_same() -> None:
+    body = "".join(f"    step_{n} = {n}\r\n" for n in range(20))
+    text = "\ufeff" + "".join(f"def f{n}(x):\r\n{body}\r\n" for n in range(9))
+    form = cut.summary(text, len(text) // 3, len, mark, name="steps.py") or ""
+    assert form.count("def f") == 9
+    assert all(form.count(f"step_{n} =") == form.count("step_0 =") for n in range(20))

@@ -25,7 +25,7 @@ def parse(text: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on escapes in strings of the author's
-            return ast.parse(text)
+            return ast.parse(text.removeprefix("\ufeff"))  # which the parser takes for a word
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
