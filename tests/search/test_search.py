@@ -8,10 +8,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from foreword.faces.http.app_state import AppState, Settings
 
 import foreword
 from foreword import Session
 from foreword.agent_sessions.machine import places_below
+from foreword.errors import BadRequest
+from foreword.faces.mcp.server_state import ServerState
+from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS
 from foreword.search import transcripts
 from foreword.search.search import search, search_store
 from foreword.store import artifacts
@@ -142,3 +146,17 @@ def test_a_session_is_recalled_at_the_command_line(project: Path) -> None:
     assert ran.code == 0
     assert "The heron stands in the pond." in json.loads(ran.out)["text"]
     assert run("session", "recall", "nobody", "heron", cwd=project).code == 2
+
+
+def test_an_agent_recalls_by_a_question_or_by_a_handle(project: Path) -> None:
+    with foreword.Session.open(root=project, workflow="talk") as session:
+        session.append({"role": "user", "content": "The heron stands in the pond."})
+    app_state = AppState(Settings(root=project))
+    server = ServerState(app_state, "talk")
+    answer = MCP_TOOLS["recall"].call(server, {"question": "where does the heron stand"})
+    assert "The heron stands in the pond." in answer["text"]
+    handle = answer["text"].split("(")[1].split(")")[0]
+    assert "heron" in MCP_TOOLS["recall"].call(server, {"handle": handle})["text"]
+    with pytest.raises(BadRequest, match="handle: missing"):
+        MCP_TOOLS["recall"].call(server, {})
+    app_state.close()

@@ -174,7 +174,8 @@ def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: 
                 {**question, "agent": agent, "model": provider.openai, "root": str(folder)},
             )
             assert engine.result(agent)["text"] == "hello"
-            (tool,) = provider.requests[-1]["tools"]
+            tool, recall = provider.requests[-1]["tools"]
+            assert recall["function"]["name"] == "recall"
             offered[agent] = tool["function"]["description"]
     assert "document" in offered["near"]
     assert "document" not in offered["far"]
