@@ -10,6 +10,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import foreword
@@ -17,6 +18,7 @@ from foreword.relevance import read_question
 from foreword.search import documents
 from foreword.sources.library import lookup_library
 from foreword.store import messages, project_stores
+from foreword.store.database import Database
 
 APPENDS = 2_000
 MESSAGES = 100_000
@@ -72,7 +74,7 @@ def _measure_recall(folder: Path, words: list[str]) -> None:
             for number in range(MESSAGES)
         )
         for question in QUESTIONS:
-            least = _least(lambda question=question: session.recall(question))
+            least = _least(partial(session.recall, question))
             print(f"recall of {MESSAGES:,} messages      {1e3 * least:8.1f} ms  {question}")
 
 
@@ -89,17 +91,16 @@ def _measure_lookup(folder: Path, words: list[str]) -> None:
     print(f"index of {DOCUMENTS:,} documents        {time.process_time() - began:8.1f} s")
     with project_stores.open_store(root) as store:
         for question in (QUESTIONS[0], QUESTIONS[3]):
-            asked = read_question(question)
-
-            def find(asked: object = asked) -> None:
-                library = lookup_library(root)
-                known, _ = documents.take_in(store, root, library.documents, library.read)
-                documents.find(store, known, asked, {})  # type: ignore[arg-type]
-
-            found = _least(find)
-            answered = _least(lambda question=question: foreword.lookup(question, root=root))
+            found = _least(partial(_find, store, root, question))
+            answered = _least(partial(foreword.lookup, question, root=root))
             print(f"  found                         {1e3 * found:8.1f} ms  {question}")
             print(f"  answered within 1,000 tokens  {1e3 * answered:8.1f} ms")
+
+
+def _find(store: Database, root: Path, question: str) -> None:
+    library = lookup_library(root)
+    known, _ = documents.take_in(store, root, library.documents, library.read)
+    documents.find(store, known, read_question(question), {})
 
 
 def _text(words: list[str], least: int, most: int) -> str:

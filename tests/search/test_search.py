@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from foreword.faces.http.app_state import AppState, Settings
 
 import foreword
 from foreword import Session
@@ -16,6 +15,7 @@ from foreword.agent_sessions.machine import places_below
 from foreword.errors import BadRequest
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS
+from foreword.faces.serving.app_state import AppState, Settings
 from foreword.search import transcripts
 from foreword.search.search import search, search_store
 from foreword.store import artifacts

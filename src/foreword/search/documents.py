@@ -183,8 +183,7 @@ def _title(path: str, document: DocumentText) -> str:
 
 def _sources(db: Database, base: str) -> list[Source]:
     """The documents of a project that were taken in."""
-    start = f"{base}/"
-    return [one for one in search_index.sources(db, DOCUMENT) if one.name.startswith(start)]
+    return search_index.sources(db, DOCUMENT, below=f"{base}/")
 
 
 def find(

@@ -394,9 +394,13 @@ def find_source(db: Database, kind: str, name: str) -> Source | None:
     return _source(rows[0]) if rows else None
 
 
-def sources(db: Database, kind: str) -> list[Source]:
-    """The sources of a kind, in the order they were taken in."""
-    return [_source(row) for row in db.rows(f"{_SOURCE} WHERE kind = ? ORDER BY id", (kind,))]
+def sources(db: Database, kind: str, *, below: str = "") -> list[Source]:
+    """The sources of a kind whose names begin so, in the order they were taken in."""
+    rows = db.rows(
+        f"{_SOURCE} WHERE kind = ? AND name >= ? AND name < ? ORDER BY id",
+        (kind, below, f"{below[:-1]}{chr(ord(below[-1]) + 1)}" if below else "\U0010ffff"),
+    )
+    return [_source(row) for row in rows]
 
 
 def _source(row: Row) -> Source:
