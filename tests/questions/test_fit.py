@@ -127,6 +127,12 @@ def test_the_names_of_an_agents_work_stay_whatever_is_asked() -> None:
     assert package.text.count("src/app/module_") > 15
 
 
+def test_a_room_of_a_few_lines_gets_some_of_a_long_line() -> None:
+    package = fitted([{"role": "user", "content": "retry " * 20_000}], budget=70)
+    assert "retry retry" in package.text
+    assert package.report.total_tokens <= 70
+
+
 def test_a_budget_for_nothing_is_an_error() -> None:
     with pytest.raises(foreword.BadBudget, match="nothing of the material fits"):
         fitted(TALK, budget=5)

@@ -19,7 +19,7 @@ from foreword.errors import BadBudget
 from foreword.message import Message
 from foreword.questions.choose import SlotChoice, by_names, fill
 from foreword.questions.material import Material, Unit, read_material
-from foreword.questions.passages import TALK, WORK, Slot, passages, slots_of
+from foreword.questions.passages import CRUMBS, TALK, WORK, Slot, passages, slots_of
 from foreword.questions.write import TurnWriter, kept_entries
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import best_first, rank
@@ -109,11 +109,25 @@ class _Fitting:
         groups = _groups(units)
         scale = scale_of_tags({group.section.tag for group in groups}, self.counter)
         is_work = self._is_work()
-        slots = slots_of(units, self.question, WORK if is_work else TALK)
+        for grain in (WORK if is_work else TALK, CRUMBS):
+            slots = slots_of(units, self.question, grain)
+            choices = self._fitting_choices(groups, slots, scale, is_work)
+            if choices:
+                return self._package(choices, scale)
+        raise BadBudget(
+            self.tokens,
+            problem=f"nothing of the material fits {self.tokens:,} tokens",
+            hint="give a larger budget",
+        )
+
+    def _fitting_choices(
+        self, groups: Sequence[_Group], slots: Sequence[Slot], scale: Scale, is_work: bool
+    ) -> list[Choice]:
+        """What becomes of each section within the budget; nothing where no passage fits."""
         if self._may_be_whole():
             whole = self._choices(groups, slots, range(len(slots)), scale)
             if self._total(whole) <= self.tokens:
-                return self._package(whole, scale)
+                return whole
         choice = SlotChoice(
             slots=slots,
             measure=self.counter.measure,
@@ -126,14 +140,10 @@ class _Fitting:
             choices = self._choices(groups, slots, choice.kept, scale)
             over = self._total(choices) - self.tokens
             if over <= 0 and choice.kept:
-                return self._package(choices, scale)
+                return choices
             if not choice.give_back(self.counter.room(max(1, over))):
                 break
-        raise BadBudget(
-            self.tokens,
-            problem=f"nothing of the material fits {self.tokens:,} tokens",
-            hint="give a larger budget",
-        )
+        return []
 
     def _may_be_whole(self) -> bool:
         """Whether everything together could fit: no token is longer than a long word."""

@@ -29,6 +29,8 @@ TALK = Grain(1_000, 400, 500)
 # The work of agents, whose messages are full of names: a line or two at a time. Measured on
 # dialogues with tools at 40% of their tokens: ids kept are 98% so, 88% at double, 98% at half.
 WORK = Grain(300, 160, 240)
+# Where no passage of either fits: a room of a few lines still gets one.
+CRUMBS = Grain(80, 80, 80)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
