@@ -169,6 +169,9 @@ def _fewest_findings(
 
 def _places_between(original: str, first: Stretch, last: Stretch) -> Iterator[Stretch]:
     """Where the same stretch stands behind the first of its places, up to the last one."""
+    if last == first:
+        return
+    yield last
     chunk = original[first.start : first.end]
     start = first.start
     for _ in range(_MOST_PLACES):
