@@ -18,9 +18,10 @@ from foreword.session.summary.name_weights import Mention
 from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part, write
 from foreword.tokens import Counter
 
-# Of the room, for lines, as far as there are any; the rest is for the ledger. Fitted by
-# `benchmarks.compaction_fit` on 17 real compactions and 82 sessions: with 0.36 names come through
-# better (86 against 84 of 100) and whole lines worse (52 against 53, 55 against 61 in sessions).
+# Of the room, for lines, as far as there are any; the rest is for the ledger. Chosen by trials on
+# 17 real compactions and a quarter of 82 sessions, which `benchmarks.compaction_fit` repeats with
+# sessions left out (three of four folds choose 0.5, too): with 0.36 names come through better (86
+# against 84 of 100) and whole lines worse (52 against 53, 55 against 61 in sessions).
 LINES = 0.5
 # Of the room, for each kind of statement by its weight alone, so that names do not push out what
 # the user demands and what was decided: without it a test lost a failed approach; 0.1 costs

@@ -19,7 +19,7 @@ from foreword.session.summary.summary_text import EarlierSummary, Part
 # compressed again and again forgets neither its beginning nor its newest names.
 FROM_BEFORE = 0.5
 OLDEST = 0.6  # of that goes to the names that have lasted longest
-# A name worth less was printed once, long ago, and never used: lines go first. Fitted as
+# A name worth less was printed once, long ago, and never used: lines go first. Chosen as
 # `draft.LINES`: at 0.06 lines win ten of 100 and names lose ten.
 FAINT = 0.012
 # Characters that every name is taken to have more than it has. Names are ordered by worth for their

@@ -15,7 +15,7 @@ from foreword.session.summary.candidate_lines import CandidateLine
 from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part
 from foreword.tokens import Counter
 
-# What naming the likeliest name weighs beside what a line says. Fitted as `draft.LINES`: at 8 four
+# What naming the likeliest name weighs beside what a line says. Chosen as `draft.LINES`: at 8 four
 # of 100 whole lines that are needed later are lost, 14 and 20 differ by one.
 NAMED = 20.0
 OVERHEAD_TOKENS = 5  # added to the size of every line: a short one is not better for being short
