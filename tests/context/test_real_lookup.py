@@ -14,7 +14,7 @@ from foreword.search.documents import find, take_in
 from foreword.sources.documents import Document
 from foreword.sources.library import lookup_library
 from foreword.store.database import Database
-from foreword.store.search_index import Source
+from foreword.store.search_index import IndexSource
 from foreword.store.sqlite import Sqlite
 
 REAL = Path(__file__).parents[2].parent / "shared" / "real"
@@ -54,7 +54,7 @@ pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="needs the real projec
 
 
 @cache
-def documents_of(folder: str) -> tuple[Database, dict[Source, Document]]:
+def documents_of(folder: str) -> tuple[Database, dict[IndexSource, Document]]:
     """The documents of a project in an index, taken in once."""
     library = lookup_library(REAL / folder)
     index = Sqlite.in_memory()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from foreword import Session
 from foreword.errors import UsageError
 from foreword.relevance import read_question
-from foreword.search.conversations import ConversationPlace, Scope, take_in
+from foreword.search.conversations import ConversationPlace, ConversationScope, take_in
 from foreword.search.finding import find
 from foreword.secrets.known_values import KnownValues
 from foreword.store import search_index
@@ -245,7 +245,7 @@ def test_terms_of_any_alphabet_are_kept_and_found_by_both_databases(tmp_path: Pa
             from tests.store.databases import text_message
 
             append(db, conversation.id, [(text_message(text), 5, False) for text in texts])
-            scope = Scope(conversation=conversation, name="", secrets=KnownValues())
+            scope = ConversationScope(conversation=conversation, name="", secrets=KnownValues())
             take_in(db, [scope])
             for text in texts[:5]:
                 found = find(

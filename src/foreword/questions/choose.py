@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foreword.questions.passages import Slot
+from foreword.questions.passages import PassageSlot
 from foreword.section import Measure
 from foreword.text.omission_mark import GAP
 
@@ -21,7 +21,7 @@ _DONE = float("inf")
 class SlotChoice:
     """The passages that are in so far, and the room that is left."""
 
-    slots: Sequence[Slot]
+    slots: Sequence[PassageSlot]
     measure: Measure
     room: int
     openings: Sequence[int]  # what the first passage of each unit costs besides its words
@@ -78,7 +78,7 @@ def fill(choice: SlotChoice, streams: Sequence[tuple[Iterable[int], int]]) -> No
 
 
 def by_names(
-    slots: Sequence[Slot],
+    slots: Sequence[PassageSlot],
     names: Sequence[Sequence[str]],
     worth: Mapping[str, float],
     choice: SlotChoice,
@@ -109,6 +109,6 @@ def by_names(
         yield at
 
 
-def _length(slot: Slot) -> int:
+def _length(slot: PassageSlot) -> int:
     """Of a passage with its label and its mark, about."""
     return len(slot.text) + 24

@@ -18,8 +18,8 @@ from foreword.engine.report import Report
 from foreword.errors import BadBudget
 from foreword.message import Message
 from foreword.questions.choose import SlotChoice, by_names, fill
-from foreword.questions.material import Material, Unit, read_material
-from foreword.questions.passages import CRUMBS, TALK, WORK, Slot, passages, slots_of
+from foreword.questions.material import Material, MaterialUnit, read_material
+from foreword.questions.passages import CRUMBS, TALK, WORK, PassageSlot, passages, slots_of
 from foreword.questions.write import TurnWriter, kept_entries
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import best_first, rank
@@ -69,7 +69,7 @@ def fit(
     if tokens is None:
         raise BadBudget(budget)
     read = read_material(material)
-    fitting = _Fitting(
+    fitting = _QuestionFit(
         material=read,
         question=(question or "").strip(),
         tokens=tokens,
@@ -80,11 +80,11 @@ def fit(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
+class _MaterialGroup:
     """Units that share a section: a conversation, a list of texts, or one document."""
 
     first: int  # of its units among all
-    units: Sequence[Unit]
+    units: Sequence[MaterialUnit]
     section: Section
     writer: TurnWriter
 
@@ -95,7 +95,7 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Fitting:
+class _QuestionFit:
     """One call of `fit`."""
 
     material: Material
@@ -121,7 +121,11 @@ class _Fitting:
         )
 
     def _fitting_choices(
-        self, groups: Sequence[_Group], slots: Sequence[Slot], scale: Scale, is_work: bool
+        self,
+        groups: Sequence[_MaterialGroup],
+        slots: Sequence[PassageSlot],
+        scale: Scale,
+        is_work: bool,
     ) -> list[Choice]:
         """What becomes of each section within the budget; nothing where no passage fits."""
         if self._may_be_whole():
@@ -163,7 +167,7 @@ class _Fitting:
         return 1_000 * names >= WORK_NAMES * chars
 
     def _streams(
-        self, slots: Sequence[Slot], choice: SlotChoice, is_work: bool
+        self, slots: Sequence[PassageSlot], choice: SlotChoice, is_work: bool
     ) -> list[tuple[Iterable[int], int]]:
         """In which orders passages are tried, each with its share of the room."""
         units = self.material.units
@@ -180,7 +184,7 @@ class _Fitting:
             streams.append((_by_weight(slots), 1))
         return streams
 
-    def _openings(self, groups: Sequence[_Group]) -> list[int]:
+    def _openings(self, groups: Sequence[_MaterialGroup]) -> list[int]:
         """What the first passage of each unit costs besides its words: its label, and of a document
         its name and the mark with the handle."""
         measure = self.counter.measure
@@ -195,22 +199,28 @@ class _Fitting:
         return openings
 
     def _choices(
-        self, groups: Sequence[_Group], slots: Sequence[Slot], kept: Iterable[int], scale: Scale
+        self,
+        groups: Sequence[_MaterialGroup],
+        slots: Sequence[PassageSlot],
+        kept: Iterable[int],
+        scale: Scale,
     ) -> list[Choice]:
         """What becomes of each section when these passages are in."""
-        by_unit: dict[int, list[Slot]] = {}
+        by_unit: dict[int, list[PassageSlot]] = {}
         for at in sorted(kept):
             by_unit.setdefault(slots[at].unit, []).append(slots[at])
         choices: list[Choice] = []
         for group in groups:
-            own: dict[int, list[Slot]] = {}
+            own: dict[int, list[PassageSlot]] = {}
             for at in range(len(group.units)):
                 if group.first + at in by_unit:
                     own[at] = by_unit[group.first + at]
             choices.append(self._choice(group, own, scale))
         return choices
 
-    def _choice(self, group: _Group, own: Mapping[int, Sequence[Slot]], scale: Scale) -> Choice:
+    def _choice(
+        self, group: _MaterialGroup, own: Mapping[int, Sequence[PassageSlot]], scale: Scale
+    ) -> Choice:
         """One section with these passages of its units."""
         section = group.section
         if not own:
@@ -250,9 +260,9 @@ def _written(choices: Iterable[Choice]) -> list[str]:
     return pieces_of([choice for choice in choices if choice.body.form != "gone"])
 
 
-def _groups(units: Sequence[Unit]) -> list[_Group]:
+def _groups(units: Sequence[MaterialUnit]) -> list[_MaterialGroup]:
     """The sections: documents each for itself, what stands between them together."""
-    groups: list[_Group] = []
+    groups: list[_MaterialGroup] = []
     first = 0
     for is_document, run in groupby(units, key=lambda unit: bool(unit.source)):
         for members in [[unit] for unit in run] if is_document else [list(run)]:
@@ -261,7 +271,7 @@ def _groups(units: Sequence[Unit]) -> list[_Group]:
     return groups
 
 
-def _group(units: Sequence[Unit], first: int) -> _Group:
+def _group(units: Sequence[MaterialUnit], first: int) -> _MaterialGroup:
     writer = TurnWriter(units)
     title = units[0].source
     is_talk = any(unit.message or unit.label for unit in units) and not title
@@ -276,10 +286,10 @@ def _group(units: Sequence[Unit], first: int) -> _Group:
         before=f"# {title}" if title else "",
         raw=units[0].raw if len(units) == 1 else None,
     )
-    return _Group(first=first, units=units, section=section, writer=writer)
+    return _MaterialGroup(first=first, units=units, section=section, writer=writer)
 
 
-def _by_weight(slots: Sequence[Slot]) -> list[int]:
+def _by_weight(slots: Sequence[PassageSlot]) -> list[int]:
     """What carries most, without a question."""
     weights = weight.carry([Piece(text=slot.text, kind="paragraph") for slot in slots])
     return sorted(range(len(slots)), key=lambda at: (-weights[at], at))

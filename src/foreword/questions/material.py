@@ -47,7 +47,7 @@ _CALL_KEYS = ("tool_calls", "function_call", "tool_call_id", "name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class MaterialUnit:
     """One piece of the material as it came: a text, an item, a message or a file."""
 
     text: str
@@ -69,7 +69,7 @@ class Unit:
 class Material:
     """All units in their order, and what a person should know about the reading."""
 
-    units: list[Unit] = field(default_factory=list)
+    units: list[MaterialUnit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -120,7 +120,7 @@ def _note_path(text: str, material: Material) -> None:
 def _add(value: object, material: Material, at: str) -> None:
     match value:
         case str():
-            material.units.append(Unit(text=value))
+            material.units.append(MaterialUnit(text=value))
         case Path():
             _add_path(value, material)
         case Message():
@@ -152,11 +152,11 @@ def _add_path(path: Path, material: Material) -> None:
     material.notes += files.skip_notes(unread)
 
 
-def _file_unit(file: files.File, name: str) -> Unit:
-    return Unit(text=file.text, source=name, session=name, raw=file.raw)
+def _file_unit(file: files.File, name: str) -> MaterialUnit:
+    return MaterialUnit(text=file.text, source=name, session=name, raw=file.raw)
 
 
-def _mapping_units(value: Mapping[str, Any], at: str) -> list[Unit]:
+def _mapping_units(value: Mapping[str, Any], at: str) -> list[MaterialUnit]:
     """The units of a dict: a message where it has a role, else an item."""
     if "role" not in value and not _is_foreign_message(value):
         return [_item_unit(value, at)]
@@ -190,12 +190,12 @@ def _is_plain(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("content", value.get("text")), str)
 
 
-def _message_unit(message: Message, value: Mapping[str, Any]) -> Unit:
+def _message_unit(message: Message, value: Mapping[str, Any]) -> MaterialUnit:
     speaker = _first(value, _SPEAKER_KEYS) or message.speaker
     text = message.text
     if message.speaker:
         text = text.removeprefix(f"{message.speaker}: ")
-    return Unit(
+    return MaterialUnit(
         text=text,
         label=_one_line(speaker) or message.role,
         session=_first(value, _SESSION_KEYS),
@@ -204,7 +204,7 @@ def _message_unit(message: Message, value: Mapping[str, Any]) -> Unit:
     )
 
 
-def _item_unit(value: Mapping[str, Any], at: str) -> Unit:
+def _item_unit(value: Mapping[str, Any], at: str) -> MaterialUnit:
     text = _first(value, _TEXT_KEYS)
     title = _one_line(_first(value, _TITLE_KEYS))
     if not text and not title:
@@ -215,7 +215,7 @@ def _item_unit(value: Mapping[str, Any], at: str) -> Unit:
         )
     source = _one_line(_first(value, _SOURCE_KEYS))
     session = _first(value, _SESSION_KEYS)
-    return Unit(
+    return MaterialUnit(
         text=text,
         label=_one_line(_first(value, (*_SPEAKER_KEYS, "name"))),
         session=session or source or (f"{at} {title}" if title else ""),

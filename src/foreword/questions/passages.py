@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foreword.questions.material import Unit
+from foreword.questions.material import MaterialUnit
 from foreword.relevance import Passage
 from foreword.text.narrow import layout
 from foreword.text.pieces import Piece
@@ -34,7 +34,7 @@ CRUMBS = Grain(80, 80, 80)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class PassageSlot:
     """A passage in its place: which unit it is of, and where in its text it begins."""
 
     unit: int
@@ -48,30 +48,32 @@ class Slot:
         return self.start + len(self.text)
 
 
-def slots_of(units: Sequence[Unit], question: str, grain: Grain = TALK) -> list[Slot]:
+def slots_of(
+    units: Sequence[MaterialUnit], question: str, grain: Grain = TALK
+) -> list[PassageSlot]:
     """The passages of all units, in order."""
-    slots: list[Slot] = []
+    slots: list[PassageSlot] = []
     for at, unit in enumerate(units):
         if len(unit.text) <= grain.longest_whole:
             if unit.text.strip():
-                slots.append(Slot(unit=at, text=unit.text))
+                slots.append(PassageSlot(unit=at, text=unit.text))
             continue
         slots += _parts_of(unit, at, question=question, grain=grain)
     return slots
 
 
-def _parts_of(unit: Unit, at: int, *, question: str, grain: Grain) -> list[Slot]:
+def _parts_of(unit: MaterialUnit, at: int, *, question: str, grain: Grain) -> list[PassageSlot]:
     name = unit.source if "." in unit.source else ""
     longest = grain.longest_piece
     pieces = layout(unit.text, name, question, lambda _, part: len(part) > longest).pieces
-    slots: list[Slot] = []
+    slots: list[PassageSlot] = []
     headings: dict[int, str] = {}
     for group in _groups(pieces, grain.passage):
         first = group[0]
         if first.kind == "heading":
             headings = {level: text for level, text in headings.items() if level < first.level}
             headings[first.level] = " ".join(first.text.split())
-        slot = Slot(
+        slot = PassageSlot(
             unit=at,
             text="".join([piece.text for piece in group]),
             start=first.start,
@@ -100,7 +102,7 @@ def _groups(pieces: Sequence[Piece], most: int) -> list[list[Piece]]:
     return groups
 
 
-def passages(units: Sequence[Unit], slots: Sequence[Slot]) -> list[Passage]:
+def passages(units: Sequence[MaterialUnit], slots: Sequence[PassageSlot]) -> list[Passage]:
     """The slots as they are ranked: neighbours in one conversation, or inside one document."""
     found: list[Passage] = []
     for at, slot in enumerate(slots):

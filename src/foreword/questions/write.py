@@ -12,17 +12,17 @@ from dataclasses import replace
 
 from foreword.message import Message, Role, Text, ToolResult
 from foreword.pattern import lazy_pattern
-from foreword.questions.material import Unit
-from foreword.questions.passages import Slot
+from foreword.questions.material import MaterialUnit
+from foreword.questions.passages import PassageSlot
 from foreword.section import Entry
 from foreword.text.omission_mark import GAP
 
 _ISO_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d(?:T|\Z)")
-KeptSlots = Mapping[int, Sequence[Slot]]
+KeptSlots = Mapping[int, Sequence[PassageSlot]]
 """What is kept: passages of units by the unit's place, both in order."""
 
 
-def unit_text(unit: Unit, slots: Sequence[Slot]) -> str:
+def unit_text(unit: MaterialUnit, slots: Sequence[PassageSlot]) -> str:
     """What is kept of one unit, its words alone."""
     parts: list[str] = []
     end = 0
@@ -45,21 +45,21 @@ def _gap_after(parts: Sequence[str]) -> str:
 class TurnWriter:
     """Writes units with their labels; knows all labels, so that none can be forged."""
 
-    def __init__(self, units: Iterable[Unit]) -> None:
+    def __init__(self, units: Iterable[MaterialUnit]) -> None:
         labels = {unit.label for unit in units if unit.label}
         self._forgery: re.Pattern[str] | None = None
         if labels:
             names = "|".join(map(re.escape, sorted(labels)))
             self._forgery = re.compile(rf"(?m)(?<=\n)(?=[ \t]*(?:{names}):)", re.IGNORECASE)
 
-    def _turn(self, unit: Unit, words: str) -> str:
+    def _turn(self, unit: MaterialUnit, words: str) -> str:
         """One unit as it stands in the text."""
         if not unit.label:
             return words.strip("\n")
         safe = self._forgery.sub("> ", words) if self._forgery else words
         return f"{unit.label}: {safe}".strip("\n")
 
-    def text(self, units: Sequence[Unit], kept: KeptSlots) -> str:
+    def text(self, units: Sequence[MaterialUnit], kept: KeptSlots) -> str:
         """The kept passages of some units; a mark stands where whole units are missing."""
         lines: list[str] = []
         before = -1
@@ -77,12 +77,12 @@ class TurnWriter:
             lines.append(GAP)
         return "\n".join(lines)
 
-    def whole_text(self, units: Sequence[Unit]) -> str:
+    def whole_text(self, units: Sequence[MaterialUnit]) -> str:
         """Everything, as it would be written."""
-        whole: dict[int, list[Slot]] = {}
+        whole: dict[int, list[PassageSlot]] = {}
         for at, unit in enumerate(units):
             if unit.text.strip():
-                whole[at] = [Slot(unit=at, text=unit.text)]
+                whole[at] = [PassageSlot(unit=at, text=unit.text)]
         return self.text(units, whole)
 
 
@@ -91,11 +91,11 @@ def _day_of(date: str) -> str:
     return date[:10] if _ISO_DAY.match(date) else date
 
 
-def _says_something(units: Iterable[Unit]) -> bool:
+def _says_something(units: Iterable[MaterialUnit]) -> bool:
     return any(unit.text.strip() for unit in units)
 
 
-def kept_entries(units: Sequence[Unit], kept: KeptSlots) -> tuple[Entry, ...]:
+def kept_entries(units: Sequence[MaterialUnit], kept: KeptSlots) -> tuple[Entry, ...]:
     """The same as messages. A call and its result are structured only where the call is whole and
     something of the result is in; else both are words."""
     calls: set[str] = set()
@@ -113,7 +113,7 @@ def kept_entries(units: Sequence[Unit], kept: KeptSlots) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _message(unit: Unit, words: str, paired: set[str]) -> Message:
+def _message(unit: MaterialUnit, words: str, paired: set[str]) -> Message:
     """One unit as a message with these words."""
     message = unit.message
     if message is None:

@@ -14,13 +14,13 @@ from foreword.dataclass import dataclass
 from foreword.message import Text
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
-from foreword.search.finding import AROUND, Unit
+from foreword.search.finding import AROUND, FoundPassage
 from foreword.search.hit import Hit
 from foreword.secrets.known_values import KnownValues
 from foreword.store import messages, search_index
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range, StoredMessage
-from foreword.store.search_index import CONVERSATION, Source, passages_of
+from foreword.store.search_index import CONVERSATION, IndexSource, passages_of
 from foreword.text.omission_mark import missing_mark
 
 # Passages that are scored: an answer of 1,500 tokens shows five to twenty of them, and to read and
@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class ConversationScope:
     """A conversation to look into: what it is called, and what is hidden in it."""
 
     conversation: Conversation
@@ -47,14 +47,16 @@ class Scope:
 class _Turn:
     """A passage of a message."""
 
-    scope: Scope
+    scope: ConversationScope
     stored: StoredMessage
     part: int
     parts: int  # of its message
     text: str
 
 
-def take_in(db: Database, scopes: Iterable[Scope], progress: Progress = lambda count: None) -> None:
+def take_in(
+    db: Database, scopes: Iterable[ConversationScope], progress: Progress = lambda count: None
+) -> None:
     """Bring the index up to date with what was appended, and with secrets that became known;
     `progress` is told how many messages are in."""
     done = 0
@@ -78,13 +80,13 @@ class ConversationPlace:
     """The conversations of a store as a place to find something in."""
 
     db: Database
-    scopes: Sequence[Scope]
+    scopes: Sequence[ConversationScope]
 
-    def matches(self, question: Question) -> tuple[list[Unit], Statistics]:
+    def matches(self, question: Question) -> tuple[list[FoundPassage], Statistics]:
         """The passages that the index found, read."""
         db = self.db
-        scope_of = dict[int, Scope]()  # by the number of its source
-        among = list[Source]()
+        scope_of = dict[int, ConversationScope]()  # by the number of its source
+        among = list[IndexSource]()
         for scope in self.scopes:
             source = search_index.find_source(db, CONVERSATION, str(scope.conversation.id))
             if source is not None:
@@ -95,7 +97,7 @@ class ConversationPlace:
         for entry in found.entries:
             if entry.source in scope_of:
                 parts.setdefault((entry.source, entry.number), set()).add(entry.part)
-        units = list[Unit]()
+        units = list[FoundPassage]()
         for number, scope in scope_of.items():
             numbers = [seq for own, seq in parts if own == number]
             for stored in messages.numbered(db, scope.conversation.id, numbers):
@@ -104,28 +106,30 @@ class ConversationPlace:
             units += self._not_taken_in(among)
         return units, found.statistics
 
-    def _not_taken_in(self, among: Sequence[Source]) -> list[Unit]:
+    def _not_taken_in(self, among: Sequence[IndexSource]) -> list[FoundPassage]:
         """The messages that are not in the index of a store that can't be written."""
         last = {source.name: source.last for source in among}
-        units = list[Unit]()
+        units = list[FoundPassage]()
         for scope in self.scopes:
             number = scope.conversation.id
             for stored in messages.after(self.db, number, last.get(str(number), 0)):
                 units += _units(scope, stored, None)
         return units
 
-    def neighbours(self, best: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
+    def neighbours(
+        self, best: Sequence[FoundPassage], known: Sequence[FoundPassage]
+    ) -> list[FoundPassage]:
         """The messages around the best matches; a long one would push them out, so it does not
         come along."""
         there = {(unit.session, unit.item.stored.seq) for unit in known}
-        wanted = dict[str, tuple[Scope, set[int]]]()
+        wanted = dict[str, tuple[ConversationScope, set[int]]]()
         for unit in best:
             turn: _Turn = unit.item
             scope, numbers = wanted.setdefault(unit.session, (turn.scope, set()))
             for number in range(turn.stored.seq - AROUND, turn.stored.seq + AROUND + 1):
                 if (unit.session, number) not in there:
                     numbers.add(number)
-        units = list[Unit]()
+        units = list[FoundPassage]()
         for scope, numbers in wanted.values():
             for stored in messages.numbered(self.db, scope.conversation.id, sorted(numbers)):
                 beside = _units(scope, stored, {-1, 1})
@@ -133,7 +137,7 @@ class ConversationPlace:
                     units += beside
         return units
 
-    def hits(self, chosen: Sequence[tuple[Unit, int]]) -> list[Hit]:
+    def hits(self, chosen: Sequence[tuple[FoundPassage, int]]) -> list[Hit]:
         """The turns that were chosen, those that were said one after another as one hit."""
         stretches = list[list[tuple[_Turn, int]]]()
         for unit, score in chosen:
@@ -158,7 +162,9 @@ class ConversationPlace:
         return hits
 
 
-def _units(scope: Scope, stored: StoredMessage, parts: set[int] | None) -> list[Unit]:
+def _units(
+    scope: ConversationScope, stored: StoredMessage, parts: set[int] | None
+) -> list[FoundPassage]:
     """The passages of a message that match, all of them where it is not known which, with those
     beside them."""
     if stored.seq >= scope.end:
@@ -166,13 +172,13 @@ def _units(scope: Scope, stored: StoredMessage, parts: set[int] | None) -> list[
     passages = passages_of(scope.secrets.hide_known(stored.message.text))
     # what tools were given and gave says less than words
     has_words = any(isinstance(part, Text) for part in stored.message.parts)
-    units = list[Unit]()
+    units = list[FoundPassage]()
     for part, text in enumerate(passages):
         is_match = parts is None or part in parts
         is_beside = parts is not None and not parts.isdisjoint((part - 1, part + 1))
         if is_match or is_beside:
             turn = _Turn(scope=scope, stored=stored, part=part, parts=len(passages), text=text)
-            unit = Unit(
+            unit = FoundPassage(
                 session=f"conversation {scope.conversation.id}",
                 number=stored.place,
                 part=part,

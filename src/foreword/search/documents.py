@@ -25,8 +25,8 @@ from foreword.store.search_index import (
     DOCUMENT,
     HEADINGS,
     TITLE,
+    IndexSource,
     NewPassage,
-    Source,
     passages_of,
 )
 from foreword.text import lines, marks
@@ -90,13 +90,13 @@ def take_in(
     documents: Sequence[Document],
     read: Read,
     progress: Progress = lambda count: None,
-) -> tuple[dict[Source, Document], list[Skip]]:
+) -> tuple[dict[IndexSource, Document], list[Skip]]:
     """Bring the index up to date with the documents of a project: what is new or changed is read,
     what is gone is forgotten. Returns each of them as it is in the index, and those that could not
     be read."""
     base = str(root.resolve())
     known = {source.name: source for source in _sources(db, base)}
-    current = dict[Source, Document]()
+    current = dict[IndexSource, Document]()
     new = list[tuple[Document, str]]()
     for document in documents:
         stamp = file_stamp(f"{base}/{document.path}")
@@ -181,14 +181,14 @@ def _title(path: str, document: DocumentText) -> str:
     return f"{name}\n{title}\n{document.described}"
 
 
-def _sources(db: Database, base: str) -> list[Source]:
+def _sources(db: Database, base: str) -> list[IndexSource]:
     """The documents of a project that were taken in."""
     return search_index.sources(db, DOCUMENT, below=f"{base}/")
 
 
 def find(
     db: Database,
-    documents: Mapping[Source, Document],
+    documents: Mapping[IndexSource, Document],
     question: Question,
     others: Mapping[str, str],
 ) -> list[FoundDocument]:
@@ -239,7 +239,7 @@ def _scored(
     db: Database,
     question: Question,
     field: str,
-    among: Sequence[Source],
+    among: Sequence[IndexSource],
     others: Sequence[tuple[int, str]],
     *,
     most: int,

@@ -12,22 +12,22 @@ from collections.abc import Callable, Sequence
 from foreword.dataclass import dataclass
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
-from foreword.search.finding import AROUND, Unit
+from foreword.search.finding import AROUND, FoundPassage
 from foreword.search.hit import Hit
 from foreword.section import handle_of
 from foreword.store import search_index
 from foreword.store.database import Database
-from foreword.store.search_index import PASSAGE_CHARS, Source, StoredPassage
+from foreword.store.search_index import PASSAGE_CHARS, IndexSource, StoredPassage
 
 # Passages that are scored, as of conversations.
 MOST_CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class EntryStretch:
     """Passages of a source that stand one behind another."""
 
-    source: Source
+    source: IndexSource
     passages: Sequence[StoredPassage]
 
 
@@ -48,13 +48,13 @@ class EntryPlace:
 
     db: Database
     kind: str
-    sources: Sequence[Source]
-    describe: Callable[[Stretch], Description]
+    sources: Sequence[IndexSource]
+    describe: Callable[[EntryStretch], Description]
     share_of: Callable[[StoredPassage], int] = lambda passage: 1  # what scores are divided by
     # characters of what may come along beside a match: a longer one would push others out
     longest_neighbour: int = PASSAGE_CHARS
 
-    def matches(self, question: Question) -> tuple[list[Unit], Statistics]:
+    def matches(self, question: Question) -> tuple[list[FoundPassage], Statistics]:
         """The passages that the index found."""
         found = search_index.candidates(
             self.db, question, self.kind, self.sources, most=MOST_CANDIDATES
@@ -64,19 +64,21 @@ class EntryPlace:
         passages = search_index.passages_at(self.db, wanted)
         return [self._unit(passage, is_match=True) for passage in passages], found.statistics
 
-    def neighbours(self, best: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
+    def neighbours(
+        self, best: Sequence[FoundPassage], known: Sequence[FoundPassage]
+    ) -> list[FoundPassage]:
         """The passages on either side of the best matches."""
         there = {unit.item.id for unit in known}
         wanted = set[int]()
         for unit in best:
             wanted.update(search_index.ids_around(unit.item.id, AROUND))
-        units = list[Unit]()
+        units = list[FoundPassage]()
         for passage in search_index.passages_at(self.db, sorted(wanted - there)):
             if len(passage.body) <= self.longest_neighbour:
                 units.append(self._unit(passage, is_match=False))
         return units
 
-    def hits(self, chosen: Sequence[tuple[Unit, int]]) -> list[Hit]:
+    def hits(self, chosen: Sequence[tuple[FoundPassage, int]]) -> list[Hit]:
         """Passages that stand one behind another are one hit."""
         by_id = {source.id: source for source in self.sources}
         stretches = list[list[tuple[StoredPassage, int]]]()
@@ -89,7 +91,7 @@ class EntryPlace:
         hits = list[Hit]()
         for scored in stretches:
             passages = [passage for passage, _ in scored]
-            shown = self.describe(Stretch(by_id[passages[0].source], passages))
+            shown = self.describe(EntryStretch(by_id[passages[0].source], passages))
             original = shown.original.encode("utf-8", "surrogatepass")
             hits.append(
                 Hit(
@@ -104,8 +106,8 @@ class EntryPlace:
             )
         return hits
 
-    def _unit(self, passage: StoredPassage, *, is_match: bool) -> Unit:
-        return Unit(
+    def _unit(self, passage: StoredPassage, *, is_match: bool) -> FoundPassage:
+        return FoundPassage(
             session=str(passage.source),
             number=passage.number,
             text=passage.body,

@@ -29,7 +29,7 @@ LINE_TOKENS = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class FoundPassage:
     """A passage that was found, or stands beside one."""
 
     session: str  # passages of one are neighbours
@@ -45,13 +45,15 @@ class Unit:
 class Place(Protocol):
     """Where something can be found."""
 
-    def matches(self, question: Question) -> tuple[list[Unit], Statistics]:
+    def matches(self, question: Question) -> tuple[list[FoundPassage], Statistics]:
         """What the index found, and the statistics of all that was asked."""
 
-    def neighbours(self, best: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
+    def neighbours(
+        self, best: Sequence[FoundPassage], known: Sequence[FoundPassage]
+    ) -> list[FoundPassage]:
         """What stands beside the best matches and is not known yet."""
 
-    def hits(self, chosen: Sequence[tuple[Unit, int]]) -> list[Hit]:
+    def hits(self, chosen: Sequence[tuple[FoundPassage, int]]) -> list[Hit]:
         """What was chosen, each with its score, in the order it stands in."""
 
 
@@ -68,7 +70,7 @@ def find(
     # by words alone: it only says around which of them to look
     scores = _scores(matches, question, statistics, semantic=False)
     best = [matches[at] for at in best_first(scores)[:MOST_WITH_NEIGHBOURS]]
-    with_neighbours = list[list[Unit]]()
+    with_neighbours = list[list[FoundPassage]]()
     for at, place in enumerate(places):
         own = [each.unit for each in matches if each.place == at]
         own_best = [each.unit for each in best if each.place == at]
@@ -87,16 +89,16 @@ def find(
 class _Placed:
     """A unit, the number of its place, and its position among those of its session."""
 
-    unit: Unit
+    unit: FoundPassage
     place: int
     position: int
 
 
-def _in_order(by_place: Sequence[Sequence[Unit]]) -> list[_Placed]:
+def _in_order(by_place: Sequence[Sequence[FoundPassage]]) -> list[_Placed]:
     """All units as they stand; one step from message to message, and from part to part."""
     placed = list[_Placed]()
     for at, units in enumerate(by_place):
-        before: Unit | None = None
+        before: FoundPassage | None = None
         position = 0
         for unit in sorted(units, key=lambda unit: (unit.session, unit.number, unit.part)):
             if before is not None and before.session == unit.session:

@@ -19,9 +19,9 @@ from foreword.errors import UsageError
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import read_question
 from foreword.search import documents, transcripts
-from foreword.search.conversations import ConversationPlace, Scope
+from foreword.search.conversations import ConversationPlace, ConversationScope
 from foreword.search.conversations import take_in as take_in_messages
-from foreword.search.entries import Description, EntryPlace, Stretch
+from foreword.search.entries import Description, EntryPlace, EntryStretch
 from foreword.search.finding import Place, find
 from foreword.search.hit import Hit, answer
 from foreword.search.stored_work import artifact_place, report_place
@@ -31,7 +31,7 @@ from foreword.sources.documents import Document, find_documents
 from foreword.sources.library import DOC, Library, lookup_library
 from foreword.store import messages, originals, search_index, workflows
 from foreword.store.database import Database
-from foreword.store.search_index import DOCUMENT, Source
+from foreword.store.search_index import DOCUMENT, IndexSource
 from foreword.store.secret_values import secrets_of
 from foreword.tokens import Counter
 
@@ -113,7 +113,7 @@ def search_store(db: Database, question: str, *, budget: int, counter: Counter) 
 
 def _conversation_place(db: Database, bar: Bar) -> ConversationPlace:
     """The sessions of a store, what was appended taken in before."""
-    scopes = list[Scope]()
+    scopes = list[ConversationScope]()
     for name in workflows.names(db):
         workflow = workflows.find_workflow(db, name)
         secrets = secrets_of(db, workflow.id)
@@ -123,7 +123,7 @@ def _conversation_place(db: Database, bar: Bar) -> ConversationPlace:
             if conversation != MAIN:
                 called += f", conversation {conversation}"
             if found is not None:
-                scopes.append(Scope(conversation=found, name=called, secrets=secrets))
+                scopes.append(ConversationScope(conversation=found, name=called, secrets=secrets))
     if not db.read_only:
         waiting = sum(search_index.waiting_messages(db, one.conversation.id) for one in scopes)
         with bar(f"indexing {waiting:,} messages", waiting) as advance:
@@ -134,13 +134,13 @@ def _conversation_place(db: Database, bar: Bar) -> ConversationPlace:
 def _document_place(db: Database, root: Path, bar: Bar) -> EntryPlace:
     """The documents of a project."""
     library = lookup_library(root)
-    known = dict[Source, Document]()
+    known = dict[IndexSource, Document]()
     if not db.read_only:
         written = _written(library)
         with bar(f"indexing {len(written):,} documents", len(written)) as advance:
             known, _ = documents.take_in(db, library.root, written, library.read, advance)
 
-    def describe(stretch: Stretch) -> Description:
+    def describe(stretch: EntryStretch) -> Description:
         whole = search_index.passages_in(db, stretch.source)
         return Description(
             where=known[stretch.source].path,

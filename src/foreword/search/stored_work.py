@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from foreword.search.entries import Description, EntryPlace, Stretch
+from foreword.search.entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
 from foreword.store import artifacts, reports, search_index
 from foreword.store.artifacts import Artifact
@@ -43,7 +43,7 @@ def _heading(artifact: Artifact) -> str:
     return f"{artifact.name} {artifact.title} {artifact.task}"
 
 
-def _describe_artifact(stretch: Stretch) -> Description:
+def _describe_artifact(stretch: EntryStretch) -> Description:
     about = json.loads(stretch.source.about)
     return Description(
         where=f"artifact {about['name']} of {about['task']}",
@@ -98,7 +98,7 @@ def _rows(report: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _describe_report(stretch: Stretch) -> Description:
+def _describe_report(stretch: EntryStretch) -> Description:
     first = json.loads(stretch.passages[0].about)
     text = "\n".join(passage.body for passage in stretch.passages)
     return Description(

@@ -17,12 +17,12 @@ from foreword.agent_sessions.reader import BrokenFile
 from foreword.dataclass import dataclass
 from foreword.message import Message, Text
 from foreword.search.conversations import TOOL_SHARE
-from foreword.search.entries import Description, EntryPlace, Stretch
+from foreword.search.entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
 from foreword.store import search_index
 from foreword.store.database import Database
 from foreword.store.paths import FILE, cache_folder
-from foreword.store.search_index import TRANSCRIPT, NewPassage, Source, passages_of
+from foreword.store.search_index import TRANSCRIPT, IndexSource, NewPassage, passages_of
 from foreword.store.sqlite import Sqlite
 from foreword.text.omission_mark import transcript_mark
 
@@ -39,12 +39,12 @@ def open_index() -> Database:
     return Sqlite(cache_folder() / "transcripts" / FILE)
 
 
-def take_in(db: Database, places: Sequence[SessionPlace], bar: Bar) -> list[Source]:
+def take_in(db: Database, places: Sequence[SessionPlace], bar: Bar) -> list[IndexSource]:
     """Bring the index up to date with these sessions, and return them; files that are none are
     passed over."""
     known = {source.name: source for source in search_index.sources(db, TRANSCRIPT)}
     new = list[SessionPlace]()
-    current = list[Source]()
+    current = list[IndexSource]()
     for place in places:
         source = known.get(_name(place))
         if source is not None and source.stamp == _stamp(place):
@@ -63,7 +63,7 @@ def take_in(db: Database, places: Sequence[SessionPlace], bar: Bar) -> list[Sour
     return [source for source in current if source.entries]
 
 
-def place_of(db: Database, sources: Sequence[Source]) -> EntryPlace:
+def place_of(db: Database, sources: Sequence[IndexSource]) -> EntryPlace:
     """These sessions as a place to find something in."""
     return EntryPlace(
         db=db,
@@ -88,7 +88,9 @@ def _stamp(place: SessionPlace) -> str:
     return f"{place.size} {place.changed}"
 
 
-def _take_in_one(db: Database, place: SessionPlace, before: Source | None) -> Source | None:
+def _take_in_one(
+    db: Database, place: SessionPlace, before: IndexSource | None
+) -> IndexSource | None:
     """Take in a session, or what is new in it; what can't be read is a source without entries, so
     that it is not tried again."""
     about = dict[str, str]()
@@ -164,7 +166,7 @@ def _message_text(message: Message) -> tuple[str, bool]:
     return text, has_words
 
 
-def _describe(db: Database, stretch: Stretch) -> Description:
+def _describe(db: Database, stretch: EntryStretch) -> Description:
     about = json.loads(stretch.source.about)
     first = json.loads(stretch.passages[0].about)
     last = json.loads(stretch.passages[-1].about)

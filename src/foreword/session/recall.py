@@ -14,7 +14,7 @@ from foreword.message import Text
 from foreword.recipe.budget import whole_number
 from foreword.relevance import read_question
 from foreword.search import conversations
-from foreword.search.conversations import ConversationPlace, Scope
+from foreword.search.conversations import ConversationPlace, ConversationScope
 from foreword.search.finding import find
 from foreword.search.hit import answer
 from foreword.secrets.known_values import KnownValues
@@ -94,12 +94,14 @@ def _open_turn(db: Database, conversation: Conversation) -> int:
 
 def _scopes(
     db: Database, workflow: Workflow, conversation: Conversation, secrets: KnownValues
-) -> list[Scope]:
+) -> list[ConversationScope]:
     """The conversations of a workflow, one of them first."""
     end = _open_turn(db, conversation)
-    scopes = [Scope(conversation=conversation, name="", secrets=secrets, end=end)]
+    scopes = [ConversationScope(conversation=conversation, name="", secrets=secrets, end=end)]
     for name in messages.names(db, workflow.id):
         other = messages.find(db, workflow.id, name) if name != conversation.name else None
         if other is not None:
-            scopes.append(Scope(conversation=other, name=f"conversation {name}", secrets=secrets))
+            scopes.append(
+                ConversationScope(conversation=other, name=f"conversation {name}", secrets=secrets)
+            )
     return scopes

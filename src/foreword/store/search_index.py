@@ -67,7 +67,7 @@ _EntryTerms = tuple[int, set[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class IndexSource:
     """What entries are from: a conversation, a file ..."""
 
     id: int
@@ -81,7 +81,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class IndexEntry:
     """A passage that terms of a question are in."""
 
     id: int
@@ -113,7 +113,7 @@ class Candidates:
     """What the index knows about a question: entries, the heaviest first, and how often its terms
     are in everything that was asked."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[IndexEntry, ...]
     statistics: Statistics
 
 
@@ -129,7 +129,7 @@ class NewPassage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPassage(Entry):
+class StoredPassage(IndexEntry):
     """A passage that was taken in: what is known about it, and its text."""
 
     weight: int = 0
@@ -294,7 +294,7 @@ def hide_new_secrets(db: Database, conversation: int) -> None:
     db.rows("UPDATE search_sources SET stamp = ? WHERE id = ?", (secrets.digest, source.id))
 
 
-def _numbers_with(db: Database, source: Source, wanted: Sequence[str]) -> set[int]:
+def _numbers_with(db: Database, source: IndexSource, wanted: Sequence[str]) -> set[int]:
     """The messages that have an entry with all of these terms."""
     found: set[int] | None = None
     low, high = _range(CONVERSATION, source.id)
@@ -303,7 +303,7 @@ def _numbers_with(db: Database, source: Source, wanted: Sequence[str]) -> set[in
             f"SELECT rowid FROM search_words WHERE {db.has_word} AND rowid BETWEEN ? AND ?",
             (term, low, high),
         )
-        numbers = {Entry(id=row, weight=0).number for (row,) in rows}
+        numbers = {IndexEntry(id=row, weight=0).number for (row,) in rows}
         found = numbers if found is None else found & numbers
     return found or set()
 
@@ -316,7 +316,7 @@ def put(
     stamp: str,
     about: str = "{}",
     passages: Sequence[NewPassage],
-) -> Source:
+) -> IndexSource:
     """Take in a source whole, in the place of what it was before."""
     with db.transaction(f"foreword: search {kind} {name}"):
         drop(db, kind, [name])
@@ -325,8 +325,8 @@ def put(
 
 
 def add(
-    db: Database, source: Source, passages: Sequence[NewPassage], *, stamp: str, last: int = 0
-) -> Source:
+    db: Database, source: IndexSource, passages: Sequence[NewPassage], *, stamp: str, last: int = 0
+) -> IndexSource:
     """Add passages to a source, behind those it has; the caller holds the transaction."""
     entries = source.entries
     count = source.terms
@@ -366,7 +366,9 @@ def drop(db: Database, kind: str, names: Iterable[str]) -> None:
         db.rows("DELETE FROM search_sources WHERE id = ?", (source.id,))
 
 
-def make_source(db: Database, kind: str, name: str, *, stamp: str, about: str = "{}") -> Source:
+def make_source(
+    db: Database, kind: str, name: str, *, stamp: str, about: str = "{}"
+) -> IndexSource:
     """A source without entries, to add some to."""
     db.rows(
         "INSERT INTO search_sources (kind, name, stamp, about, last, entries, terms) VALUES (?, ?,"
@@ -388,13 +390,13 @@ def _write_terms(db: Database, found: Iterable[_EntryTerms]) -> None:
 _SOURCE = "SELECT id, kind, name, stamp, about, last, entries, terms FROM search_sources"
 
 
-def find_source(db: Database, kind: str, name: str) -> Source | None:
+def find_source(db: Database, kind: str, name: str) -> IndexSource | None:
     """The source of that name, if it was taken in."""
     rows = db.rows(f"{_SOURCE} WHERE kind = ? AND name = ?", (kind, storable_text(name)))
     return _source(rows[0]) if rows else None
 
 
-def sources(db: Database, kind: str, *, below: str = "") -> list[Source]:
+def sources(db: Database, kind: str, *, below: str = "") -> list[IndexSource]:
     """The sources of a kind whose names begin so, in the order they were taken in."""
     rows = db.rows(
         f"{_SOURCE} WHERE kind = ? AND name >= ? AND name < ? ORDER BY id",
@@ -403,9 +405,9 @@ def sources(db: Database, kind: str, *, below: str = "") -> list[Source]:
     return [_source(row) for row in rows]
 
 
-def _source(row: Row) -> Source:
+def _source(row: Row) -> IndexSource:
     number, kind, name, stamp, about, last, entries, terms = row
-    return Source(
+    return IndexSource(
         id=number,
         kind=kind,
         name=name,
@@ -428,7 +430,7 @@ def passages_at(db: Database, entries: Sequence[int]) -> list[StoredPassage]:
     return sorted(found, key=lambda passage: passage.id)
 
 
-def passages_in(db: Database, source: Source) -> list[StoredPassage]:
+def passages_in(db: Database, source: IndexSource) -> list[StoredPassage]:
     """Every passage of a source, in order."""
     rows = db.rows(
         "SELECT id, about, body FROM search_entries WHERE id BETWEEN ? AND ? ORDER BY id",
@@ -451,7 +453,7 @@ def ids_around(entry: int, count: int) -> list[int]:
 
 
 def candidates(
-    db: Database, question: Question, kind: str, among: Sequence[Source], *, most: int
+    db: Database, question: Question, kind: str, among: Sequence[IndexSource], *, most: int
 ) -> Candidates:
     """The entries of these sources that terms of a question are in, the heaviest first; of equals
     the newest."""
@@ -478,7 +480,7 @@ def candidates(
         " id ORDER BY weight DESC, id DESC LIMIT ?",
         (*values, most),
     )
-    entries = [Entry(id=int(number), weight=int(weight)) for number, weight in rows]
+    entries = [IndexEntry(id=int(number), weight=int(weight)) for number, weight in rows]
     return Candidates(entries=tuple(entries), statistics=statistics)
 
 
@@ -513,7 +515,7 @@ def _telling_terms(counts: Mapping[str, int]) -> list[str]:
     return chosen
 
 
-def _scopes(kind: str, among: Sequence[Source]) -> list[tuple[int, int]]:
+def _scopes(kind: str, among: Sequence[IndexSource]) -> list[tuple[int, int]]:
     """The stretches of numbers that entries of these sources have."""
     if len(among) <= _FEW_SOURCES:
         return [_range(kind, source.id) for source in among]
