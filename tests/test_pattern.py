@@ -6,6 +6,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +48,16 @@ def test_a_mistake_in_a_lazy_pattern_shows_when_it_is_used() -> None:
     wrong = lazy_pattern("(")
     with pytest.raises(re.error):
         wrong.match("")
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python before 3.11.4 (Debian 12 has 3.11.2) keeps what the last, failed round of such a group
+    has read; an atomic group around it says the same and is right everywhere."""
+    package = Path(foreword.__file__).parent
+    found = list[str]()
+    for path in package.rglob("*.py"):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            code = line.partition("  #")[0]
+            if re.search(r"\)(?:[*+?]|\{[\d,]+\})\+", code) and not code.lstrip().startswith("#"):
+                found.append(f"{path.relative_to(package)}:{number}")
+    assert found == []

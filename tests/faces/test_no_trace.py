@@ -174,7 +174,7 @@ def test_of_very_many_recipes_the_first_are_listed_and_any_can_be_named(folder: 
         )
     ran = run_in_process("recipes")
     assert len(ran.out.splitlines()) == 500
-    assert ran.err == "warning: 106 more recipes are not listed; each can still be named\n"
+    assert ran.err == "warning: 108 more recipes are not listed; each can still be named\n"
     assert run_in_process("recipe", "show", "r599").out.startswith("name: r599\n")
 
 

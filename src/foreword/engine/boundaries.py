@@ -21,7 +21,7 @@ from foreword.text.boundary_pattern import HARMLESS, BoundaryPattern
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 
-_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)  # of JSON, quotes and all
+_STRING = lazy_pattern(r'"(?>(?:[^"\\]|\\.)*)"', re.DOTALL)  # of JSON, quotes and all
 _ESCAPED = lazy_pattern(r"\\u003c", re.IGNORECASE)  # how JSON may write a `<`
 
 

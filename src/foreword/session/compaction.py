@@ -46,6 +46,10 @@ from foreword.tokens import Counter
 # agent is working on. On 17 real compactions 0.1 keeps one name in 100 more of those that are
 # needed later than 0.15, but then a part that grows a little takes the summary's room.
 NEWEST_SHARE = 0.12
+# In a small room they get a fifth of it, up to so many tokens: with less, the message before the
+# newest is a stub where two of a usual size would stay whole.
+LEAST_NEWEST_TOKENS = 400
+SMALL_ROOM_SHARE = 0.2
 # A summary gets at least so much, even where what stays beside it has taken the target: with less
 # it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
@@ -137,7 +141,9 @@ def plan(
     groups = groups_to_split(message_cache)
     earlier = message_cache.compression.summary if message_cache.compression else ""
     room = max(0, target - parts_tokens)
-    newest_room = round(NEWEST_SHARE * room)
+    newest_room = max(
+        round(NEWEST_SHARE * room), min(LEAST_NEWEST_TOKENS, round(SMALL_ROOM_SHARE * room))
+    )
     least = min(LEAST_SUMMARY_TOKENS, round(LEAST_SUMMARY_SHARE * room))
 
     def size_with(text: str, last: int) -> int:

@@ -45,7 +45,7 @@ _LABEL = lazy_pattern(r"\s*(?:[-*+]\s+)?\*\*[^*]+\*\*:?\s*(.*)")
 _RULE = lazy_pattern(r"\s*+\|[\s:|]*+-[\s:|-]*+")
 _HEADING = lazy_pattern(r"^ {0,3}(?:#|(?:=++|-++)[ \t]*+\r?$)", re.MULTILINE)
 _PROSE = lazy_pattern(
-    r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?+(?![^\r\n]{0,500}\bwill"
+    r"^[ \t]*+(?>(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?)(?![^\r\n]{0,500}\bwill"
     r" be\b)[^\W_][^\r\n_*\[\]`|<>]{40,500}+\r?+"
     r"(?!\n[ \t]*+[=|-])$",
     re.MULTILINE,

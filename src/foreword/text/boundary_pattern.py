@@ -20,7 +20,7 @@ UNSEEN = (  # characters that show as nothing: controls, formats, fillers
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
 )
 _BLANKS = rf"[\s{UNSEEN}]*+"
-_LEAD = f"{_BLANKS}(?:/{_BLANKS})*+"  # between the `<` and the name
+_LEAD = f"{_BLANKS}(?>(?:/{_BLANKS})*)"  # between the `<` and the name
 _NAME = r"\w.:\-"  # what a name goes on with, as inside of `[]`
 _UNCLEAR_NAME = lazy_pattern(f"[{_NAME}{UNSEEN}]*+")
 _UNSEEN_CHARACTERS = lazy_pattern(f"[{UNSEEN}]+")

@@ -18,7 +18,7 @@ SMALL_GAP = 16
 # Pieces that are looked at for an indent: a comment may be three, and a blank line one.
 _LOOKED_AT = 5
 _PLURALS = {"entry": "entries"}
-_INDENT = lazy_pattern(r"(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+(?P<indent>[ \t]*+)(?=\S)")
+_INDENT = lazy_pattern(r"(?>(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*)(?P<indent>[ \t]*+)(?=\S)")
 _OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
 # White space at the end of a piece: line breaks, and what the next line is indented by. A line of
 # spaces between is a line of a diff.

@@ -29,7 +29,7 @@ _FRONT_MATTER = lazy_pattern(
     r"(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
 )
 _ATX = lazy_pattern(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
-_TITLE_FIRST = lazy_pattern(r"(?:[ \t]*+\n)*+(?P<heading> {0,3}#{1,6}[ \t]++[^\r\n]++)")
+_TITLE_FIRST = lazy_pattern(r"(?>(?:[ \t]*+\n)*)(?P<heading> {0,3}#{1,6}[ \t]++[^\r\n]++)")
 # The beginning of a line that may be more than a line of a paragraph.
 _STRUCTURE = lazy_pattern(
     r"\n(?: {4}| {0,3}(?:[-+*_#>|:=<\[~]|[^\S\n ]|```|\d{1,9}[.)](?:[ \t]|\n|\Z)))"

@@ -20,11 +20,13 @@ from foreword.text.sentences import LONGEST_UNIT, sentences
 # Characters of a member that stays or goes whole, whatever is inside: about ten short lines.
 _SMALL_MEMBER = 300
 _DEEPEST = 40  # levels that are looked into: below that, members are whole
-_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]|[^\s{}\[\],"]+')
+_TOKEN = lazy_pattern(r'"(?>(?:[^"\\]|\\.)*)"|[{}\[\],]|[^\s{}\[\],"]+')
 _LONG_STRING = lazy_pattern(
-    r'(?P<head>\s*(?:"(?:[^"\\]|\\.)*+"\s*:\s*)?")(?P<words>(?:[^"\\]|\\.)*+)(?P<tail>"\s*,?\s*)'
+    r'(?P<head>\s*(?:"(?>(?:[^"\\]|\\.)*)"\s*:\s*)?")(?P<words>(?>(?:[^"\\]|\\.)*))(?P<tail>"\s*,?\s*)'
 )
-_ESCAPED_LINE = lazy_pattern(r"(?:[^\\]|\\(?!n)[\s\S])*+(?:\\n)++|(?:[^\\]|\\(?!n)[\s\S])++")
+_ESCAPED_LINE = lazy_pattern(
+    r"(?>(?:[^\\]|\\(?!n)[\s\S])*)(?>(?:\\n)+)|(?>(?:[^\\]|\\(?!n)[\s\S])+)"
+)
 _ESCAPED_CHUNK = lazy_pattern(rf"(?:\\u[0-9a-fA-F]{{4}}|\\.|[^\\]){{1,{CHUNK_CHARS}}}", re.DOTALL)
 _OPENS = lazy_pattern(r"(?:^|\s)(?:-|\S*:)\s*(?:[&!]\S+\s*)*(?:#.*)?\Z")
 _YAML_KEY = lazy_pattern(r"""(?:[^\s"'#\[{][^#\n]*?|"[^"]*"|'[^']*'):(?:\s|\Z)""")
