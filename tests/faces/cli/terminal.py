@@ -17,6 +17,7 @@ from tests.warm_process import ForkedCommand
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 PATIENT_SECONDS = 90.0  # a browser that starts on a busy machine; what is past it hangs
+PRESSES = 4  # of a key that may be lost
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -49,6 +50,17 @@ class Terminal:
         while monotonic() < deadline and self._read():
             pass
         return self.process.wait(PATIENT_SECONDS)
+
+    def exit_code_after(self, key: bytes) -> int:
+        """Press a key that ends it, again where nothing happens: one that comes between a prompt
+        and the reading behind it is lost to `readline`. The exit code."""
+        for _ in range(PRESSES):
+            self.type(key)
+            deadline = monotonic() + PATIENT_SECONDS / PRESSES
+            while monotonic() < deadline:
+                if not self._read():
+                    return self.process.wait(PATIENT_SECONDS)
+        raise AssertionError(f"it goes on:\n{self.text}")
 
     def _read(self) -> bool:
         ready, _, _ = select.select([self.side], [], [], 0.2)
