@@ -1,11 +1,12 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
-# make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
+# make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes: three keep
+# two cores busy, since tests of browsers and servers wait much.
 
 .PHONY: demo test check check-static attack agents audit frameworks sites soak bench fit evals table mutants pictures lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
-JOBS ?= 2
+JOBS ?= 3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
