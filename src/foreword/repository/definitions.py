@@ -82,14 +82,14 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeOutline:
+class FileDefinitions:
     """What one file defines, in the order of its lines, and the modules it imports."""
 
     definitions: tuple[Definition, ...] = ()
     imports: tuple[str, ...] = ()
 
 
-def outline_of(text: str, language: str) -> CodeOutline:
+def outline_of(text: str, language: str) -> FileDefinitions:
     """The definitions and imports of a file in a language as `content_type` names it."""
     if language == "python":
         # A carriage return or a form feed of its own is a line to the parser, and none to us.
@@ -98,15 +98,15 @@ def outline_of(text: str, language: str) -> CodeOutline:
         if module is not None:
             with suppress(RecursionError):  # a thousand `elif`: looked for by words, below
                 definitions = list(_python_definitions(module.body, owner=""))
-                return CodeOutline(tuple(definitions[:MOST_DEFINITIONS]), _python_imports(text))
+                return FileDefinitions(tuple(definitions[:MOST_DEFINITIONS]), _python_imports(text))
     imports = tuple(dict.fromkeys(_imports(text)))
     parser = parser_of(language) if language in GRAMMARS else None
     if parser is not None:
         found = _grammar_definitions(parser.parse(text.encode("utf-8", "replace")).root_node)
-        return CodeOutline(tuple(found[:MOST_DEFINITIONS]), imports)
+        return FileDefinitions(tuple(found[:MOST_DEFINITIONS]), imports)
     if language in GRAMMARS or language in ("code", "python"):
-        return CodeOutline(tuple(_worded_definitions(text)[:MOST_DEFINITIONS]), imports)
-    return CodeOutline()
+        return FileDefinitions(tuple(_worded_definitions(text)[:MOST_DEFINITIONS]), imports)
+    return FileDefinitions()
 
 
 # --- Python ---------------------------------------------------------------------------------------

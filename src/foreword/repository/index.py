@@ -21,7 +21,7 @@ from foreword import regular_file
 from foreword.dataclass import dataclass
 from foreword.regular_file import Unusable
 from foreword.repository import history
-from foreword.repository.definitions import CodeOutline, Definition, outline_of
+from foreword.repository.definitions import Definition, FileDefinitions, outline_of
 from foreword.repository.file_tree import LARGEST_BYTES, FileTree, TreeFile, read_tree
 from foreword.repository.regions import Region, regions_of
 from foreword.repository.terms import term_counts, term_number, terms_of_name, terms_of_path
@@ -180,7 +180,7 @@ class RepositoryIndex:
         text = source.text
         reason = source.reason or _reason_to_pass_over(text, file.language)
         lines = rows_of(text) if not reason else []
-        outline = outline_of(text, file.language) if not reason else CodeOutline()
+        outline = outline_of(text, file.language) if not reason else FileDefinitions()
         regions = regions_of(lines, outline.definitions)
         counts, sizes = _region_counts(lines, regions)
         insert = "INSERT INTO file (path, language, size, stamp, lines, words, reason)"
