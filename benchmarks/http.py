@@ -30,7 +30,7 @@ SAMPLE_SECONDS = 5.0
 PROGRAM = """
 import sys
 from pathlib import Path
-from foreword.faces.http import server
+from foreword.faces.http import http_server
 from foreword.faces.serving.app_state import Settings
 from starlette.responses import JSONResponse
 from starlette.applications import Starlette
@@ -40,17 +40,17 @@ import uvicorn
 async def bare(request):
     return JSONResponse({"status": "ok"})
 
-listening = server.listen("127.0.0.1", 0)
+listening = http_server.listen("127.0.0.1", 0)
 say = lambda: print(listening.getsockname()[1], flush=True)
 if sys.argv[1] == "bare":
     app = Starlette(routes=[Route("/", bare)])
-    config = uvicorn.Config(app, http=server.HttpConnection, log_config=None, ws="none")
+    config = uvicorn.Config(app, http=http_server.HttpConnection, log_config=None, ws="none")
     say()
     uvicorn.Server(config).run(sockets=[listening])
 else:
     db = f"sqlite:///{sys.argv[1]}/bench.db"
     settings = Settings(root=Path(sys.argv[1]), db=db, requests_per_minute=10**9)
-    server.run(settings, listening, say)
+    http_server.run(settings, listening, say)
 """
 ITEMS = [
     {"kind": "doc", "title": f"Chapter {n}", "text": f"Glaze {n} runs above cone {n}. " * 12}

@@ -7,8 +7,8 @@ section changed.
 from collections.abc import Callable
 
 from benchmarks.material import Section as Material
-from foreword.engine.assemble import Request, assemble
 from foreword.engine.outline import Memory
+from foreword.engine.pipeline import Request, assemble
 from foreword.section import Budget, Rank, Rule, Section, Share
 from foreword.text import layout_memory
 from foreword.tokens import new_counter

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import foreword
 from foreword.relevance import read_question
-from foreword.search import documents
+from foreword.search import document_search
 from foreword.sources.library import lookup_library
 from foreword.store import messages, project_stores
 from foreword.store.database import Database
@@ -99,8 +99,8 @@ def _measure_lookup(folder: Path, words: list[str]) -> None:
 
 def _find(store: Database, root: Path, question: str) -> None:
     library = lookup_library(root)
-    known, _ = documents.take_in(store, root, library.documents, library.read)
-    documents.find(store, known, read_question(question), {})
+    known, _ = document_search.take_in(store, root, library.documents, library.read)
+    document_search.find(store, known, read_question(question), {})
 
 
 def _text(words: list[str], least: int, most: int) -> str:

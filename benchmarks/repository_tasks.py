@@ -32,9 +32,9 @@ import click
 
 from foreword.context.assemble import assemble
 from foreword.engine.package import Package
+from foreword.repository.code_terms import terms_of_name
 from foreword.repository.index import RepositoryIndex, open_index
 from foreword.repository.task_words import words_of
-from foreword.repository.terms import terms_of_name
 from foreword.repository.views import paths_in
 from foreword.tokens import counter
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from foreword.errors import UnknownName as UnknownName
     from foreword.errors import UsageError as UsageError
     from foreword.message import Message as Message
-    from foreword.questions.fit import fit as fit
+    from foreword.questions.fit_material import fit as fit
     from foreword.session.session import Session as Session
     from foreword.tokens import Counter as Counter
     from foreword.tokens import calibrated as calibrated
@@ -89,7 +89,7 @@ _HOMES = {
     "assemble": "foreword.context.assemble",
     "calibrated": "foreword.tokens",
     "counter": "foreword.tokens",
-    "fit": "foreword.questions.fit",
+    "fit": "foreword.questions.fit_material",
     "lookup": "foreword.context.lookup",
     "recall": "foreword.context.recall",
     "why": "foreword.context.explain",

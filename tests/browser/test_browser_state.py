@@ -14,7 +14,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 from foreword.browser import Browser, Rules, browser_state
-from foreword.browser.profile import BrowserProfile
+from foreword.browser.profile_folders import BrowserProfile
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed
 from tests.browser.working import in_the_page, sign_in
@@ -22,7 +22,7 @@ from tests.browser.working import in_the_page, sign_in
 _HOLD_PROFILE = """
 import sys
 from pathlib import Path
-from foreword.browser.profile import BrowserProfile
+from foreword.browser.profile_folders import BrowserProfile
 held = BrowserProfile(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from foreword.browser import Browser, Rules
-from foreword.browser.profile import program
+from foreword.browser.profile_folders import program
 from foreword.errors import BrowserFailed, UsageError
 from tests.attacks import AT_LENGTH, sample
 from tests.browser.channels import (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foreword.browser import Browser
-from foreword.browser.profile import BrowserProfile
+from foreword.browser.profile_folders import BrowserProfile
 from foreword.errors import BrowserFailed
 
 pytestmark = pytest.mark.attack

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from foreword.browser import Browser
-from foreword.browser.profile import program
+from foreword.browser.profile_folders import program
 from foreword.demos.site import NAME, PASSWORD, Site
 
 PATIENCE_SECONDS = 20.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint, as_text
-from foreword.work.checkpoints import newest, read, write
+from foreword.work.task_checkpoints import newest, read, write
 from tests.command import foreword
 from tests.sources.test_git import repository, run
 from tests.warm_process import ForkedCommand
@@ -17,7 +17,7 @@ from tests.warm_process import ForkedCommand
 AGENT = """
 import sys
 from pathlib import Path
-from foreword.work.checkpoints import write
+from foreword.work.task_checkpoints import write
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint
 

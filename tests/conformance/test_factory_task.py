@@ -15,7 +15,7 @@ import foreword
 from foreword.errors import UnknownName, UsageError
 from foreword.store import artifacts
 from foreword.tokens import COUNTERS
-from foreword.work.checkpoints import newest
+from foreword.work.task_checkpoints import newest
 from tests.conformance.workshop import limited, workshop
 from tests.factory import write
 from tests.warm_process import ForkedCommand

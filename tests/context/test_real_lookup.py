@@ -10,7 +10,7 @@ import pytest
 
 import foreword
 from foreword.relevance import read_question
-from foreword.search.documents import find, take_in
+from foreword.search.document_search import find, take_in
 from foreword.sources.documents import Document
 from foreword.sources.library import lookup_library
 from foreword.store.database import Database

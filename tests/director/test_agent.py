@@ -14,7 +14,7 @@ import pytest
 from foreword import tokens
 from foreword.director import Director
 from foreword.director.system_prompt import DIRECTOR, SCOUT
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.errors import ModelFailed, UsageError
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of

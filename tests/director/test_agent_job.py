@@ -21,7 +21,7 @@ from foreword.browser import Browser, Rules
 from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
 from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
 from foreword.director import Director, TurnResult
-from foreword.director.resources import DirectorResources
+from foreword.director.director_resources import DirectorResources
 from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
 

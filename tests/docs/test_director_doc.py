@@ -12,7 +12,7 @@ import pytest
 
 from foreword.demos.scripted_model import scripted_model
 from foreword.demos.site import site
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.plan.action_words import markdown_table
 from foreword.testing import fake_provider
 from tests.docs.pages import check_page

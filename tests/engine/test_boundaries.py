@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
+from foreword.engine.pipeline import Request, assemble
 from foreword.engine.render import boundary_pattern
 from foreword.errors import EssentialsTooLarge
 from foreword.section import Budget, Entry, Rule, Section

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foreword import tokens
-from foreword.engine.assemble import Request, assemble
+from foreword.engine.pipeline import Request, assemble
 from foreword.section import Budget, Rule, Section
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
+from foreword.engine.pipeline import Request, assemble
 from foreword.errors import EssentialsTooLarge
 from foreword.formats import read_messages
 from foreword.message import group_by_calls

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
+from foreword.engine.pipeline import Request, assemble
 from foreword.errors import EssentialsTooLarge
 from foreword.message import Message, Text
 from foreword.section import Budget, Entry, Form, Rank, Rule, Section, Tiers

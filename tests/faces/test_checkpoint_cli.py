@@ -14,7 +14,7 @@ from foreword.errors import CheckpointDamaged, UnknownName
 from foreword.faces.cli.main import cli
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint
-from foreword.work.checkpoints import write
+from foreword.work.task_checkpoints import write
 from tests.command import foreword
 from tests.postgres import new_database
 

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from foreword.director.tools import TOOLS as DIRECTOR_TOOLS
+from foreword.director.tool_table import TOOLS as DIRECTOR_TOOLS
 from foreword.errors import BadRequest, ForewordError
 from foreword.faces.http import api
 from foreword.faces.http.app import create_app

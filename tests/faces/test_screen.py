@@ -12,7 +12,7 @@ import pytest
 
 import foreword
 from foreword.engine.report import Report
-from foreword.engine.table import draw
+from foreword.engine.report_table import draw
 from foreword.faces.cli import demo_recipes
 from tests.command import foreword as command
 

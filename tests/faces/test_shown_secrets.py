@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.operations.contexts import RECALL
-from foreword.operations.conversations import SESSION_CONTEXT
+from foreword.operations.context_operations import RECALL
+from foreword.operations.conversation_operations import SESSION_CONTEXT
 from foreword.store import node_results, originals
 from foreword.store.messages import Range
 from tests.command import run_in_process

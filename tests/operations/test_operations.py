@@ -12,9 +12,9 @@ import pytest
 
 from foreword.context.recall import page
 from foreword.errors import BadRequest, UnknownHandle
-from foreword.operations.contexts import ASSEMBLE_CONTEXT, RECALL, recall
-from foreword.operations.conversations import PREVIEW_CONTEXT, preview_context
-from foreword.operations.variables import GET_WORKFLOW_VARIABLE, SET_VARIABLE
+from foreword.operations.context_operations import ASSEMBLE_CONTEXT, RECALL, recall
+from foreword.operations.conversation_operations import PREVIEW_CONTEXT, preview_context
+from foreword.operations.variable_operations import GET_WORKFLOW_VARIABLE, SET_VARIABLE
 from foreword.tokens import counter
 from tests.faces.behaviour import Client, PythonClient, each_case, project
 from tests.postgres import new_database

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foreword.errors import BadNode, UsageError
-from foreword.plan.condition import OPERATORS, holds
+from foreword.plan.condition_operators import OPERATORS, holds
 from foreword.plan.node import TYPES, problems, validate_filled, validate_node
 from foreword.plan.value_schema import fit_value
 

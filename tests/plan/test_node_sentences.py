@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foreword.plan.condition import OPERATORS as KNOWN
+from foreword.plan.condition_operators import OPERATORS as KNOWN
 from foreword.plan.node import TYPES
 from foreword.plan.node_sentences import LONGEST, OPERATORS, sentence
 

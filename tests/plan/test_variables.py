@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from foreword.plan.variables import CUT, MOST_SHOWN, display, of_node, variable_lines
+from foreword.plan.variable_text import CUT, MOST_SHOWN, display, of_node, variable_lines
 from tests.examples import examples
 from tests.secrets.test_secrets import SHAPED, shows_a_secret, structures, unique
 

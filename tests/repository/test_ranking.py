@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from foreword.repository.file_ranking import is_test
 from foreword.repository.index import IndexedFile
 from foreword.repository.module_names import ModuleNames
-from foreword.repository.ranking import is_test
 
 
 @pytest.mark.parametrize(

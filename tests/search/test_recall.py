@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from foreword import Session
 from foreword.errors import UsageError
 from foreword.relevance import read_question
-from foreword.search.conversations import ConversationPlace, ConversationScope, take_in
+from foreword.search.conversation_search import ConversationPlace, ConversationScope, take_in
 from foreword.search.finding import find
 from foreword.secrets.known_values import KnownValues
 from foreword.store import search_index

@@ -16,7 +16,7 @@ from foreword.errors import BadRequest
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS
 from foreword.faces.serving.app_state import AppState, Settings
-from foreword.search import transcripts
+from foreword.search import transcript_search
 from foreword.search.search import search, search_store
 from foreword.store import artifacts
 from foreword.store.project_stores import recall
@@ -114,7 +114,7 @@ def test_sessions_of_coding_agents_are_found_and_grow_and_their_secrets_are_hidd
     assert "The retry loop." in hit.text
     assert KEY not in found.package.text
     assert KEY not in recall(hit.handle, tmp_path).decode()
-    with closing(transcripts.open_index()) as index:
+    with closing(transcript_search.open_index()) as index:
         bodies = index.rows("SELECT body FROM search_entries")
         assert len(bodies) == 4
         assert KEY not in str(bodies)
@@ -122,7 +122,7 @@ def test_sessions_of_coding_agents_are_found_and_grow_and_their_secrets_are_hidd
     assert (
         "The heron stands." in search("heron", db=None, sessions=places_below(folder)).package.text
     )
-    with closing(transcripts.open_index()) as index:
+    with closing(transcript_search.open_index()) as index:
         assert len(index.rows("SELECT body FROM search_entries")) == 6
 
 

@@ -21,7 +21,7 @@ from foreword.store import paths
 from foreword.store.project_stores import open_existing
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
-from foreword.work import checkpoints, dbos_setup
+from foreword.work import dbos_setup, task_checkpoints
 from foreword.work.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.attack
@@ -68,7 +68,7 @@ def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(
         session.append({"role": "user", "content": "the password is hunter2"})
         session.context()
         browser_files.prepare(browser_files.place(session))
-        checkpoints.write(tmp_path, session.db, Checkpoint(task="TASK-1", phase="1"))
+        task_checkpoints.write(tmp_path, session.db, Checkpoint(task="TASK-1", phase="1"))
         assert dbos_setup.made_url(None, tmp_path)
         server_file.announce(tmp_path, "http://127.0.0.1:8080")
         hook_log.note("hook", "failed")
@@ -128,9 +128,9 @@ def test_the_list_of_stores_that_was_open_to_others_is_closed(
 
 
 def test_old_checkpoints_are_closed_to_others_by_their_folder(tmp_path: Path) -> None:
-    checkpoints.write(tmp_path, None, Checkpoint(task="TASK-1", phase="1"))
+    task_checkpoints.write(tmp_path, None, Checkpoint(task="TASK-1", phase="1"))
     make_readable_by_all(tmp_path / ".checkpoints")
-    checkpoints.write(tmp_path, None, Checkpoint(task="TASK-1", phase="2"))
+    task_checkpoints.write(tmp_path, None, Checkpoint(task="TASK-1", phase="2"))
     assert not (tmp_path / ".checkpoints").stat().st_mode & OTHERS
 
 

@@ -28,7 +28,7 @@ from foreword.store import (
 from foreword.store.carried_items import write_items
 from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
 from foreword.store.project_stores import open_existing
-from foreword.work import checkpoints
+from foreword.work import task_checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.attacks import sample
 from tests.command import run_in_process
@@ -89,7 +89,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
             tokens=5,
             task="T",
         )
-        checkpoints.write(root, db, Checkpoint(task="main", phase="1"))
+        task_checkpoints.write(root, db, Checkpoint(task="main", phase="1"))
         node_runs.begin(db, workflow, run="run", executor="me")
         node_results.keep(
             db, workflow, run="run", key="n", node="n", status="success", output={"result": 1}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.engine.assemble import Request, assemble
+from foreword.engine.pipeline import Request, assemble
 from foreword.engine.render import TURN, boundary_pattern, lookalikes_of
 from foreword.recipe.load import load
 from foreword.section import Budget, Section

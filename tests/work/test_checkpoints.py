@@ -30,7 +30,7 @@ from foreword.store.checkpoint_files import Folder
 from foreword.store.database import Database
 from foreword.work.checkpoint import Checkpoint, as_data, as_json, file_name
 from foreword.work.checkpoint_schema import read_checkpoint
-from foreword.work.checkpoints import checkpoint_entries, newest, read, write
+from foreword.work.task_checkpoints import checkpoint_entries, newest, read, write
 from tests.examples import examples
 from tests.sources.test_git import repository, run
 from tests.store.databases import KINDS, new_url, open_db
@@ -43,7 +43,7 @@ WRITER = """
 import sys
 from itertools import count
 from pathlib import Path
-from foreword.work.checkpoints import write
+from foreword.work.task_checkpoints import write
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint
 
@@ -509,7 +509,7 @@ def test_where_folders_can_not_be_locked_only_old_leavings_are_cleared_away(tmp_
 CRAMPED = """
 import resource, sys
 from foreword.errors import StoreError
-from foreword.work.checkpoints import write
+from foreword.work.task_checkpoints import write
 from foreword.work.checkpoint import Checkpoint
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -20,7 +20,7 @@ from foreword.work import flow_runs
 from foreword.work.artifact_lookup import artifact_text, lookup_tool
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
-from foreword.work.workers import run_worker
+from foreword.work.worker_process import run_worker
 from tests.work.flow_scene import (
     ARTIFACTS,
     DIFF,

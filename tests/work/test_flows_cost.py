@@ -11,7 +11,7 @@ import pytest
 
 from foreword.plan.flow import Flow, Phase
 from foreword.recipe import load
-from foreword.work import checkpoints, flow_runs
+from foreword.work import flow_runs, task_checkpoints
 from foreword.work.checkpoint import Checkpoint
 from foreword.work.checkpoint_schema import Damage, read_checkpoint
 from foreword.work.order import Order, from_json, is_outdated, to_json
@@ -69,7 +69,7 @@ def texts_read(monkeypatch: pytest.MonkeyPatch) -> list[str | bytes]:
         texts.append(text)
         return read_checkpoint(text)
 
-    monkeypatch.setattr(checkpoints, "read_checkpoint", note_and_read)
+    monkeypatch.setattr(task_checkpoints, "read_checkpoint", note_and_read)
     return texts
 
 

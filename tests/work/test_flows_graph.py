@@ -16,7 +16,7 @@ from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
 from foreword.work.runs import AGENTS, root_queue
-from foreword.work.workers import run_worker
+from foreword.work.worker_process import run_worker
 from tests.work.flow_scene import DIFF, Agent, project, workflow
 from tests.work.test_flows_killed import until
 

@@ -18,7 +18,7 @@ from foreword.errors import StoreError
 from foreword.store.urls import open_database
 from foreword.testing import fake_provider
 from foreword.work import flow_runs
-from foreword.work.workers import run_worker
+from foreword.work.worker_process import run_worker
 from tests.postgres import new_database
 from tests.warm_process import ForkedCommand
 from tests.work.flow_scene import PHASES, Agent, artifact_texts, checkpoints, project

@@ -18,7 +18,7 @@ import pytest
 from foreword.errors import StoreError, UsageError
 from foreword.testing import fake_provider
 from foreword.work import dbos_setup, flow_runs, run_status, runs
-from foreword.work.workers import run_worker
+from foreword.work.worker_process import run_worker
 from tests.store.databases import KINDS, new_url
 from tests.warm_process import run_program
 from tests.work.flow_scene import PHASES, Agent, artifact_texts, project

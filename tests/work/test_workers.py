@@ -30,10 +30,10 @@ DYING_RESCUER = """
 import sys
 from pathlib import Path
 from threading import Event
-from foreword.work import workers
+from foreword.work.worker_process import run_worker
 from tests.work.killed_process import PUT_BACK, kill_at
 kill_at(1, sys.argv[2], PUT_BACK)
-with workers.run_worker(sys.argv[1], Path("."), queues=["foreword-agents"], take_over_all=True):
+with run_worker(sys.argv[1], Path("."), queues=["foreword-agents"], take_over_all=True):
     Event().wait()
 """
 

@@ -18,7 +18,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from foreword.agent_sessions import claude_code, codex, gemini, opencode
+from foreword.agent_sessions import (
+    claude_code_sessions,
+    codex_sessions,
+    gemini_sessions,
+    opencode_sessions,
+)
 from foreword.agent_sessions.events import UNREADABLE, AgentEvent
 
 Values = Mapping[str, Any]
@@ -26,7 +31,11 @@ Read = Callable[[Iterable[Values], "Counter[str]"], Iterator[AgentEvent]]
 LOOKED_AT = 20  # lines at most, to tell whose file it is: notes come first
 LARGEST_DOCUMENT = 256 * 1024 * 1024  # bytes of one JSON document; lines have no such limit
 _GZIP = b"\x1f\x8b"
-_FORMATS = (gemini, codex, claude_code)  # in this order: the first says most surely whose it is
+_FORMATS = (
+    gemini_sessions,
+    codex_sessions,
+    claude_code_sessions,
+)  # in this order: the first says most surely whose it is
 BrokenFile = (OSError, EOFError, ValueError, RecursionError)
 
 
@@ -84,7 +93,7 @@ def _document_session(opening: bytes, file: BinaryIO, skipped: Counter[str]) -> 
     value = json.loads(opening + file.read(LARGEST_DOCUMENT))
     if not isinstance(value, dict):
         return None
-    for form in (opencode, gemini):
+    for form in (opencode_sessions, gemini_sessions):
         if form.is_session(value):
             return SessionFile(form.AGENT, form.events([value], skipped), skipped)
     return None
@@ -93,7 +102,7 @@ def _document_session(opening: bytes, file: BinaryIO, skipped: Counter[str]) -> 
 def session_of_document(value: Values) -> SessionFile:
     """A session of opencode that is already a value."""
     skipped = Counter[str]()
-    return SessionFile(opencode.AGENT, opencode.events([value], skipped), skipped)
+    return SessionFile(opencode_sessions.AGENT, opencode_sessions.events([value], skipped), skipped)
 
 
 def _with_progress(

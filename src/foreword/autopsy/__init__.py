@@ -1,11 +1,10 @@
 """What compactions of coding agents lost, invented and cost, out of the sessions they left.
 
-`examine` goes through one session as a stream; `findings` are plain values; how they are shown is
-the faces' business. Nothing is written and nothing leaves the machine.
+`examine` goes through one session as a stream; `autopsy_findings` are plain values; how they are
+shown is the faces' business. Nothing is written and nothing leaves the machine.
 """
 
-from foreword.autopsy.examine import examine
-from foreword.autopsy.findings import (
+from foreword.autopsy.autopsy_findings import (
     CacheBreak,
     CompactionFinding,
     Loss,
@@ -13,6 +12,7 @@ from foreword.autopsy.findings import (
     as_data,
     total,
 )
+from foreword.autopsy.examine import examine
 
 __all__ = [
     "CacheBreak",

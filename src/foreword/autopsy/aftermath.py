@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from foreword.agent_sessions import AgentEvent, AttachmentEvent, CompactionEvent, MessageEvent
 from foreword.agent_sessions.file_actions import actions_of, arguments_of, command_texts
-from foreword.autopsy.findings import CompactionFinding, Loss, Reread
+from foreword.autopsy.autopsy_findings import CompactionFinding, Loss, Reread
 from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import mask

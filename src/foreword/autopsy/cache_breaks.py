@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from foreword.agent_sessions import AgentEvent, CompactionEvent, ModelCallEvent
-from foreword.autopsy.findings import CacheBreak
+from foreword.autopsy.autopsy_findings import CacheBreak
 
 # Of what the call before had sent: a cache works in blocks, and the newest message is often not in
 # it, so a few per cent are always missing.

@@ -20,8 +20,8 @@ from foreword.agent_sessions import (
     SessionHead,
 )
 from foreword.autopsy.aftermath import Aftermath
+from foreword.autopsy.autopsy_findings import CompactionFinding, SessionFinding
 from foreword.autopsy.cache_breaks import CacheWatch
-from foreword.autopsy.findings import CompactionFinding, SessionFinding
 from foreword.autopsy.window_use import WindowUse
 from foreword.message import Message, Text
 from foreword.secrets.masking import mask

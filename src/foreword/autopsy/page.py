@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from foreword.autopsy.aftermath import Aftermath
-from foreword.autopsy.findings import CompactionFinding, Loss, SessionFinding
+from foreword.autopsy.autopsy_findings import CompactionFinding, Loss, SessionFinding
 from foreword.message import Message
 from foreword.secrets.masking import mask
 from foreword.session.summary import check_against, evidence_of, mark_unproven

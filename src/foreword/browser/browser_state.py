@@ -1,7 +1,7 @@
 """The state of a browser in a file, so that another process can go on where this one stopped.
 
 Cookies, local storage and the open tabs; the file is its owner's alone, since whoever has it is
-signed in. The profile of Chromium itself (`profile`) is not kept: it ends with its process.
+signed in. The profile of Chromium itself (`profile_folders`) is not kept: it ends with its process.
 """
 
 from __future__ import annotations

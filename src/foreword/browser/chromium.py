@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from foreword.browser import page_script, proxy
 from foreword.browser.block_log import BlockLog
 from foreword.browser.origin_guard import OriginGuard
-from foreword.browser.profile import BrowserProfile, program
+from foreword.browser.profile_folders import BrowserProfile, program
 from foreword.browser.proxy import RefusingProxy
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tabs

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from foreword.browser.dom import is_secret_field
+from foreword.browser.element_ranking import ranking
 from foreword.browser.frame_content import FrameContent, frame_contents
 from foreword.browser.page_script import READ_SECONDS
-from foreword.browser.ranking import ranking
 from foreword.secrets.masking import HIDDEN, mask
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
     from foreword.agent_sessions.reader import SessionFile, bytes_session, session_of_document
     from foreword.coding_agents import work_state
     from foreword.tokens import counter
-    from foreword.work import checkpoints
+    from foreword.work import task_checkpoints
     from foreword.work.checkpoint import Checkpoint
 
     if event.document:
@@ -79,7 +79,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
         extra={"conversation": event.session, "trigger": event.trigger},
         **work_state.checkpoint_fields(state),
     )
-    return checkpoints.write(root, None, checkpoint)
+    return task_checkpoints.write(root, None, checkpoint)
 
 
 def conversation(events: Iterable[AgentEvent]) -> list[Message]:
@@ -122,9 +122,9 @@ def _newest_messages(messages: Sequence[Message]) -> list[Message]:
 
 def _existing_checkpoint(root: Path, *, task: str, phase: str) -> Checkpoint | None:
     """The checkpoint that this conversation has already."""
-    from foreword.work import checkpoints
+    from foreword.work import task_checkpoints
 
-    for entry in checkpoints.checkpoint_entries(root, None):
+    for entry in task_checkpoints.checkpoint_entries(root, None):
         if entry.task == task and entry.phase == phase:
             return entry.checkpoint
     return None

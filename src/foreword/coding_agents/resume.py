@@ -163,10 +163,10 @@ def _checkpoint_text(root: Path, event: HookEvent, room: int, summary: str) -> s
     newest = _newest_checkpoint(root, event.session)
     if newest is None:
         return ""
-    from foreword.work import checkpoints
+    from foreword.work import task_checkpoints
     from foreword.work.checkpoint import as_text
 
-    restored = checkpoints.read(root, None, newest.task, newest.phase)
+    restored = task_checkpoints.read(root, None, newest.task, newest.phase)
     if CONVERSATION in restored.checkpoint.extra:
         return _work_lines(restored.checkpoint, restored.changes, room, summary)
     return as_text(restored.checkpoint, restored.changes).strip()
@@ -191,11 +191,11 @@ def _own_checkpoint(root: Path, event: HookEvent) -> Checkpoint | None:
 
 def _newest_checkpoint(root: Path, conversation: str) -> Checkpoint | None:
     """The checkpoint of this conversation, or else the newest of the project."""
-    from foreword.work import checkpoints
+    from foreword.work import task_checkpoints
 
     readable = []
     own = []
-    for entry in checkpoints.checkpoint_entries(root, None):
+    for entry in task_checkpoints.checkpoint_entries(root, None):
         if entry.checkpoint is None:
             continue
         readable.append(entry.checkpoint)

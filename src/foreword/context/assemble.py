@@ -12,14 +12,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from foreword.context.carried_items import carried_items, save_carried_items
 from foreword.context.inputs import Inputs, ReadingResult
+from foreword.context.item_lifetimes import carried_items, save_carried_items
 from foreword.context.readers import gather
 from foreword.context.self_check import self_check
 from foreword.context.settled_tier import SettledTier
-from foreword.engine.assemble import Request
-from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
+from foreword.engine.pipeline import Request
+from foreword.engine.pipeline import assemble as fit_and_write
 from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
 from foreword.recipe.schema import RecipeSpec

@@ -14,7 +14,7 @@ from foreword.context.assemble import assemble
 from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.engine.report import Report, Row
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import EssentialsTooLarge, UnknownName
 from foreword.recipe.load import load
 from foreword.recipe.schema import PROFILES, RecipeSpec

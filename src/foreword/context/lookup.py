@@ -13,16 +13,16 @@ from pathlib import Path
 
 from foreword.context import assemble
 from foreword.dataclass import dataclass
-from foreword.engine.assemble import Request
-from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
+from foreword.engine.pipeline import Request
+from foreword.engine.pipeline import assemble as fit_and_write
 from foreword.errors import AmbiguousName, BadBudget, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.plan.artifact_names import NAME
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import read_question
-from foreword.search import documents as document_index
-from foreword.search.documents import FoundDocument
+from foreword.search import document_search as document_index
+from foreword.search.document_search import FoundDocument
 from foreword.section import Budget, Form, Rank, Rule, Section, Share
 from foreword.sources import files
 from foreword.sources.documents import Document, find_namesakes, is_called

@@ -16,8 +16,8 @@ from foreword.dataclass import dataclass
 from foreword.recipe.selection import Selection
 from foreword.repository.definitions import Definition
 from foreword.repository.detail import DetailPlan, FilePlan, header_of, plan_detail
+from foreword.repository.file_ranking import RankedFile, rank
 from foreword.repository.index import RepositoryIndex, SourceText, open_index
-from foreword.repository.ranking import RankedFile, rank
 from foreword.repository.task_words import words_of
 from foreword.repository.views import outline_text, paths_by_folder, regions_text, test_line
 from foreword.section import FIRST_IN_GROUP, Entry, Form, Section, handle_of

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from foreword.director.agent import MOST_REQUESTS, Agent, TurnResult
 from foreword.director.by_hand import call_messages
-from foreword.director.resources import MODEL_SECONDS, DirectorResources, Start, nobody
+from foreword.director.director_resources import MODEL_SECONDS, DirectorResources, Start, nobody
 from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import ToolContext
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.director.turn_lock import conversation_lock
 from foreword.errors import StoreError, UsageError
 from foreword.session.session import Session

@@ -16,7 +16,7 @@ from foreword.plan import node as kinds
 from foreword.plan import templates
 from foreword.plan.node_tree import Tree, highest_number, number_of
 from foreword.plan.snapshot import read_node
-from foreword.plan.variables import of_node
+from foreword.plan.variable_text import of_node
 from foreword.secrets.masking import hide
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import workflows

@@ -17,9 +17,9 @@ from foreword.browser.side_events import DialogAnswer
 from foreword.director.element_memory import ElementMemory
 from foreword.director.run_files import RunFiles
 from foreword.errors import BrowserFailed, ForewordError, UsageError, each_problem
-from foreword.plan import condition, node, value_schema
+from foreword.plan import condition_operators, node, value_schema
 from foreword.plan.templates import Scope, fill
-from foreword.plan.variables import display
+from foreword.plan.variable_text import display
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import hide, is_array
 from foreword.store.node_results import FAILED, SUCCESS
@@ -221,7 +221,9 @@ def holds(config: Mapping[str, Any], resources: TurnResources) -> bool:
     """Whether a comparison holds, whose templates are filled: of two values, or of what is on the
     page as it stands."""
     if config.get("operator") is not None:
-        return condition.holds(config.get("left"), config["operator"], config.get("right"))
+        return condition_operators.holds(
+            config.get("left"), config["operator"], config.get("right")
+        )
     browser = _needed_browser(resources)
     is_present_wanted = config.get("present") is not None
     selector = str(config["present"] if is_present_wanted else config["absent"])

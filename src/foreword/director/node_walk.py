@@ -30,7 +30,7 @@ from foreword.errors import ForewordError, StoreError
 from foreword.plan.node import BRANCHES, MOST_TURNS, NEXT, TYPES, acts, goes_on
 from foreword.plan.node_tree import Node, Tree
 from foreword.plan.templates import Scope
-from foreword.plan.variables import display
+from foreword.plan.variable_text import display
 from foreword.secrets.masking import is_array
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, node_steps, workflows

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.director import debug_tools
 from foreword.director.agent import Agent
-from foreword.director.resources import Tell
+from foreword.director.director_resources import Tell
 from foreword.director.system_prompt import SCOUT
 from foreword.director.tool import Answer, Arguments
 from foreword.director.tool_context import ToolContext

@@ -1,6 +1,6 @@
 """What a tool of a director is: a name, a description, what it takes, and what it does.
 
-The tools themselves are in `tools` and `debug_tools`; what they work on is a `ToolContext`.
+The tools themselves are in `tool_table` and `debug_tools`; what they work on is a `ToolContext`.
 """
 
 from __future__ import annotations

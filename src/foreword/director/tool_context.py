@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from foreword.director.resources import DirectorResources, Tell, nobody
+from foreword.director.director_resources import DirectorResources, Tell, nobody
 from foreword.errors import BrowserFailed
 from foreword.secrets.known_values import KnownValues
 from foreword.session.session import Session

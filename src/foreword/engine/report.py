@@ -363,7 +363,7 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        from foreword.engine.table import draw
+        from foreword.engine.report_table import draw
 
         return draw(self)
 

@@ -17,7 +17,7 @@ from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
-from foreword.integrations.conversations import MAIN, Conversations
+from foreword.integrations.conversation_sessions import MAIN, Conversations
 from foreword.session.recall_tool import DESCRIPTION
 from foreword.session.session import Session
 

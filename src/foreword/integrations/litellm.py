@@ -14,7 +14,7 @@ from typing import Any
 
 from litellm.integrations.custom_prompt_management import CustomPromptManagement
 
-from foreword.integrations.conversations import MAIN, Conversations
+from foreword.integrations.conversation_sessions import MAIN, Conversations
 from foreword.session.session import Session
 
 Prompt = tuple[str, list[Any], dict[str, Any]]  # model, messages, other parameters

@@ -15,7 +15,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import BaseMemory
 
 from foreword.formats.llama_index import to_llama_index
-from foreword.integrations.conversations import MAIN, Conversations
+from foreword.integrations.conversation_sessions import MAIN, Conversations
 from foreword.session.session import Session
 
 

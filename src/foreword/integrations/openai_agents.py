@@ -16,7 +16,7 @@ from typing import Any
 from agents.run import CallModelData, ModelInputData
 
 from foreword.formats import to_responses
-from foreword.integrations.conversations import MAIN, Conversations, definition
+from foreword.integrations.conversation_sessions import MAIN, Conversations, definition
 from foreword.session.session import Session
 
 

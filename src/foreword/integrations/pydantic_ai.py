@@ -17,7 +17,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import FunctionToolset
 
-from foreword.integrations.conversations import Conversations, definition
+from foreword.integrations.conversation_sessions import Conversations, definition
 from foreword.session.recall_tool import DESCRIPTION, NAME
 from foreword.session.session import Session
 

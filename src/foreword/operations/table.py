@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from foreword.operations import (
-    checkpoints,
-    contexts,
-    conversations,
-    nodes,
-    plans,
-    recipes,
-    reports,
-    sessions,
-    variables,
+    checkpoint_operations,
+    context_operations,
+    conversation_operations,
+    node_operations,
+    plan_operations,
+    recipe_operations,
+    report_operations,
+    session_operations,
+    variable_operations,
 )
 from foreword.operations.operation import AnyOperation
 
 OPERATIONS: dict[str, AnyOperation] = {
     operation.name: operation
     for operation in (
-        *plans.OPERATIONS,
-        *variables.OPERATIONS,
-        *contexts.OPERATIONS,
-        *conversations.OPERATIONS,
-        *sessions.OPERATIONS,
-        *nodes.OPERATIONS,
-        *checkpoints.OPERATIONS,
-        *reports.OPERATIONS,
-        *recipes.OPERATIONS,
+        *plan_operations.OPERATIONS,
+        *variable_operations.OPERATIONS,
+        *context_operations.OPERATIONS,
+        *conversation_operations.OPERATIONS,
+        *session_operations.OPERATIONS,
+        *node_operations.OPERATIONS,
+        *checkpoint_operations.OPERATIONS,
+        *report_operations.OPERATIONS,
+        *recipe_operations.OPERATIONS,
     )
 }

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.plan import plan, snapshot, variables
+from foreword.plan import plan, snapshot, variable_text
 from foreword.secrets.masking import hide, mask
 
 EMPTY = {
     "plan": "no plan yet",
     "snapshot": "no workflow yet",
-    "variables": variables.variable_lines({}),
+    "variables": variable_text.variable_lines({}),
     "browser": "no browser attached",
     "conversation": "no messages yet",
 }
@@ -54,7 +54,7 @@ def _snapshot(value: Any) -> str:
 def _variables(value: Any) -> str:
     if not isinstance(value, Mapping):
         raise BadSource("variables", "must be a mapping of names to values")
-    return variables.variable_lines(value)
+    return variable_text.variable_lines(value)
 
 
 def _browser(value: Any) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import BadNode
-from foreword.plan import condition, templates
+from foreword.plan import condition_operators, templates
 from foreword.plan.value_words import depth_problems, not_one_of, value_in_words
 from foreword.secrets.placeholders import HIDDEN
 
@@ -154,13 +154,13 @@ def _operator_problems(config: Mapping[Any, object], path: str) -> Iterator[str]
         for name in ("left", "right"):
             if name in config and config.get("present", config.get("absent")) is not None:
                 yield f"{path}.{name}: is compared by an operator, and there is none"
-    if operator not in condition.OPERATORS:
+    if operator not in condition_operators.OPERATORS:
         return
     if "left" not in config:
         yield f"{path}.left: missing"
-    if operator in condition.UNARY and "right" in config:
+    if operator in condition_operators.UNARY and "right" in config:
         yield f"{path}.right: {operator} looks at the left side alone"
-    if operator not in condition.UNARY and "right" not in config:
+    if operator not in condition_operators.UNARY and "right" not in config:
         yield f"{path}.right: missing, {operator} compares with it"
 
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from foreword.pattern import lazy_pattern
 from foreword.plan import page_action_shape
-from foreword.plan.condition import OPERATORS
+from foreword.plan.condition_operators import OPERATORS
 from foreword.plan.page_action_shape import NodeConfig, Variable, list_or_template, words
 from foreword.plan.validation import (
     FilledText,

@@ -1,4 +1,4 @@
-"""The shape of a plan, once: what `plan.read_plan` checks and what every face describes.
+"""The shape of a plan, once: what `plan.plan.read_plan` checks and what every face describes.
 
 Loaded where a plan is read or described; the rest of `plan` works on plain mappings. Fields that
 the shape does not know are kept.

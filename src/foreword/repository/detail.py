@@ -12,7 +12,7 @@ from dataclasses import field
 
 from foreword.dataclass import dataclass
 from foreword.repository.definitions import Definition
-from foreword.repository.ranking import RankedFile
+from foreword.repository.file_ranking import RankedFile
 from foreword.repository.regions import Region
 from foreword.repository.views import outline_line, regions_text
 from foreword.section import HANDLE_CHARS

@@ -1,7 +1,7 @@
 """Which files were changed together, by the newest commits of a repository.
 
 Asked of git once for each state of the repository and kept in the index; what it means for a task
-is `ranking`'s business.
+is `file_ranking`'s business.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A SQLite file in the user's cache folder, one for each root: a project from a stranger can't bring
 one along. A file is read again only where its size or time has changed. Of the words there are
-counts only, by file and by region; what they mean for a task is `ranking`'s business.
+counts only, by file and by region; what they mean for a task is `file_ranking`'s business.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from foreword import regular_file
 from foreword.dataclass import dataclass
 from foreword.regular_file import Unusable
 from foreword.repository import history
+from foreword.repository.code_terms import term_counts, term_number, terms_of_name, terms_of_path
 from foreword.repository.definitions import Definition, FileDefinitions, outline_of
 from foreword.repository.file_tree import LARGEST_BYTES, FileTree, TreeFile, read_tree
 from foreword.repository.regions import Region, regions_of
-from foreword.repository.terms import term_counts, term_number, terms_of_name, terms_of_path
 from foreword.sources.files import decode
 from foreword.store import private
 from foreword.store.paths import cache_folder, files_beside, refuse_links

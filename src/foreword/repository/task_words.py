@@ -1,6 +1,6 @@
 """What a task names: words, identifiers, files, modules, and the frames of stack traces.
 
-Pure. Which files those are is `ranking`'s business.
+Pure. Which files those are is `file_ranking`'s business.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
-from foreword.repository.terms import terms_of_name
+from foreword.repository.code_terms import terms_of_name
 from foreword.text.words import STOP_WORDS
 
 # Characters of a task that are read. Issues with whole logs are longer; what is asked stands at

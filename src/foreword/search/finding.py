@@ -2,7 +2,7 @@
 
 A place gives what its index found and what stands beside that; all of it is ranked together, so
 that what was said, written and handed on competes for the same room. What a place looks like inside
-is its own business (`conversations`, `entries`).
+is its own business (`conversation_search`, `index_entries`).
 """
 
 from __future__ import annotations

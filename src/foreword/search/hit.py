@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foreword.dataclass import dataclass
-from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
+from foreword.engine.pipeline import Request, assemble
 from foreword.errors import BadBudget
 from foreword.section import Budget, Rank, Rule, Section
 from foreword.tokens import Counter

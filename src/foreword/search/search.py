@@ -18,14 +18,14 @@ from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import read_question
-from foreword.search import documents, transcripts
-from foreword.search.conversations import ConversationPlace, ConversationScope
-from foreword.search.conversations import take_in as take_in_messages
-from foreword.search.entries import Description, EntryPlace, EntryStretch
+from foreword.search import document_search, transcript_search
+from foreword.search.conversation_search import ConversationPlace, ConversationScope
+from foreword.search.conversation_search import take_in as take_in_messages
 from foreword.search.finding import Place, find
 from foreword.search.hit import Hit, answer
+from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.search.stored_work import artifact_place, report_place
-from foreword.search.transcripts import Bar
+from foreword.search.transcript_search import Bar
 from foreword.secrets.masking import mask
 from foreword.sources.documents import Document, find_documents
 from foreword.sources.library import DOC, Library, lookup_library
@@ -74,15 +74,17 @@ def search(
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
     counting = choose_counter(counter, None)
     with ExitStack() as opened:
-        machine = opened.enter_context(closing(transcripts.open_index())) if sessions else None
+        machine = (
+            opened.enter_context(closing(transcript_search.open_index())) if sessions else None
+        )
         places = list[Place]()
         if db is not None:
             places += [_conversation_place(db, bar), artifact_place(db), report_place(db)]
         if db is not None and root is not None:
             places.append(_document_place(db, root, bar))
         if machine is not None:
-            known = transcripts.take_in(machine, sessions, bar)
-            places.append(transcripts.place_of(machine, known))
+            known = transcript_search.take_in(machine, sessions, bar)
+            places.append(transcript_search.place_of(machine, known))
         asked = read_question(question)
         hits = _masked(find(places, asked, budget=tokens, counter=counting))
         notes = () if hits else (NOTHING,)
@@ -138,7 +140,7 @@ def _document_place(db: Database, root: Path, bar: Bar) -> EntryPlace:
     if not db.read_only:
         written = _written(library)
         with bar(f"indexing {len(written):,} documents", len(written)) as advance:
-            known, _ = documents.take_in(db, library.root, written, library.read, advance)
+            known, _ = document_search.take_in(db, library.root, written, library.read, advance)
 
     def describe(stretch: EntryStretch) -> Description:
         whole = search_index.passages_in(db, stretch.source)

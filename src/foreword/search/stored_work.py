@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from foreword.search.entries import Description, EntryPlace, EntryStretch
+from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
 from foreword.store import artifacts, reports, search_index
 from foreword.store.artifacts import Artifact

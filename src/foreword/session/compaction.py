@@ -29,14 +29,14 @@ from foreword.session.history_split import (
 from foreword.session.message_cache import MessageCache, size_within, summary_message
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import summary_prompt
-from foreword.session.summary.check import (
+from foreword.session.summary.compress import compress
+from foreword.session.summary.plan_status import mark_finished_tasks
+from foreword.session.summary.summary_check import (
     check_against,
     evidence_of,
     mark_unproven,
     strike_unproven,
 )
-from foreword.session.summary.compress import compress
-from foreword.session.summary.plan_status import mark_finished_tasks
 from foreword.session.summary.summary_text import ledger_of
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of

@@ -480,7 +480,7 @@ class Session(WorkflowState):
         Nothing said about it is a package without text. `progress` is told of messages that are
         taken into the index first: those of an old store at its first question.
         """
-        from foreword.session.recall import recall  # not for those who never ask
+        from foreword.session.conversation_recall import recall  # not for those who never ask
 
         return recall(
             self.db,
@@ -495,7 +495,7 @@ class Session(WorkflowState):
 
     def waiting_messages(self) -> int:
         """How many messages the next `recall` takes into the index before it answers."""
-        from foreword.session.recall import waiting_messages
+        from foreword.session.conversation_recall import waiting_messages
 
         return waiting_messages(self.db, self.workflow)
 

@@ -15,7 +15,7 @@ from foreword.errors import BadPlan, UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.plan import plan as planning
 from foreword.plan.snapshot import read_node, snapshot
-from foreword.plan.variables import of_node
+from foreword.plan.variable_text import of_node
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import hide, mask
 from foreword.sources.project_root import project_root

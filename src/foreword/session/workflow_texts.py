@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from foreword.dataclass import dataclass
 from foreword.errors import BadNode
 from foreword.plan.snapshot import as_json, node_json, snapshot
-from foreword.plan.variables import variable_lines
+from foreword.plan.variable_text import variable_lines
 from foreword.secrets.known_values import KnownValues, secrets_in, whole_secrets
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import variables, workflows

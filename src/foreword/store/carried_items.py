@@ -1,6 +1,6 @@
 """The table `carried`: items that outlive a session, under a name, by kind and title.
 
-What is worth carrying is the caller's to say (`context.carried_items`). A store may have been
+What is worth carrying is the caller's to say (`context.item_lifetimes`). A store may have been
 meddled with: what can't be read as an item is left out.
 """
 

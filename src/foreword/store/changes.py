@@ -1,7 +1,7 @@
 """How new everything of each workflow is, as numbers from one cheap query.
 
 Each number moves whenever something of its kind changes. What two of them mean together, and what
-they are called in an event, is said by `operations.changes`.
+they are called in an event, is said by `operations.change_vector`.
 """
 
 from __future__ import annotations

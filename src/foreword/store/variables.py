@@ -1,7 +1,7 @@
 """Variables and the trail of their changes.
 
 The trail shows values as a context would, so no secret is in it; whole values are in `variables`
-alone. What a value looks like is said by `plan.variables`.
+alone. What a value looks like is said by `plan.variable_text`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from foreword.dataclass import dataclass
-from foreword.plan.variables import display
+from foreword.plan.variable_text import display
 from foreword.store.database import (
     LARGEST_NUMBER,
     Database,

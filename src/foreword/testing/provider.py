@@ -1,8 +1,7 @@
 """A provider on loopback that replies as it is told, in the format of the path that was asked.
 
-A server of real HTTP for real clients; the formats are `openai_chat`, `openai_responses`,
-`anthropic` and `gemini`. It waits on an event and never sleeps, so that closing it ends whatever it
-was in the middle of.
+A server of real HTTP for real clients; the formats are in the modules that end in `_wire`. It
+waits on an event and never sleeps, so that closing it ends whatever it was in the middle of.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from itertools import chain, islice
 from threading import Event, Lock, Thread
 from typing import Any
 
-from foreword.testing import anthropic, gemini, openai_chat, openai_responses
+from foreword.testing import anthropic_wire, gemini_wire, openai_chat_wire, openai_responses_wire
 from foreword.testing.prompt_cache import cached_tokens
 from foreword.testing.replies import Reply, ReplyContent, Script, count_request, reply_content
 
 FORMATS = {
-    "/chat/completions": openai_chat,
-    "/responses": openai_responses,
-    "/v1/messages": anthropic,
-    ":generateContent": gemini,
-    ":streamGenerateContent": gemini,
+    "/chat/completions": openai_chat_wire,
+    "/responses": openai_responses_wire,
+    "/v1/messages": anthropic_wire,
+    ":generateContent": gemini_wire,
+    ":streamGenerateContent": gemini_wire,
 }
 # Where clients only ask how many tokens a request has, and what the number is called.
 COUNTING = {"/v1/messages/count_tokens": "input_tokens", ":countTokens": "totalTokens"}
@@ -144,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if wire is None:
             status = HTTPStatus.NOT_FOUND
-            self._fail(openai_chat, status, status.description)
+            self._fail(openai_chat_wire, status, status.description)
             return
         if not isinstance(body, dict):
             status = HTTPStatus.BAD_REQUEST
@@ -153,16 +152,16 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         if path.endswith(STREAMED_BY_PATH):
             body["stream"] = True
-        if wire is gemini:
+        if wire is gemini_wire:
             body.setdefault("model", path.rpartition("/")[2].partition(":")[0])
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply, number = self.server.reply_to(body, headers, marked_only=wire is anthropic)
+        reply, number = self.server.reply_to(body, headers, marked_only=wire is anthropic_wire)
         with suppress(OSError):  # the client may have stopped waiting
             self._reply(wire, body, reply, number)
 
     def do_GET(self) -> None:
         """Nothing is to be had by asking: a provider like this has no pages."""
-        self._fail(openai_chat, HTTPStatus.NOT_FOUND, "not found")
+        self._fail(openai_chat_wire, HTTPStatus.NOT_FOUND, "not found")
 
     def _fail(self, wire: Any, status: HTTPStatus, message: str) -> None:
         self._send(json.dumps(wire.failure(status, message)), status, {})
@@ -194,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
             events = islice(events, PIECES_BEFORE_TROUBLE)
         if reply.midway:
             failure = wire.failure(reply.status, reply.text or _phrase(reply.status))
-            if wire is not openai_chat:
+            if wire is not openai_chat_wire:
                 failure = {"type": "error", **failure}
             events = chain(events, [failure])
         for event in events:

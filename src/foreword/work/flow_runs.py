@@ -25,7 +25,7 @@ from foreword.store import checkpoint_files
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.tokens import Counter, calibrated, counter
-from foreword.work import checkpoints, dbos_setup
+from foreword.work import dbos_setup, task_checkpoints
 from foreword.work.flow_status import (
     FlowStatus,
     agents_by_phase,
@@ -39,7 +39,7 @@ from foreword.work.panel_runs import member_statuses
 from foreword.work.phase import find_changes, find_warnings, settle_tier_1
 from foreword.work.run_status import RunStatus
 from foreword.work.runs import AGENTS, Engine, root_queue
-from foreword.work.workers import run_worker
+from foreword.work.worker_process import run_worker
 
 # Characters of the name of a task, which is part of the names of files and runs: as somebody gives
 # it, and as it is made of the workflow's name and the first words of the task.
@@ -388,7 +388,7 @@ def _refuse_second(known: Sequence[FlowStatus], task: str) -> None:
 def _owner(root: Path, store: Database, task: str) -> str:
     """Whose checkpoints are kept under the name of a task; nobody's where there are none."""
     try:
-        entries = checkpoints.checkpoint_entries(root, store, task)
+        entries = task_checkpoints.checkpoint_entries(root, store, task)
     except UnknownName:
         return ""
     last = entries[-1].checkpoint

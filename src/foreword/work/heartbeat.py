@@ -2,8 +2,8 @@
 
 Whoever is at work (a worker, a flow, a run of nodes) has a row of its own (`store.workers`), kept
 fresh by a thread of its own. Others take a process for dead that said good-bye, is silent, or was
-on this machine and isn't any more. What becomes of a dead one's work is the business of `workers`
-and of `director.runner`.
+on this machine and isn't any more. What becomes of a dead one's work is the business of
+`worker_process` and of `director.runner`.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def run(
 ) -> PanelResult:
     """Have a panel of the root look at a change, and wait for its result."""
     from foreword.models.model_names import find_model
-    from foreword.work.workers import run_worker
+    from foreword.work.worker_process import run_worker
 
     for model in filter(None, (request.model, request.moderator)):
         find_model(model)  # one that can't be asked is an error now, and not one for each member

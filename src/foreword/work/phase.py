@@ -299,7 +299,7 @@ def _keep(order: Order, phase: Phase, text: str) -> str:
 def _checkpoint(order: Order, phase: Phase) -> str:
     """Write down where the task stands; a checkpoint that this run has written already stays as
     it is."""
-    from foreword.work import checkpoints
+    from foreword.work import task_checkpoints
     from foreword.work.checkpoint import Checkpoint
     from foreword.work.tier_digests import lasting_tiers
 
@@ -316,7 +316,7 @@ def _checkpoint(order: Order, phase: Phase) -> str:
             objective=order.objective,
             flow=order.flow.name,
             state={"run": order.run},
-            artifacts=checkpoints.artifact_fields(_artifacts_of_flow(order.flow, kept)),
+            artifacts=task_checkpoints.artifact_fields(_artifacts_of_flow(order.flow, kept)),
             done=[name for name in names if name in finished],
             pending=[name for name in names if name not in finished],
             tiers=lasting_tiers(
@@ -327,15 +327,15 @@ def _checkpoint(order: Order, phase: Phase) -> str:
                 settled=SettledTier(order.tier_1),
             ),
         )
-        checkpoints.write(root, store, checkpoint)
+        task_checkpoints.write(root, store, checkpoint)
     return phase.name
 
 
 def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> bool:
     """Whether both copies of a checkpoint are there, the same, and of this run."""
-    from foreword.work import checkpoints
+    from foreword.work import task_checkpoints
 
-    entry = checkpoints.checkpoint_entry(root, store, order.task, phase.name)
+    entry = task_checkpoints.checkpoint_entry(root, store, order.task, phase.name)
     if entry is None or entry.checkpoint is None:
         return False
     both_copies = len(entry.sources) > 1 and not entry.notes

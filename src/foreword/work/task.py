@@ -31,7 +31,7 @@ from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.tokens import Counter
-from foreword.work import checkpoints
+from foreword.work import task_checkpoints
 from foreword.work.checkpoint import Checkpoint, as_text
 from foreword.work.factory_project import read_flow
 from foreword.work.tier_digests import lasting_tiers
@@ -131,7 +131,7 @@ class Task:
         tiers 1 and 2."""
         resumed = cls.open(root, task=task, **opening)
         try:
-            newest = checkpoints.newest(resumed.library.root, resumed.db, resumed.name)
+            newest = task_checkpoints.newest(resumed.library.root, resumed.db, resumed.name)
             resumed._restore(newest.checkpoint, newest.changes)
         except BaseException:
             resumed.close()
@@ -319,7 +319,7 @@ class Task:
             state=self.known.state,
             decisions=self.known.decisions,
             findings=self.known.findings,
-            artifacts=checkpoints.artifact_fields(kept),
+            artifacts=task_checkpoints.artifact_fields(kept),
             done=self.known.done,
             pending=[name for name in phases if name not in self.known.done],
             tiers=lasting_tiers(
@@ -330,7 +330,7 @@ class Task:
                 settled=self._tier_1,
             ),
         )
-        return checkpoints.write(self.library.root, self.db, checkpoint)
+        return task_checkpoints.write(self.library.root, self.db, checkpoint)
 
     def reset(self) -> None:
         """Throw the conversation away, as a full window does; tiers and checkpoints stay."""
@@ -373,7 +373,7 @@ class Task:
         raise UnknownName("prompt, panel or persona", name, known)
 
     def _newest_as_text(self) -> str:
-        newest = checkpoints.newest(self.library.root, self.db, self.name, tiers={})
+        newest = task_checkpoints.newest(self.library.root, self.db, self.name, tiers={})
         return as_text(newest.checkpoint)
 
     def _artifact_texts(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foreword.director import browser_files
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_runs, node_steps
 from tests.command import CommandResult, run_in_process

@@ -17,7 +17,7 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from foreword.faces.http import server
+from foreword.faces.http import http_server
 from foreword.faces.http.endpoint import Endpoint, routes_of
 from foreword.faces.serving.app_state import AppState, Settings
 from tests.warm_process import ForkedCommand
@@ -109,9 +109,9 @@ def _all_bytes(connection: socket.socket) -> bytes:
 def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address, AppState]]:
     """A server of these settings, with more endpoints, until the end of the block; then it has
     stopped cleanly."""
-    process = server.process_for(settings)
+    process = http_server.process_for(settings)
     process.config.app.router.routes[:0] = routes_of(endpoints)  # type: ignore[union-attr]
-    listening = server.listen(settings.host, settings.port)
+    listening = http_server.listen(settings.host, settings.port)
     address = Address("127.0.0.1", listening.getsockname()[1])
     thread = Thread(target=lambda: asyncio.run(process.serve(sockets=[listening])))
     thread.start()

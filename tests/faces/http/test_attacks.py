@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from foreword.errors import UsageError
-from foreword.faces.http import server, token
+from foreword.faces.http import http_server, token
 from foreword.faces.http.app import create_app
 from foreword.faces.http.request_guard import HEADERS
 from tests.examples import examples
@@ -389,8 +389,8 @@ def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
 def test_a_head_that_never_ends_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server.HttpConnection, "head_seconds", 0.2)
-    monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr(http_server.HttpConnection, "head_seconds", 0.2)
+    monkeypatch.setattr(http_server, "KEEP_ALIVE_SECONDS", 0.2)
     with running(settings_for(tmp_path)) as (address, _):
         for beginning in (b"", b"GET / HTTP/1.1\r\nX: "):
             with socket.create_connection((address.host, address.port), 20) as slow:
@@ -471,7 +471,7 @@ def test_what_goes_wrong_inside_stays_inside(
     async def boom(request: Request) -> Any:
         raise ZeroDivisionError(f"with {SECRET} in hand")
 
-    process = server.process_for(settings_for(tmp_path))
+    process = http_server.process_for(settings_for(tmp_path))
     process.config.app.router.routes.insert(0, Route("/boom", boom))  # type: ignore[union-attr]
     client = TestClient(process.config.app, "http://localhost")  # type: ignore[arg-type]
     reply = client.get("/boom")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from foreword.faces.http import server
+from foreword.faces.http import http_server
 from foreword.faces.http.endpoint import function_endpoint
 from tests.faces.http.running import Address, running, session_path, settings_for
 
@@ -34,16 +34,17 @@ def large(ask: Any) -> dict[str, str]:
 def test_an_answer_that_is_not_taken_is_not_held_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost, losing = Event(), server.HttpConnection.connection_lost
+    lost, losing = Event(), http_server.HttpConnection.connection_lost
 
-    def connection_lost(connection: server.HttpConnection, error: Exception | None) -> None:
+    def connection_lost(connection: http_server.HttpConnection, error: Exception | None) -> None:
         losing(connection, error)
         lost.set()
 
-    monkeypatch.setattr(server.HttpConnection, "connection_lost", connection_lost)
-    monkeypatch.setattr(server.HttpConnection, "unread_seconds", 0.5)
+    monkeypatch.setattr(http_server.HttpConnection, "connection_lost", connection_lost)
+    monkeypatch.setattr(http_server.HttpConnection, "unread_seconds", 0.5)
     with running(
-        settings_for(tmp_path), function_endpoint(large, method="GET", path="/v1/large")
+        settings_for(tmp_path),
+        function_endpoint(large, tag="tests", method="GET", path="/v1/large"),
     ) as (
         address,
         _,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from foreword.errors import StoreError
-from foreword.faces.http import events as streams
+from foreword.faces.http import event_stream as streams
 from foreword.faces.serving import change_poller
 from foreword.faces.serving.change_poller import ANY, ChangePoller
-from foreword.operations.changes import ChangeEvent, Vector
+from foreword.operations.change_vector import ChangeEvent, Vector
 from foreword.session.session import Session
 from tests.faces.http.running import (
     ANY_VERSION,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from foreword.faces.http import server, token
+from foreword.faces.http import http_server, token
 from tests.command import foreword
 from tests.faces.http.running import (
     Address,
@@ -168,13 +168,13 @@ def test_other_commands_load_nothing_of_it(tmp_path: Path) -> None:
 def test_where_it_listens_on_every_address_the_links_are_ones_that_open(tmp_path: Path) -> None:
     digest = token.digest_of("a-token-of-my-own-choice")
     with running(settings_for(tmp_path, host="0.0.0.0", token_digest=digest)) as (here, _):
-        links = server.addresses("0.0.0.0", here.port)
+        links = http_server.addresses("0.0.0.0", here.port)
         assert links[0] == f"http://127.0.0.1:{here.port}"
         for link in links:
             assert (
                 Address(urlsplit(link).hostname or "", here.port).ask("GET", "/healthz").status
                 == 200
             )
-    assert server.addresses("::", 80)[0] == "http://[::1]:80"
-    assert server.addresses("::1", 80) == ["http://[::1]:80"]
-    assert server.addresses("agents.example", 80) == ["http://agents.example:80"]
+    assert http_server.addresses("::", 80)[0] == "http://[::1]:80"
+    assert http_server.addresses("::1", 80) == ["http://[::1]:80"]
+    assert http_server.addresses("agents.example", 80) == ["http://agents.example:80"]

@@ -55,7 +55,7 @@ def reading(path: Path, lane: Lane, method: str = "GET") -> Endpoint:
             file.read()
         return {"done": True}
 
-    return function_endpoint(read, method=method, path=f"/v1/read-{lane}", lane=lane)
+    return function_endpoint(read, tag="tests", method=method, path=f"/v1/read-{lane}", lane=lane)
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def computing(
         return {"done": True}
 
     try:
-        yield function_endpoint(compute, method=method, path=path, lane="computing")
+        yield function_endpoint(compute, tag="tests", method=method, path=path, lane="computing")
     finally:
         until.set()
 
@@ -227,7 +227,7 @@ def test_who_is_told_to_go_learns_that_it_may_still_be_done(
 HANGING = """
 import sys
 from foreword.faces.cli.main import cli
-from foreword.faces.http import api, server
+from foreword.faces.http import api, http_server
 from foreword.faces.http.endpoint import function_endpoint
 
 root = sys.argv[1]
@@ -236,9 +236,9 @@ def read(request) -> dict:
     "Read something that hangs."
     open(f"{root}/fifo").read()
 
-hang = function_endpoint(read, method="GET", path="/v1/hang")
+hang = function_endpoint(read, tag="tests", method="GET", path="/v1/hang")
 api.ENDPOINTS = (*api.ENDPOINTS, hang)
-server.FINISH_SECONDS = 1
+http_server.FINISH_SECONDS = 1
 cli.main(["serve", "--root", root])
 """
 

@@ -10,7 +10,7 @@ import foreword
 from foreword.faces.web import addresses
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint
-from foreword.work.checkpoints import write
+from foreword.work.task_checkpoints import write
 from tests.sessions import numbered_message
 
 WORKFLOW, HOSTILE = "gmail-to-airtable", "ש </script><img src=x onerror=alert(1)> \"a/b' 🙂"

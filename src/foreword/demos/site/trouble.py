@@ -1,11 +1,11 @@
 """The pages of Harbour Desk where something goes wrong, or is hard to read, on purpose.
 
-They are there for tests of the browser; what an office does every day is in `pages`.
+They are there for tests of the browser; what an office does every day is in `site_pages`.
 """
 
 from __future__ import annotations
 
-from foreword.demos.site.pages import page
+from foreword.demos.site.site_pages import page
 
 LARGE_ROWS = 5_000  # far more than a result of a tool has room for
 

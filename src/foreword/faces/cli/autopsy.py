@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import json_option
@@ -19,7 +19,7 @@ from foreword.faces.cli.options import json_option
 if TYPE_CHECKING:
     from foreword.agent_sessions.machine import SessionPlace
     from foreword.autopsy import CompactionFinding, SessionFinding
-    from foreword.autopsy.findings import Totals
+    from foreword.autopsy.autopsy_findings import Totals
 
 MOST_SHOWN = 12  # names of one kind in the text; --json has all of them
 MOST_SESSIONS = 10  # with compactions that are gone into in the text, the newest

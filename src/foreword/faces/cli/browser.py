@@ -106,8 +106,8 @@ def start(
       foreword browser start --origin https://example.com --assets https://cdn.example.com
       foreword browser start --show --port 9222
     """
-    from foreword.browser.profile import BrowserProfile
-    from foreword.browser.profile import program as find_program
+    from foreword.browser.profile_folders import BrowserProfile
+    from foreword.browser.profile_folders import program as find_program
     from foreword.sources.project_root import project_root
 
     executable = find_program(program)
@@ -148,7 +148,7 @@ def tabs(attach: str, as_json: bool) -> None:
       foreword browser tabs --attach http://127.0.0.1:9222 --json
     """
     from foreword.browser import Browser
-    from foreword.engine.table import printable
+    from foreword.engine.report_table import printable
     from foreword.plan.fresh_parts import part_text
     from foreword.secrets.masking import hide
 

@@ -182,7 +182,7 @@ def browser_from_options(
     keep_login: bool = False,
 ) -> BrowserChoice:
     """The browser that these options ask for; what can't be is said before anything begins."""
-    from foreword.browser.profile import program as find_program
+    from foreword.browser.profile_folders import program as find_program
 
     if attach is not None and (program is not None or show):
         raise UsageError(

@@ -1,6 +1,6 @@
 """`foreword checkpoint`: where tasks were at the end of their phases, and how to go on from there.
 
-Reading and comparing them is `work.checkpoints`' business.
+Reading and comparing them is `work.task_checkpoints`' business.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import printable, shorten_name
+from foreword.engine.report_table import printable, shorten_name
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import Command, store_options
@@ -20,7 +20,7 @@ from foreword.faces.cli.options import Command, store_options
 if TYPE_CHECKING:
     from foreword.operations.operation import Project
     from foreword.store.database import Database
-    from foreword.work.checkpoints import CheckpointEntry, RestoredCheckpoint
+    from foreword.work.task_checkpoints import CheckpointEntry, RestoredCheckpoint
 
 LONGEST_TASK = 40  # columns
 LONGEST_PHASE = 20  # columns
@@ -70,7 +70,7 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
       foreword checkpoint list
       foreword checkpoint list FEAT-1
     """
-    from foreword.work.checkpoints import checkpoint_entries
+    from foreword.work.task_checkpoints import checkpoint_entries
 
     with _root_and_store(db, root) as (folder, store):
         entries = checkpoint_entries(folder, store, task)
@@ -144,7 +144,7 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
       foreword checkpoint resume FEAT-1
       foreword checkpoint resume FEAT-1 --phase 2 --format json | jq .checkpoint.pending
     """
-    from foreword.operations.checkpoints import RESUME_CHECKPOINT
+    from foreword.operations.checkpoint_operations import RESUME_CHECKPOINT
 
     resumed = RESUME_CHECKPOINT.answer(_project(db, root), {"task": task, "phase": phase})
     for change in resumed.warnings:
@@ -174,7 +174,7 @@ def schema() -> None:
 
 
 def _restore(task: str, phase: str | None, *, db: str | None, root: str) -> RestoredCheckpoint:
-    from foreword.work.checkpoints import newest, read
+    from foreword.work.task_checkpoints import newest, read
 
     with _root_and_store(db, root) as (folder, store):
         if phase is None:

@@ -165,13 +165,13 @@ def answer_on(
 def say_if_new(state: WorkflowState) -> None:
     """A workflow that was made just now may be a mistyped one: say so, with the name it is near
     to."""
-    from foreword.operations import workflows
+    from foreword.operations import workflow_list
 
     if not state.is_new:
         return
     name = state.workflow.name
     screen.say(f"made workflow {name!r} in {state.db.name}")
-    others = [other for other in workflows.names(state.db) if other != name]
+    others = [other for other in workflow_list.names(state.db) if other != name]
     near = did_you_mean(name, others)
     if near:
         screen.say(f"note: there is a workflow {near!r} already; did you mean that one?")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import BadSource
 from foreword.faces.cli.command_input import STDIN, read_bytes
 from foreword.tokens import COUNTERS, Counter, why_underestimated

@@ -150,17 +150,17 @@ def _play_turn(session: Session, step: Step) -> list[str]:
 def _serve(root: Path, port: int) -> None:
     """The page on that conversation, until ctrl-C."""
     try:
-        from foreword.faces.http import server
+        from foreword.faces.http import http_server
         from foreword.faces.serving.app_state import Settings
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("foreword"):
             raise
         screen.say("the page needs more: pip install 'foreword[serve]', then `foreword demo`")
         return
-    listening = server.listen("127.0.0.1", port)
+    listening = http_server.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     ready = f"\nThe page on that conversation, until ctrl-C:\n\n  {address}\n"
-    server.run(Settings(root=root, recipe=RECIPE), listening, lambda: click.echo(ready))
+    http_server.run(Settings(root=root, recipe=RECIPE), listening, lambda: click.echo(ready))
 
 
 def _is_free(folder: Path) -> bool:

@@ -20,7 +20,7 @@ from foreword.context.recall import recall
 from foreword.demos.samples import KILNBOOK, lay_out
 from foreword.engine.package import Package
 from foreword.engine.report import Omission, Report, Row
-from foreword.engine.table import bar, cut_to, printable, shorten_name
+from foreword.engine.report_table import bar, cut_to, printable, shorten_name
 from foreword.faces.cli.demo_scenes import (
     INTRO,
     NEXT_COMMANDS,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foreword.engine.table import cut_to, printable
+from foreword.engine.report_table import cut_to, printable
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
@@ -72,7 +72,7 @@ def tools(as_json: bool) -> None:
       foreword director tools
       foreword director tools --json
     """
-    from foreword.director.tools import TOOLS
+    from foreword.director.tool_table import TOOLS
 
     if as_json:
         screen.show_json([_tool_as_json(tool) for tool in TOOLS.values()])
@@ -112,7 +112,7 @@ def call(
       foreword director call letters debug_navigate '{"url": "http://127.0.0.1:8000/", "reason": "look"}'
         --attach http://127.0.0.1:9222
     """  # noqa: E501 - commands to copy stay on one line
-    from foreword.director.tools import TOOLS
+    from foreword.director.tool_table import TOOLS
 
     if tool not in TOOLS:
         raise UnknownName("tool", tool[:LONGEST_NAME], TOOLS)

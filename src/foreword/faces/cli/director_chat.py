@@ -75,7 +75,7 @@ def chat(
       foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
     """  # noqa: E501 - commands to copy stay on one line
-    from foreword.director.resources import MODEL_SECONDS
+    from foreword.director.director_resources import MODEL_SECONDS
     from foreword.faces.cli.director_events import EventPrinter
     from foreword.models.model_names import find_model
 

@@ -114,11 +114,11 @@ def _next_commands(keep: str) -> str:
 def _play(director: Director, printer: EventPrinter) -> TurnResult:
     """What the user does: a secret, and one sentence."""
     from foreword.demos.scripted_model import TASK
-    from foreword.demos.site import pages
+    from foreword.demos.site import site_pages
     from foreword.faces.cli.director_events import window_line
 
     director.session.set_variable(
-        "creds", {"name": pages.NAME, "password": pages.PASSWORD}, "to sign in with"
+        "creds", {"name": site_pages.NAME, "password": site_pages.PASSWORD}, "to sign in with"
     )
     _say("You have set the variable creds (its password is hidden from everybody), and say:")
     _say(TASK, indent="  > ")
@@ -139,7 +139,7 @@ def _figures(
     director: Director, turn: TurnResult, served: Site, provider: FakeProvider
 ) -> dict[str, str]:
     """What there is to show, counted where it is kept."""
-    from foreword.demos.site import pages
+    from foreword.demos.site import site_pages
     from foreword.director.node_tools import read_tree
 
     session = director.session
@@ -150,7 +150,7 @@ def _figures(
     own = [body for body in sent if "<current_plan>" in _system_prompt(body)]
     complete = sum(TAG.findall(_system_prompt(body)) == PARTS for body in own)
     largest = max(line["total_tokens"] for line in log)
-    leaking = sum(pages.PASSWORD in json.dumps(body) for body in sent)
+    leaking = sum(site_pages.PASSWORD in json.dumps(body) for body in sent)
     return {
         "plan versions": str(len(session.plan_history())),
         "nodes": f"{len(nodes)}, {passed} of them passed",
@@ -160,14 +160,14 @@ def _figures(
         "six parts, in order": f"in {complete} of {len(own)} requests",
         "largest context": f"{largest:,} of {log[0]['budget_tokens']:,} tokens",
         "password sent": f"in {leaking} of {len(sent)} requests",
-        "rows registered": f"{len(served.sent)} of {len(pages.ROWS)}",
+        "rows registered": f"{len(served.sent)} of {len(site_pages.ROWS)}",
     }
 
 
 def _wanted_rows() -> str:
-    from foreword.demos.site import pages
+    from foreword.demos.site import site_pages
 
-    return f"{len(pages.ROWS)} of {len(pages.ROWS)}"
+    return f"{len(site_pages.ROWS)} of {len(site_pages.ROWS)}"
 
 
 def _system_prompt(body: Mapping[str, Any]) -> str:
@@ -228,7 +228,7 @@ def site(port: int) -> None:
       foreword director site
     """
     from foreword.demos.site import site as serve_site
-    from foreword.demos.site.pages import NAME, PASSWORD
+    from foreword.demos.site.site_pages import NAME, PASSWORD
 
     try:
         with interrupt_event() as ended, serve_site(port) as served:

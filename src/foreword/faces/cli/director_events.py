@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foreword.engine.table import bar, cut_to, printable
+from foreword.engine.report_table import bar, cut_to, printable
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foreword.engine.table import cut_to, printable
+from foreword.engine.report_table import cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
@@ -18,7 +18,7 @@ from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.operations.nodes import Result
+    from foreword.operations.node_operations import Result
     from foreword.plan.node_tree import Node, Tree
     from foreword.secrets.known_values import KnownValues
     from foreword.session.workflow_state import WorkflowState
@@ -42,7 +42,7 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
       foreword director nodes letters --json
     """
     from foreword.director.node_tools import read_tree
-    from foreword.operations.nodes import newest_results
+    from foreword.operations.node_operations import newest_results
 
     with existing_workflow(db, root, workflow) as state:
         tree = read_tree(state)

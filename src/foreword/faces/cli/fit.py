@@ -36,7 +36,7 @@ def fit(paths: tuple[str, ...], form: str, quiet: bool, **request: str) -> None:
       foreword fit docs README.md --question "how are budgets worked out?" --budget 2000
       git log -200 | foreword fit - --question "retry loop" --budget 500
     """
-    from foreword.questions.fit import fit as fit_material
+    from foreword.questions.fit_material import fit as fit_material
     from foreword.sources.source_argument import read_stdin
 
     def material(path: str) -> str | Path:

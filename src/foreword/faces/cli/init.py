@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import WordChoice

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import BadSource, RecipeError, UnknownName, at
 from foreword.faces.cli import screen
 from foreword.pattern import lazy_pattern

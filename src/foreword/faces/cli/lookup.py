@@ -69,6 +69,6 @@ def recall(handle: str, db: str | None, root: str) -> None:
       foreword recall fw_3f9c01d7ab52e8
       foreword recall fw_3f9c01d7ab52e8 > original.md
     """
-    from foreword.operations import originals
+    from foreword.operations import original_pages
 
-    screen.show_bytes(originals.recall(handle, Path(root), db))
+    screen.show_bytes(original_pages.recall(handle, Path(root), db))

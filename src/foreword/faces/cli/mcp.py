@@ -86,7 +86,7 @@ def mcp(
     """
     try:
         from foreword.faces.mcp import stdio_transport
-        from foreword.faces.mcp.server import create_server
+        from foreword.faces.mcp.mcp_server import create_server
     except ImportError as missing:
         raise _missing_library(missing) from None
     from foreword.faces.mcp.server_state import ServerState

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import bar, printable
+from foreword.engine.report_table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import (
@@ -19,7 +19,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.operations.plans import Plan
+    from foreword.operations.plan_operations import Plan
     from foreword.session.workflow_state import WorkflowState
 
 BAR = 10  # columns
@@ -58,7 +58,7 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
       foreword plan show demo
       foreword plan show demo --version 2 --format json
     """
-    from foreword.operations.plans import GET_CURRENT_PLAN, GET_PLAN_VERSION, CurrentPlan
+    from foreword.operations.plan_operations import GET_CURRENT_PLAN, GET_PLAN_VERSION, CurrentPlan
     from foreword.plan.plan import as_todo
     from foreword.secrets.masking import hide
 
@@ -103,7 +103,7 @@ def update(
       foreword plan show demo --format json | jq '.blockers = []' |
         foreword plan update demo - --reason "unblocked" --expect 3
     """
-    from foreword.operations.plans import UPDATE_PLAN
+    from foreword.operations.plan_operations import UPDATE_PLAN
     from foreword.plan.plan import read_plan
 
     value = read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields")
@@ -136,7 +136,7 @@ def history(workflow: str, db: str | None, root: str) -> None:
 
 
 def _version_line(version: Plan) -> str:
-    from foreword.operations.plans import progress
+    from foreword.operations.plan_operations import progress
 
     done = progress(version.data)
     drawn = bar(done.completed / done.total if done.total else 0.0, BAR)
@@ -159,7 +159,7 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
       foreword plan diff demo
       foreword plan diff demo 1 3
     """
-    from foreword.operations.plans import DIFF_PLAN
+    from foreword.operations.plan_operations import DIFF_PLAN
 
     with existing_workflow(db, root, workflow) as state:
         first, last = _versions_to_compare(state, old, new)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import RecipeError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands

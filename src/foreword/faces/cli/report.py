@@ -1,6 +1,6 @@
 """`foreword report`: the reports of earlier contexts, and what changed from one to another.
 
-Finding and comparing them is `operations.reports`' business; here they are drawn.
+Finding and comparing them is `operations.report_operations`' business; here they are drawn.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import bar, cut_to, printable
+from foreword.engine.report_table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
@@ -17,7 +17,7 @@ from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
     from foreword.context.report_diff import SectionDifference
-    from foreword.operations.reports import ReportComparison, StoredReport
+    from foreword.operations.report_operations import ReportComparison, StoredReport
 
 BAR = 12  # columns
 LONGEST_NAME = 40  # columns of a section's tag
@@ -53,7 +53,7 @@ def list_reports(last: int, db: str | None, root: str) -> None:
     Example:
       foreword report list --last 5
     """
-    from foreword.operations.reports import project_reports
+    from foreword.operations.report_operations import project_reports
     from foreword.sources.project_root import project_root
 
     reports = project_reports(project_root(root), db, last)
@@ -70,7 +70,7 @@ def list_reports(last: int, db: str | None, root: str) -> None:
 
 
 def _report_line(stored: StoredReport) -> str:
-    from foreword.operations.reports import request_of
+    from foreword.operations.report_operations import request_of
 
     report = stored.report
     request = " ".join(map(str, request_of(report).values()))
@@ -105,7 +105,7 @@ def show_report(number: int, db: str | None, root: str) -> None:
 
 
 def _existing_report(db: str | None, root: str, number: int) -> StoredReport:
-    from foreword.operations.reports import project_report
+    from foreword.operations.report_operations import project_report
     from foreword.sources.project_root import project_root
 
     stored = project_report(project_root(root), db, number)
@@ -127,7 +127,7 @@ def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
     Example:
       foreword report diff 11 12
     """
-    from foreword.operations.reports import compare
+    from foreword.operations.report_operations import compare
 
     before = _existing_report(db, root, old)
     after = _existing_report(db, root, new)
@@ -138,7 +138,7 @@ def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
 
 def _request(stored: StoredReport) -> str:
     """What the context was asked for."""
-    from foreword.operations.reports import request_of
+    from foreword.operations.report_operations import request_of
 
     words = [str(stored.report["recipe"])]
     words += [f"{field} {value}" for field, value in request_of(stored.report).items()]

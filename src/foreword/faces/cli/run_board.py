@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import cut_to, printable
+from foreword.engine.report_table import cut_to, printable
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:

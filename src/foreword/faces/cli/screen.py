@@ -1,7 +1,7 @@
 """Everything that is written to a terminal or a pipe: data on stdout, the rest on stderr.
 
 How wide a terminal is, whether it has colour, what must not reach it, and what a person sees while
-something takes more than a second. What is drawn (tables, bars) is `engine.table`'s.
+something takes more than a second. What is drawn (tables, bars) is `engine.report_table`'s.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from foreword.engine.table import WIDTH, draw, printable
+from foreword.engine.report_table import WIDTH, draw, printable
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:

@@ -152,7 +152,7 @@ def serve(
       foreword serve --host 0.0.0.0 --allow-host agents.example --also docs=../docs
     """
     try:
-        from foreword.faces.http import server
+        from foreword.faces.http import http_server
     except ModuleNotFoundError as missing:
         raise UsageError(
             f"serving needs {missing.name}, which is not installed", hint=EXTRA
@@ -185,7 +185,7 @@ def serve(
     )
     director_settings = _director_settings(model, browser.with_limits(action_seconds, page_seconds))
     token, digest = _token(host, folder, file=token_file, new=new_token)
-    listening = server.listen(host, port)
+    listening = http_server.listen(host, port)
     port = listening.getsockname()[1]
     settings = Settings(
         root=folder,
@@ -200,12 +200,14 @@ def serve(
         window=window,
         **director_settings,
     )
-    addresses = server.addresses(host, port)
+    addresses = http_server.addresses(host, port)
     _log_to_stderr(log)
     # they have no token, and know the project's own store alone
     for_hooks = not digest and db is None
     with _announcement(folder, addresses[0] if for_hooks else ""):
-        hanging = server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
+        hanging = http_server.run(
+            settings, listening, lambda: _say_ready(addresses, settings, token)
+        )
     if hanging:
         _exit_now()
 

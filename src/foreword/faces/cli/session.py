@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import bar, printable
+from foreword.engine.report_table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import FORMATS, format_package
@@ -20,7 +20,7 @@ from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
-    from foreword.operations.workflows import WorkflowEntry
+    from foreword.operations.workflow_list import WorkflowEntry
     from foreword.session.session import Session
 
 MODULES = {
@@ -68,14 +68,14 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
       foreword session new demo
       foreword session new demo --system-prompt prompt.md
     """
-    from foreword.operations import conversations
+    from foreword.operations import conversation_operations
     from foreword.session.session import Session
     from foreword.session.workflow_state import WorkflowState
 
     prompt = None if system_prompt is None else read_text(system_prompt)
     with WorkflowState.open(db, name, root=root) as state:
         say_if_new(state)
-        if conversations.MAIN in conversations.names(state):
+        if conversation_operations.MAIN in conversation_operations.names(state):
             raise UsageError(
                 f"there is a session {name!r} already",
                 hint=f"`foreword session append {name}` adds to it",
@@ -99,7 +99,7 @@ def list_sessions(db: str | None, root: str) -> None:
       foreword session list
       foreword session list --db postgresql://me@localhost/agents
     """
-    from foreword.operations.workflows import sessions_by_age
+    from foreword.operations.workflow_list import sessions_by_age
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.table import bar, printable
+from foreword.engine.report_table import bar, printable
 from foreword.errors import BadBudget
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import json_option, store_options

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from foreword.engine.table import shorten_name
+from foreword.engine.report_table import shorten_name
 from foreword.errors import BadSource, UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import (
@@ -199,7 +199,7 @@ class _Transcript:
         meanwhile.
         """
         from foreword.formats import read_transcript
-        from foreword.operations.conversations import imported_marks
+        from foreword.operations.conversation_operations import imported_marks
 
         with self._open() as opened:
             known = imported_marks(session)
@@ -220,7 +220,7 @@ class _Transcript:
 
 def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int, int, Counter[str]]:
     """Add what is new; returns how many messages and tokens that is, and what was left out."""
-    from foreword.operations.conversations import history_tokens
+    from foreword.operations.conversation_operations import history_tokens
 
     skipped = Counter[str]()
     before = history_tokens(session)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from foreword.engine.table import bar, cut_to, printable
+from foreword.engine.report_table import bar, cut_to, printable
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import AT_LEAST_ONE, json_option, store_options
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from foreword.engine.table import printable
+from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import STDIN, answer_on, existing_workflow, read_text
@@ -71,7 +71,7 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
 
 
 def _variable_lines(variables: dict[str, object]) -> list[str]:
-    from foreword.plan.variables import variable_lines
+    from foreword.plan.variable_text import variable_lines
 
     return variable_lines(variables).split("\n") if variables else []
 
@@ -107,7 +107,7 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
     if node is not None and name not in (None, "all"):
         raise UsageError(f"give a name or --node, not both ({name!r} and {node!r})")
     from foreword.operations.fitted_values import WholeValue
-    from foreword.operations.variables import GET_WORKFLOW_VARIABLE
+    from foreword.operations.variable_operations import GET_WORKFLOW_VARIABLE
 
     given = {"name": name, "node": node}
     found = answer_on(GET_WORKFLOW_VARIABLE, workflow, given, db=db, root=root)
@@ -139,7 +139,7 @@ def set_variable(
       pass show gmail | foreword variable set demo gmail.password - --reason "new login"
       foreword variable set demo offset --reason "measured" -- -5
     """
-    from foreword.operations.variables import SET_VARIABLE
+    from foreword.operations.variable_operations import SET_VARIABLE
     from foreword.secrets.masking import mask
 
     text = value
@@ -175,7 +175,7 @@ def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> N
     Example:
       foreword variable clear demo node7.emails --reason "read again tomorrow"
     """
-    from foreword.operations.variables import CLEAR_VARIABLE
+    from foreword.operations.variable_operations import CLEAR_VARIABLE
 
     answer_on(CLEAR_VARIABLE, workflow, {"name": name, "reason": reason}, db=db, root=root)
     screen.say(f"cleared {name}")
@@ -192,7 +192,7 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     Example:
       foreword variable clear-all demo --reason "a new run"
     """
-    from foreword.operations.variables import CLEAR_ALL_VARIABLES
+    from foreword.operations.variable_operations import CLEAR_ALL_VARIABLES
 
     names = answer_on(CLEAR_ALL_VARIABLES, workflow, {"reason": reason}, db=db, root=root).cleared
     screen.say(f"cleared {len(names):,} {'variable' if len(names) == 1 else 'variables'}")

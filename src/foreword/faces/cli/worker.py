@@ -51,7 +51,7 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
     from foreword.sources.project_root import project_root
     from foreword.store.urls import place_of
     from foreword.work import runs
-    from foreword.work.workers import run_worker
+    from foreword.work.worker_process import run_worker
 
     folder = project_root(root or ".")
     if isinstance(place_of(db, folder), Path):

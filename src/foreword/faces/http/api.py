@@ -17,8 +17,8 @@ from foreword import __version__
 from foreword.errors import LONGEST_COMPARED, did_you_mean
 from foreword.faces.http import (
     describe,
-    director,
-    events,
+    director_endpoints,
+    event_stream,
     health,
     hooks,
     operation_routes,
@@ -27,7 +27,7 @@ from foreword.faces.http import (
 from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, function_endpoint, routes_of
 from foreword.faces.serving.problem_response import ProblemResponse
 
-MODULES = (operation_routes, sessions, director, events, hooks, health)
+MODULES = (operation_routes, sessions, director_endpoints, event_stream, hooks, health)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +67,8 @@ def show_description(request: ApiRequest[Nothing, None]) -> ApiDescription:
 def _endpoints() -> Iterator[Endpoint]:
     for module in MODULES:
         yield from module.ENDPOINTS
-    yield function_endpoint(show_root, method="GET", path="/v1")
-    yield function_endpoint(show_description, method="GET", path="/openapi.json")
+    yield function_endpoint(show_root, tag="api", method="GET", path="/v1")
+    yield function_endpoint(show_description, tag="api", method="GET", path="/openapi.json")
 
 
 ENDPOINTS = tuple(_endpoints())

@@ -23,10 +23,10 @@ from pydantic import Field
 
 from foreword.browser import Rules
 from foreword.director import Director, assets, browser_files
-from foreword.director.resources import DirectorResources
+from foreword.director.director_resources import DirectorResources
 from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import arguments_without_secrets
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.serving.problem_response import ProblemResponse

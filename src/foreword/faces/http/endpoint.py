@@ -118,7 +118,7 @@ class Endpoint:
 
 
 def function_endpoint(
-    run: Callable[[ApiRequest[Any, Any]], Any], *, method: str, path: str, **more: Any
+    run: Callable[[ApiRequest[Any, Any]], Any], *, tag: str, method: str, path: str, **more: Any
 ) -> Endpoint:
     """An address of the API that is no operation; its function says what it does and gives."""
     answer = get_type_hints(run, include_extras=True)["return"]
@@ -127,7 +127,7 @@ def function_endpoint(
     return Endpoint(
         method=method,
         path=path,
-        tag=run.__module__.rsplit(".", 1)[-1],
+        tag=tag,
         name=run.__name__,
         about=" ".join((run.__doc__ or "").split()),
         run=run,

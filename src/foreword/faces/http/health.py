@@ -76,6 +76,8 @@ def show_metrics(request: ApiRequest[Nothing, None]) -> Response:
 
 
 ENDPOINTS = (
-    function_endpoint(healthz, method="GET", path="/healthz", stream=_check_store),
-    function_endpoint(show_metrics, method="GET", path="/metrics", media="text/plain"),
+    function_endpoint(healthz, tag="health", method="GET", path="/healthz", stream=_check_store),
+    function_endpoint(
+        show_metrics, tag="health", method="GET", path="/metrics", media="text/plain"
+    ),
 )

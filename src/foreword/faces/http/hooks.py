@@ -17,7 +17,7 @@ from foreword.coding_agents.hook_events import event_of
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import ApiRequest, Nothing, function_endpoint
 from foreword.faces.http.request_parsing import RequestInput
-from foreword.operations.contexts import recipe_inside
+from foreword.operations.context_operations import recipe_inside
 from foreword.operations.operation import example
 
 MOST_TOKENS = 1_000_000  # of a tool's result: beyond any window, so nothing is shortened
@@ -70,6 +70,7 @@ def hook(request: ApiRequest[Nothing, HookBody]) -> HookAnswer:
 ENDPOINTS = (
     function_endpoint(
         hook,
+        tag="hooks",
         method="POST",
         path=server_file.PATH,
         body=HookBody,

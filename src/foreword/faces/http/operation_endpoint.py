@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from foreword.faces.http.endpoint import ApiRequest, Endpoint
 from foreword.faces.http.request_parsing import RequestInput, path_value
 from foreword.faces.serving.app_state import AppState
-from foreword.operations.conversations import MAIN
+from foreword.operations.conversation_operations import MAIN
 from foreword.operations.operation import (
     LONGEST_NAME,
     AnyOperation,

@@ -9,9 +9,9 @@ from pydantic import Field
 from foreword.faces.http.endpoint import ApiRequest, HttpAnswer, Nothing, function_endpoint
 from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.serving.problem_response import ProblemResponse
-from foreword.operations import conversations
+from foreword.operations import conversation_operations
 from foreword.operations.operation import NoInput, example
-from foreword.operations.sessions import SessionState, get_session
+from foreword.operations.session_operations import SessionState, get_session
 from foreword.session.workflow_state import LONGEST_NAME
 
 
@@ -30,7 +30,7 @@ def create_session(request: ApiRequest[Nothing, NewSession]) -> HttpAnswer[Sessi
     """Begin a session; where there is one of that name, nothing is changed."""
     name = request.body.name
     with request.app_state.store() as db:
-        if conversations.is_begun(db, name):
+        if conversation_operations.is_begun(db, name):
             raise ProblemResponse(
                 409,
                 "session_exists",
@@ -47,6 +47,7 @@ def create_session(request: ApiRequest[Nothing, NewSession]) -> HttpAnswer[Sessi
 ENDPOINTS = (
     function_endpoint(
         create_session,
+        tag="sessions",
         method="POST",
         path="/v1/sessions",
         body=NewSession,

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foreword.errors import UsageError
 from foreword.faces.http import memory
+from foreword.faces.http.http_server import BoundedServer, addresses, config_for, listen
 from foreword.faces.http.request_guard import RequestGuard
-from foreword.faces.http.server import BoundedServer, addresses, config_for, listen
 from foreword.faces.http.token import is_loopback
 from foreword.faces.mcp.stdio_transport import STOPS
 from foreword.faces.serving.app_state import AppState

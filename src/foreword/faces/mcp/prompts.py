@@ -14,7 +14,7 @@ from foreword.dataclass import dataclass
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import perform
-from foreword.operations.contexts import ASSEMBLE_CONTEXT
+from foreword.operations.context_operations import ASSEMBLE_CONTEXT
 from foreword.recipe import load as recipes
 from foreword.recipe.budget import whole_number
 

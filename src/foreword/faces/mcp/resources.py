@@ -21,9 +21,9 @@ from urllib.parse import quote, unquote
 from foreword.dataclass import dataclass
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
-from foreword.operations import reports, workflows
+from foreword.operations import report_operations, workflow_list
 from foreword.operations.fitted_values import encodable
-from foreword.operations.workflows import WorkflowEntry
+from foreword.operations.workflow_list import WorkflowEntry
 from foreword.recipe import load as recipes
 
 SCHEME = "foreword://"
@@ -102,8 +102,8 @@ def _everything(server_state: ServerState) -> Iterator[Resource]:
         mime=JSON,
     )
     with server_state.store_if_any() as db:
-        names = workflows.names_with_plans(db) if db else []
-        newest = reports.newest_reports(db, MOST_REPORTS) if db else []
+        names = workflow_list.names_with_plans(db) if db else []
+        newest = report_operations.newest_reports(db, MOST_REPORTS) if db else []
     for name in names:
         yield Resource(
             uri=f"{SCHEME}plan/{quote(name, safe='')}",
@@ -159,7 +159,7 @@ def _plan(server_state: ServerState, workflow: str, version: str = "") -> Conten
 
 def _workflows(server_state: ServerState) -> Content:
     with server_state.store_if_any() as db:
-        entries = workflows.sessions_by_age(db) if db else []
+        entries = workflow_list.sessions_by_age(db) if db else []
     return _json([_workflow_line(entry) for entry in entries])
 
 
@@ -178,7 +178,9 @@ def _report(server_state: ServerState, number: str) -> Content:
     with server_state.store_if_any() as db:
         if db is None:
             raise UnknownName("report", number[:20], ())
-        stored = reports.existing_report(db, _number(number, "report"), suggestions=MOST_REPORTS)
+        stored = report_operations.existing_report(
+            db, _number(number, "report"), suggestions=MOST_REPORTS
+        )
     return _json({"number": stored.number, "created": stored.created, **stored.report})
 
 

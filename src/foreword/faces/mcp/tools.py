@@ -2,7 +2,7 @@
 
 Their definitions are in every conversation of an agent that has them, so they are short: a test
 holds them under 2,000 tokens. What a tool takes, gives and does is the operation's; errors become
-results in `server`.
+results in `mcp_server`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from typing import Any, Literal
 from foreword.dataclass import dataclass
 from foreword.errors import BadRequest, UnknownName
 from foreword.faces.mcp.server_state import ServerState
-from foreword.operations import checkpoints, contexts, conversations, plans, variables, workflows
+from foreword.operations import (
+    checkpoint_operations,
+    context_operations,
+    conversation_operations,
+    plan_operations,
+    variable_operations,
+    workflow_list,
+)
 from foreword.operations.fitted_values import ANSWER_TOKENS
 from foreword.operations.operation import (
     Access,
@@ -184,14 +191,14 @@ def _tool(
 def _get_current_plan(server_state: ServerState, arguments: Arguments) -> Answer:
     """The plan that was asked for; who names no workflow is told which there are, and may find
     none yet."""
-    plan = _tool(plans.GET_CURRENT_PLAN, budget=ANSWER_TOKENS)
+    plan = _tool(plan_operations.GET_CURRENT_PLAN, budget=ANSWER_TOKENS)
     if arguments.get(WORKFLOW):
         return plan.run(server_state, arguments)
     known: Sequence[str]
     try:
         answer = plan.run(server_state, arguments)
         with server_state.store() as db:
-            known = workflows.names(db)
+            known = workflow_list.names(db)
     except UnknownName as unknown:
         if unknown.kind != WORKFLOW:
             raise
@@ -204,23 +211,25 @@ def _assemble_context(server_state: ServerState, arguments: Arguments) -> Answer
     is_question = arguments.get("about") is not None
     if not is_question:
         arguments.pop("about", None)
-    operation = contexts.WHY if is_question else contexts.ASSEMBLE_CONTEXT
+    operation = context_operations.WHY if is_question else context_operations.ASSEMBLE_CONTEXT
     return perform(server_state, operation, arguments)
 
 
 def _recall(server_state: ServerState, arguments: Arguments) -> Answer:
     """The original behind a handle, or what was said about a question."""
     is_question = arguments.get("question") is not None and arguments.get("handle") is None
-    operation = conversations.RECALL_MESSAGES if is_question else contexts.RECALL
+    operation = (
+        conversation_operations.RECALL_MESSAGES if is_question else context_operations.RECALL
+    )
     given = {name: value for name, value in arguments.items() if value is not None}
     return perform(server_state, operation, given)
 
 
 CHECKPOINT_ACTIONS: dict[str, AnyOperation] = {
-    "list": checkpoints.LIST_CHECKPOINTS,
-    "show": checkpoints.SHOW_CHECKPOINT,
-    "resume": checkpoints.RESUME_CHECKPOINT,
-    "write": checkpoints.WRITE_CHECKPOINT,
+    "list": checkpoint_operations.LIST_CHECKPOINTS,
+    "show": checkpoint_operations.SHOW_CHECKPOINT,
+    "resume": checkpoint_operations.RESUME_CHECKPOINT,
+    "write": checkpoint_operations.WRITE_CHECKPOINT,
 }
 
 
@@ -233,32 +242,37 @@ def _checkpoint(server_state: ServerState, arguments: Arguments) -> Answer:
 
 
 _TOOLS = (
-    _tool(plans.UPDATE_PLAN),
+    _tool(plan_operations.UPDATE_PLAN),
     McpTool(
-        name=plans.GET_CURRENT_PLAN.name,
-        about=f"{plans.GET_CURRENT_PLAN.about} Without workflow, also the names of all workflows.",
+        name=plan_operations.GET_CURRENT_PLAN.name,
+        about=f"{plan_operations.GET_CURRENT_PLAN.about}"
+        " Without workflow, also the names of all workflows.",
         run=_get_current_plan,
-        operations=(plans.GET_CURRENT_PLAN,),
+        operations=(plan_operations.GET_CURRENT_PLAN,),
         access="reads",
         takes=WorkflowName,
         gives={"workflows": {"type": "array"}},
     ),
-    _tool(variables.GET_WORKFLOW_VARIABLE, budget=ANSWER_TOKENS),
-    _tool(variables.SET_VARIABLE),
-    _tool(variables.CLEAR_VARIABLE),
-    _tool(variables.CLEAR_ALL_VARIABLES),
-    _tool(conversations.APPEND_MESSAGE, needs=("message",), hides=("messages", "kind", "count")),
+    _tool(variable_operations.GET_WORKFLOW_VARIABLE, budget=ANSWER_TOKENS),
+    _tool(variable_operations.SET_VARIABLE),
+    _tool(variable_operations.CLEAR_VARIABLE),
+    _tool(variable_operations.CLEAR_ALL_VARIABLES),
     _tool(
-        conversations.SESSION_CONTEXT,
+        conversation_operations.APPEND_MESSAGE,
+        needs=("message",),
+        hides=("messages", "kind", "count"),
+    ),
+    _tool(
+        conversation_operations.SESSION_CONTEXT,
         budget=CONTEXT_TOKENS,
         hides=("form", "messages", "report", "save", "browser"),
     ),
     McpTool(
-        name=contexts.ASSEMBLE_CONTEXT.name,
-        about=f"{contexts.ASSEMBLE_CONTEXT.about} With about (tag, path or handle): whether it is"
-        " in, and why.",
+        name=context_operations.ASSEMBLE_CONTEXT.name,
+        about=f"{context_operations.ASSEMBLE_CONTEXT.about}"
+        " With about (tag, path or handle): whether it is in, and why.",
         run=_assemble_context,
-        operations=(contexts.WHY, contexts.ASSEMBLE_CONTEXT),
+        operations=(context_operations.WHY, context_operations.ASSEMBLE_CONTEXT),
         access="reads",
         hides=frozenset(
             (
@@ -273,16 +287,16 @@ _TOOLS = (
         ),
     ),
     McpTool(
-        name=contexts.RECALL.name,
-        about=f"{contexts.RECALL.about} Or, with a question in place of handle, what was said about"
-        " it in the workflow's conversation.",
+        name=context_operations.RECALL.name,
+        about=f"{context_operations.RECALL.about} Or, with a question in place of handle,"
+        " what was said about it in the workflow's conversation.",
         run=_recall,
-        operations=(conversations.RECALL_MESSAGES, contexts.RECALL),
+        operations=(conversation_operations.RECALL_MESSAGES, context_operations.RECALL),
         access="reads",
         takes=WorkflowName,
         needs=(),
     ),
-    _tool(contexts.LOOKUP, hides=("recipe", "counter")),
+    _tool(context_operations.LOOKUP, hides=("recipe", "counter")),
     McpTool(
         name="checkpoint",
         about="Where tasks stand: list, show, resume (what is needed to go on), write; a decision"

@@ -23,9 +23,9 @@ from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.serving.change_poller import ChangePoller
 from foreword.faces.serving.metrics import Metrics
 from foreword.faces.serving.threads import Threads
-from foreword.operations import changes, conversations, workflows
-from foreword.operations.changes import Vector
-from foreword.operations.conversations import MAIN
+from foreword.operations import change_vector, conversation_operations, workflow_list
+from foreword.operations.change_vector import Vector
+from foreword.operations.conversation_operations import MAIN
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState, checked_name
 from foreword.store.database import Database
@@ -149,7 +149,7 @@ class AppState:
     def state(self, workflow: str) -> Iterator[WorkflowState]:
         """A workflow's plan, variables and nodes, to be read: nothing is made."""
         with self.store() as db:
-            yield workflows.existing_state(db, checked_name(workflow, "workflow"))
+            yield workflow_list.existing_state(db, checked_name(workflow, "workflow"))
 
     @contextmanager
     def session(
@@ -165,7 +165,7 @@ class AppState:
                 yield found
             except ForewordError:
                 if found.is_new:  # what was refused leaves nothing behind
-                    workflows.drop_if_empty(found)
+                    workflow_list.drop_if_empty(found)
                 raise
             found.is_new = False
 
@@ -186,14 +186,16 @@ class AppState:
     def _check_conversation(self, workflow: str, conversation: str) -> None:
         """An error where there is no such conversation: asking for one must not make it."""
         with self.store() as db:
-            conversations.check_exists(workflows.existing_state(db, workflow), conversation)
+            conversation_operations.check_exists(
+                workflow_list.existing_state(db, workflow), conversation
+            )
 
     async def _look(self, names: list[str] | None) -> dict[str, Vector]:
         return await self.call(self._vectors, names, lane="looking")
 
     def _vectors(self, names: list[str] | None) -> dict[str, Vector]:
         with self.store() as db:
-            return changes.vectors(db, names)
+            return change_vector.vectors(db, names)
 
     def notice_change(self) -> None:
         """Something may have been changed by this process: those who listen are told at once."""

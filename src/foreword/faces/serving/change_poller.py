@@ -17,8 +17,8 @@ from time import monotonic
 
 from foreword.errors import ForewordError
 from foreword.faces.serving.problem_response import ProblemResponse
-from foreword.operations import changes
-from foreword.operations.changes import ChangeEvent, Vector
+from foreword.operations import change_vector
+from foreword.operations.change_vector import ChangeEvent, Vector
 
 # Between two looks: a change by another process is seen within it, and a page that is watched
 # feels live. At half the store is asked twice as often for nothing; at double it is noticed.
@@ -104,15 +104,15 @@ class ChangePoller:
                 if not await self._wait_for_change(workflow):
                     yield None
                 continue
-            for event in changes.events_between(workflow, seen, now):
+            for event in change_vector.events_between(workflow, seen, now):
                 yield event
             seen = now
 
     async def _events_of_all(
         self, seen: Vectors, last: Vector | None
     ) -> AsyncIterator[ChangeEvent | None]:
-        if last is not None and last != changes.sum_of(seen.values()):
-            at = changes.sum_of(self._known.values())
+        if last is not None and last != change_vector.sum_of(seen.values()):
+            at = change_vector.sum_of(self._known.values())
             yield ChangeEvent("workflow", {"workflow": None, "kind": "workflow"}, at)
         while not self.stopped:
             now = self._known
@@ -171,7 +171,7 @@ class ChangePoller:
         news = dict[str, Vector]()
         for name, vector in now.items():
             known = self._known.get(name)
-            newest = vector if known is None else changes.newest_of(known, vector)
+            newest = vector if known is None else change_vector.newest_of(known, vector)
             if newest != known:
                 news[name] = newest
         if news:
@@ -194,7 +194,7 @@ class ChangePoller:
 
 def _events_of_all_between(seen: Vectors, now: Vectors) -> list[ChangeEvent]:
     """What happened to all workflows from one moment to another; those that are new come first."""
-    at = changes.sum_of(now.values())
+    at = change_vector.sum_of(now.values())
     events = list[ChangeEvent]()
     for name in now:
         if name not in seen:
@@ -203,6 +203,6 @@ def _events_of_all_between(seen: Vectors, now: Vectors) -> list[ChangeEvent]:
         before = seen.get(name, Vector())
         if before == vector:
             continue
-        for event in changes.events_between(name, before, vector):
+        for event in change_vector.events_between(name, before, vector):
             events.append(ChangeEvent(event.kind, event.data, at))
     return events

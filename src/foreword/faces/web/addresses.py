@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from foreword.operations.conversations import MAIN
+from foreword.operations.conversation_operations import MAIN
 
 
 def piece(name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from foreword.operations.conversations import Compression
+from foreword.operations.conversation_operations import Compression
 from foreword.session.limits import Limits
 
 HEADROOM = 1.12  # of the height above what is drawn, so that no line touches the frame

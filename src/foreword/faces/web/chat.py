@@ -13,17 +13,17 @@ from typing import Any
 
 from starlette.responses import Response
 
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.director.turn_lock import is_turn_open
 from foreword.errors import UnknownName
-from foreword.faces.http.director import workflow_name
+from foreword.faces.http.director_endpoints import workflow_name
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.web import addresses, header, tool_form, transcript
 from foreword.faces.web.rendering import page
 from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.operations import conversations, plans
-from foreword.operations.conversations import MAIN
+from foreword.operations import conversation_operations, plan_operations
+from foreword.operations.conversation_operations import MAIN
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide, mask
 from foreword.session.session import Session, StateOverview
@@ -69,7 +69,7 @@ def message(request: ViewRequest) -> Response:
     """All of one message, in pages."""
     seq = request.path_param("seq")
     with request.session() as session:
-        stored = conversations.existing_message(session, seq)
+        stored = conversation_operations.existing_message(session, seq)
         text = session.secrets().text(transcript.words_of(stored.message))
         address = addresses.session(
             request.workflow, f"chat/message/{seq}", conversation=session.conversation.name
@@ -174,7 +174,7 @@ def _beside(session: Session, state: StateOverview) -> dict[str, Any]:
     plan = hide(state.plan) if state.plan else None
     return {
         "plan": plan,
-        "progress": plans.progress(plan) if isinstance(plan, dict) else None,
+        "progress": plan_operations.progress(plan) if isinstance(plan, dict) else None,
         "now": _task_in_progress(plan) if isinstance(plan, dict) else "",
         "size": state.size_tokens,
         "is_due": state.is_compression_due,

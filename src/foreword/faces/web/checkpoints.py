@@ -10,7 +10,7 @@ from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.store.database import Database
 from foreword.work.checkpoint import as_text
-from foreword.work.checkpoints import CheckpointEntry, checkpoint_entries, read
+from foreword.work.task_checkpoints import CheckpointEntry, checkpoint_entries, read
 
 
 def show(request: ViewRequest) -> Response:

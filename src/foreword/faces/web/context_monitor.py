@@ -13,7 +13,7 @@ from foreword.faces.web.chart import growth
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.operations.conversations import hide_secrets, newest_compression
+from foreword.operations.conversation_operations import hide_secrets, newest_compression
 from foreword.session.cache_reuse import FIRST
 from foreword.session.session import Session
 

@@ -17,12 +17,12 @@ from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
 from foreword.engine.report import Report, Row
 from foreword.errors import EssentialsTooLarge, UnknownHandle, UsageError
-from foreword.faces.web import addresses, header, reports
+from foreword.faces.web import addresses, header, report_views
 from foreword.faces.web.rendering import page
 from foreword.faces.web.text_pages import TablePage, page_of_text
 from foreword.faces.web.view_request import ViewRequest
-from foreword.operations import conversations, originals
-from foreword.operations.originals import MessageStretch
+from foreword.operations import conversation_operations, original_pages
+from foreword.operations.original_pages import MessageStretch
 from foreword.section import STANDS_BY, Choice
 from foreword.session.session import Session
 
@@ -112,11 +112,11 @@ def original(request: ViewRequest) -> Response:
 def compare(request: ViewRequest) -> Response:
     """Two calls of this session side by side: without a choice, the last two."""
     with request.session() as session:
-        calls = conversations.calls(session, CALLS)
+        calls = conversation_operations.calls(session, CALLS)
         last_two = [call["report"] for call in calls[:2]]
         old = request.number("old", last_two[-1] if last_two else 0)
         new = request.number("new", last_two[0] if last_two else 0)
-        compared = reports.compare_reports(session.db, old, new) if calls else None
+        compared = report_views.compare_reports(session.db, old, new) if calls else None
         return page(
             "compare.html",
             **_values(request, session, "monitor"),
@@ -206,7 +206,7 @@ def _forms_by_tag(report: Report) -> dict[str, tuple[str, int]]:
 def _original(session: Session, handle: str, place: int) -> TablePage:
     """Of a stretch of messages no more is read than the page; what this very call cut is not in
     the store yet."""
-    found = originals.find_original(session, handle)
+    found = original_pages.find_original(session, handle)
     if isinstance(found, MessageStretch):
         pages = found.pages(MESSAGES)
         place = min(max(1, place), pages)

@@ -15,8 +15,8 @@ from foreword.faces.web import addresses, node_form
 from foreword.faces.web.chat import stored_workflow, test
 from foreword.faces.web.node_form import NodeField
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.operations import nodes
-from foreword.operations.nodes import NodeEntry
+from foreword.operations import node_operations
+from foreword.operations.node_operations import NodeEntry
 from foreword.plan.node import TYPES
 from foreword.plan.node_tree import START, TOP, Tree
 from foreword.session.workflow_state import WorkflowState
@@ -78,7 +78,7 @@ def save(request: ViewRequest) -> Response | NodeEdit:
     description = request.text("description").strip()
     try:
         with request.state() as state:
-            entries = nodes.node_entries(state)
+            entries = node_operations.node_entries(state)
         tool, arguments = _change(request, kind, node, description, entries)
         outcome = _call(request, tool, arguments)
     except UsageError as error:
@@ -155,7 +155,7 @@ def change(request: ViewRequest, tool: str, arguments: dict[str, Any]) -> Respon
 
 def _place_beside(state: WorkflowState, node: str, *, up: bool) -> dict[str, str] | None:
     """Where a node goes that changes places with its neighbour; nothing where it has none."""
-    tree = Tree(nodes.stored_nodes(state))
+    tree = Tree(node_operations.stored_nodes(state))
     name = str(tree.get(node)["id"])
     around = tree.ancestors(name)
     parent = str(around[-1]["id"]) if around else ""

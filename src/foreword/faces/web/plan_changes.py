@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.message import ToolCall, ToolResult
-from foreword.operations.conversations import StoredMessage
+from foreword.operations.conversation_operations import StoredMessage
 from foreword.plan import plan as planning
 from foreword.secrets.known_values import KnownValues
 

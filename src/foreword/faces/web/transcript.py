@@ -11,7 +11,7 @@ from typing import Any
 from foreword.director.by_hand import PROSE, is_call_by_hand, is_prose
 from foreword.faces.web.plan_changes import PlanChange, PlanChangeTexts
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
-from foreword.operations.conversations import StoredMessage, messages_before
+from foreword.operations.conversation_operations import StoredMessage, messages_before
 from foreword.secrets.known_values import KnownValues
 from foreword.session.session import Session
 from foreword.store.database import LARGEST_NUMBER

@@ -8,7 +8,7 @@ from foreword.errors import UsageError
 from foreword.faces.web import addresses, header
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.plan.variables import display
+from foreword.plan.variable_text import display
 from foreword.secrets.masking import HIDDEN, mask
 
 TRAIL = 200  # changes on the page, the newest: it is read as a whole

@@ -18,8 +18,8 @@ from foreword.faces.serving.app_state import AppState, Lane
 from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.faces.web.addresses import decode_name
 from foreword.faces.web.rendering import page
-from foreword.operations import conversations, workflows
-from foreword.operations.conversations import MAIN
+from foreword.operations import conversation_operations, workflow_list
+from foreword.operations.conversation_operations import MAIN
 from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
@@ -68,7 +68,7 @@ class ViewRequest:
     def session(self) -> Iterator[Session]:
         """The session of the path, in the conversation that was asked for; looking makes none."""
         with self.app_state.store() as db:
-            known = conversations.names_in(db, self.workflow)
+            known = conversation_operations.names_in(db, self.workflow)
         self.conversations[:] = known
         default = MAIN if MAIN in known or not known else known[0]
         wanted = self.text("conversation") or default
@@ -79,7 +79,7 @@ class ViewRequest:
     def state(self) -> Iterator[WorkflowState]:
         """The workflow of the path: its plan and its variables."""
         with self.app_state.store() as db:
-            yield workflows.existing_state(db, self.workflow)
+            yield workflow_list.existing_state(db, self.workflow)
 
 
 View = Callable[[ViewRequest], Response]

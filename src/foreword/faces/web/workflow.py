@@ -18,8 +18,8 @@ from foreword.faces.web.node_editing import NodeEdit
 from foreword.faces.web.rendering import page
 from foreword.faces.web.transcript import pretty
 from foreword.faces.web.view_request import ViewRequest
-from foreword.operations import nodes
-from foreword.operations.nodes import NodeEntry, NodeRun, Result
+from foreword.operations import node_operations
+from foreword.operations.node_operations import NodeEntry, NodeRun, Result
 from foreword.plan.node import TYPES
 
 STATUSES = {
@@ -108,7 +108,7 @@ def file(request: ViewRequest) -> Response:
 def repair(request: ViewRequest) -> Response:
     """Make the selector that was used in place of another the node's own."""
     with request.state() as state:
-        entry = node_editing.find_entry(nodes.node_entries(state), request.text("node"))
+        entry = node_editing.find_entry(node_operations.node_entries(state), request.text("node"))
     last = _last_output(entry)
     if last is None or not last.instead:
         raise UsageError(f"there is nothing to repair at {entry.id}")
@@ -125,10 +125,10 @@ def save(request: ViewRequest) -> Response:
 def _page(request: ViewRequest, edit: NodeEdit | None, http_status: int = 200) -> Response:
     status = director_status(request)  # first: what is over has written all it has to write
     with request.state() as state:
-        entries = nodes.node_entries(state)
+        entries = node_operations.node_entries(state)
         edit = edit or node_editing.edit_of(request, entries)
         open_run = runner.unfinished_run(state)
-        runs = nodes.runs(state)[:MOST_RUNS]
+        runs = node_operations.runs(state)[:MOST_RUNS]
         unclear = runner.unclear_step_of(state, open_run) if open_run else None
         return page(
             "workflow.html",

@@ -1,7 +1,10 @@
 """Long conversations made short: what stands in for messages that no longer fit, and whether a
 summary says only what they say."""
 
-from foreword.session.summary.check import (
+from foreword.session.summary.claims import Claim
+from foreword.session.summary.compress import compress
+from foreword.session.summary.plan_status import mark_finished_tasks
+from foreword.session.summary.summary_check import (
     Evidence,
     SummaryCheck,
     check,
@@ -10,9 +13,6 @@ from foreword.session.summary.check import (
     mark_unproven,
     strike_unproven,
 )
-from foreword.session.summary.claims import Claim
-from foreword.session.summary.compress import compress
-from foreword.session.summary.plan_status import mark_finished_tasks
 from foreword.session.summary.summary_text import Summary
 
 __all__ = [

@@ -1,8 +1,8 @@
 """What a summary claims that can be looked up: paths, names, numbers, commands, quotes, words of
 the user.
 
-Only finds them, each with its line; whether they are true is `check`'s business. What stands in a
-code block is looked at for names alone: nobody quotes or counts there.
+Only finds them, each with its line; whether they are true is `summary_check`'s business. What
+stands in a code block is looked at for names alone: nobody quotes or counts there.
 """
 
 from __future__ import annotations

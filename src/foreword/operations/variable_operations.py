@@ -19,7 +19,7 @@ from foreword.operations.operation import (
     example,
 )
 from foreword.operations.paging import MOST_LISTED, Listing
-from foreword.plan.variables import display
+from foreword.plan.variable_text import display
 from foreword.recipe.budget import whole_number
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.variables import VariableChange

@@ -15,11 +15,11 @@ from math import log
 
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
+from foreword.repository.code_terms import IN_FILE_NAME, IN_FOLDER
 from foreword.repository.index import IndexedFile, RepositoryIndex
 from foreword.repository.module_names import ModuleNames
 from foreword.repository.regions import Region
 from foreword.repository.task_words import Frame, TaskWords
-from foreword.repository.terms import IN_FILE_NAME, IN_FOLDER
 
 # Files whose regions are ranked: what is known of one is read in half a millisecond.
 REGION_FILES = 60

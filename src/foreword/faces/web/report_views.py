@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
-from foreword.operations import reports
-from foreword.operations.reports import ReportComparison, ReportEntry, ReportPageInput
+from foreword.operations import report_operations
+from foreword.operations.report_operations import ReportComparison, ReportEntry, ReportPageInput
 from foreword.session.limits import Limits, limits_for
 from foreword.store.database import LARGEST_NUMBER, Database
 
@@ -22,7 +22,7 @@ def show_all(request: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
     before = request.number("before", LARGEST_NUMBER)
     with request.app_state.store() as db:
-        found = reports.list_reports(db, ReportPageInput(cursor=before, limit=PAGE))
+        found = report_operations.list_reports(db, ReportPageInput(cursor=before, limit=PAGE))
     limits = limits_for(request.app_state.settings.window)
     rows = [(entry, denominator(entry, limits)) for entry in found.items]
     return page("reports.html", title="Reports", rows=rows, older=found.next)
@@ -38,11 +38,11 @@ def show(request: ViewRequest) -> Response:
     """One report."""
     number = request.path_param("number")
     with request.app_state.store() as db:
-        stored = reports.existing_report(db, number, suggestions=SUGGESTIONS)
-        before = reports.find_report(db, number - 1) if number > 1 else None
+        stored = report_operations.existing_report(db, number, suggestions=SUGGESTIONS)
+        before = report_operations.find_report(db, number - 1) if number > 1 else None
     sections = [row for row in stored.report.get("sections", ()) if isinstance(row, dict)]
     largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
-    made_for = reports.request_of(stored.report)
+    made_for = report_operations.request_of(stored.report)
     return page(
         "report.html",
         title=f"Report {number}",
@@ -64,7 +64,7 @@ def _whole(report: Mapping[str, Any], *, is_session: bool) -> int:
 def compare(request: ViewRequest) -> Response:
     """Two reports, by their numbers; without a choice, the last two."""
     with request.app_state.store() as db:
-        newest = [report.number for report in reports.newest_reports(db, 2)]
+        newest = [report.number for report in report_operations.newest_reports(db, 2)]
         old = request.number("old", newest[-1] if newest else 0)
         new = request.number("new", newest[0] if newest else 0)
         compared = compare_reports(db, old, new) if newest else None
@@ -82,6 +82,6 @@ def compare(request: ViewRequest) -> Response:
 
 def compare_reports(db: Database, old: int, new: int) -> ReportComparison:
     """What two reports have more or less of, by their numbers."""
-    before = reports.existing_report(db, old, suggestions=SUGGESTIONS)
-    after = reports.existing_report(db, new, suggestions=SUGGESTIONS)
-    return reports.compare(before, after)
+    before = report_operations.existing_report(db, old, suggestions=SUGGESTIONS)
+    after = report_operations.existing_report(db, new, suggestions=SUGGESTIONS)
+    return report_operations.compare(before, after)

@@ -16,8 +16,8 @@ from foreword.agent_sessions.machine import SessionPlace
 from foreword.agent_sessions.reader import BrokenFile
 from foreword.dataclass import dataclass
 from foreword.message import Message, Text
-from foreword.search.conversations import TOOL_SHARE
-from foreword.search.entries import Description, EntryPlace, EntryStretch
+from foreword.search.conversation_search import TOOL_SHARE
+from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
 from foreword.store import search_index
 from foreword.store.database import Database

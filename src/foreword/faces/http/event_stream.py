@@ -20,12 +20,13 @@ from foreword.faces.http.endpoint import SESSION, ApiRequest, Nothing, function_
 from foreword.faces.serving.app_state import AppState
 from foreword.faces.serving.change_poller import ANY
 from foreword.faces.serving.problem_response import ProblemResponse
-from foreword.operations import workflows
-from foreword.operations.changes import KINDS, ChangeEvent, Vector, parse_vector
+from foreword.operations import workflow_list
+from foreword.operations.change_vector import KINDS, ChangeEvent, Vector, parse_vector
 from foreword.store.database import to_json
 
 MEDIA = "text/event-stream"
-# Of one process: under the connections that `server` takes, so that requests still come through.
+# Of one process: under the connections that `http_server` takes, so that requests still come
+# through.
 MOST_LISTENERS = 1_500
 RETRY_MILLISECONDS = 1_000  # after which a browser whose stream broke connects again
 BEGIN = f"retry: {RETRY_MILLISECONDS}\n: listening\n\n".encode()
@@ -70,7 +71,7 @@ async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> 
 
 def _check_exists(app_state: AppState, workflow: str) -> None:
     with app_state.store() as db:
-        workflows.stored_name(db, workflow)
+        workflow_list.stored_name(db, workflow)
 
 
 async def _stream_bytes(events: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[bytes]:
@@ -104,6 +105,7 @@ _TAKES = {
 ENDPOINTS = (
     function_endpoint(
         listen_to_all,
+        tag="events",
         method="GET",
         path="/v1/events",
         takes=_TAKES,
@@ -112,6 +114,7 @@ ENDPOINTS = (
     ),
     function_endpoint(
         listen,
+        tag="events",
         method="GET",
         path=f"{SESSION}/events",
         takes=_TAKES,

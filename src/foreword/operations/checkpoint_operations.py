@@ -1,6 +1,6 @@
 """Checkpoints of tasks: list them, show one, what a model needs to go on from it, write one.
 
-Reading and comparing them is `work.checkpoints`' business.
+Reading and comparing them is `work.task_checkpoints`' business.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from foreword.operations.operation import (
     example,
 )
 from foreword.plan.validation import Shape, Text
-from foreword.work import checkpoints
+from foreword.work import task_checkpoints
 from foreword.work.checkpoint import KNOWN, Checkpoint, as_data, as_text, without_secrets
 
 # fields of a checkpoint that are set where it is written, and by its own arguments
@@ -123,7 +123,7 @@ def list_checkpoints(project: Project, given: CheckpointTask) -> CheckpointList:
     used says why."""
     listed = []
     warnings: list[str] = []
-    for entry in checkpoints.checkpoint_entries(project.root, project.db, given.task):
+    for entry in task_checkpoints.checkpoint_entries(project.root, project.db, given.task):
         line = CheckpointLine(
             task=entry.task,
             phase=entry.phase,
@@ -165,15 +165,15 @@ def write_checkpoint(project: Project, given: CheckpointWriting) -> CheckpointPl
     known = {name: fields[name] for name in taken if name in fields}
     extra = {name: value for name, value in fields.items() if name not in KNOWN}
     checkpoint = Checkpoint(task=given.task, phase=given.phase, **known, extra=extra)
-    path = checkpoints.write(project.root, project.db, checkpoint)
+    path = task_checkpoints.write(project.root, project.db, checkpoint)
     return CheckpointPlace(written=path.relative_to(project.root).as_posix())
 
 
-def _restore(project: Project, given: CheckpointChoice) -> checkpoints.RestoredCheckpoint:
+def _restore(project: Project, given: CheckpointChoice) -> task_checkpoints.RestoredCheckpoint:
     """The checkpoint of a phase, or the newest of the task."""
     if given.phase is None:
-        return checkpoints.newest(project.root, project.db, given.task)
-    return checkpoints.read(project.root, project.db, given.task, given.phase)
+        return task_checkpoints.newest(project.root, project.db, given.task)
+    return task_checkpoints.read(project.root, project.db, given.task, given.phase)
 
 
 LIST_CHECKPOINTS = Operation(run=list_checkpoints, scope="project")

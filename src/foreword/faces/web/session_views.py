@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from foreword.faces.web import addresses
-from foreword.faces.web import reports as reports_view
+from foreword.faces.web import report_views as reports_view
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.operations import reports, workflows
-from foreword.operations.reports import NewestCall, ReportEntry
-from foreword.operations.workflows import WorkflowEntry
+from foreword.operations import report_operations, workflow_list
+from foreword.operations.report_operations import NewestCall, ReportEntry
+from foreword.operations.workflow_list import WorkflowEntry
 from foreword.session.limits import Limits, limits_for
 
 # rows of the list, which is loaded again with every change; others are found by name
@@ -46,10 +46,10 @@ def show(request: ViewRequest) -> Response:
     """Every session, the last changed first; `q` is part of a name."""
     wanted = request.text("q").strip()
     with request.app_state.store() as db:
-        every = workflows.sessions_by_change(db)
+        every = workflow_list.sessions_by_change(db)
         place = db.name
-        last = reports.newest_call(db)
-    found = [entry for entry in every if workflows.name_contains(entry, wanted)]
+        last = report_operations.newest_call(db)
+    found = [entry for entry in every if workflow_list.name_contains(entry, wanted)]
     limits = limits_for(request.app_state.settings.window)
     rows = [(entry, state_of(entry, limits)) for entry in found[:MOST_SHOWN]]
     return page(

@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from foreword.director.tools import TOOLS
+from foreword.director.tool_table import TOOLS
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.http.directors import BlockedLine
 from foreword.faces.http.endpoint import (
@@ -22,11 +22,11 @@ from foreword.faces.http.endpoint import (
     function_endpoint,
     json_of,
 )
-from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
+from foreword.faces.http.event_stream import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.serving.app_state import AppState
 from foreword.faces.serving.problem_response import ProblemResponse
-from foreword.operations import workflows
+from foreword.operations import workflow_list
 from foreword.operations.fitted_values import IfAny
 from foreword.operations.operation import example
 from foreword.operations.paging import Listing
@@ -283,16 +283,17 @@ def _existing(request: ApiRequest[Any, Any]) -> str:
 def workflow_name(app_state: AppState, workflow: str) -> str:
     """The name of a workflow as it is kept; an error where there is none."""
     with app_state.store() as db:
-        return workflows.stored_name(db, workflow)
+        return workflow_list.stored_name(db, workflow)
 
 
 _TAKES = {"last-event-id": "The id of the last event that was seen: what came after it is sent."}
 _BUSY = (409,)
 ENDPOINTS = (
-    function_endpoint(list_tools, method="GET", path="/v1/director/tools"),
-    function_endpoint(show_director, method="GET", path=f"{SESSION}/director"),
+    function_endpoint(list_tools, tag="director", method="GET", path="/v1/director/tools"),
+    function_endpoint(show_director, tag="director", method="GET", path=f"{SESSION}/director"),
     function_endpoint(
         say,
+        tag="director",
         method="POST",
         path=f"{SESSION}/director/say",
         body=SayBody,
@@ -301,14 +302,16 @@ ENDPOINTS = (
     ),
     function_endpoint(
         go_on,
+        tag="director",
         method="POST",
         path=f"{SESSION}/director/go-on",
         status=202,
         problems=_BUSY,
     ),
-    function_endpoint(stop, method="POST", path=f"{SESSION}/director/stop"),
+    function_endpoint(stop, tag="director", method="POST", path=f"{SESSION}/director/stop"),
     function_endpoint(
         call,
+        tag="director",
         method="POST",
         path=f"{SESSION}/director/tools/{{tool}}",
         body=Arguments,
@@ -317,6 +320,7 @@ ENDPOINTS = (
     ),
     function_endpoint(
         listen,
+        tag="director",
         method="GET",
         path=f"{SESSION}/director/events",
         takes=_TAKES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from foreword.testing.openai_chat import failure as failure
+from foreword.testing.openai_chat_wire import failure as failure
 from foreword.testing.replies import ReplyContent
 
 END = ""

@@ -2,7 +2,7 @@
 which address.
 
 Waiting is done on an event, so that closing ends every page that is slow or hangs. The pages are in
-`pages` and `trouble`.
+`site_pages` and `trouble`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from threading import Event, Thread
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from foreword.demos.site import pages, trouble
+from foreword.demos.site import site_pages, trouble
 
 # Of a page that is slow or hangs: longer than any browser in a test waits for a page.
 LONGEST_WAIT_SECONDS = 60.0
@@ -81,7 +81,7 @@ def answer(state: Site, request: SiteRequest) -> SiteResponse:
     if request.session not in state.sessions:
         return _redirect(f"/login?next={request.path}")
     if request.path.startswith("/letter/"):
-        letter = pages.letter(request.path.removeprefix("/letter/"))
+        letter = site_pages.letter(request.path.removeprefix("/letter/"))
         return SiteResponse(letter) if letter else _missing()
     page = _SIGNED_IN.get(request.path)
     return page(state, request) if page else _missing()
@@ -92,7 +92,7 @@ def _redirect(address: str, *headers: tuple[str, str]) -> SiteResponse:
 
 
 def _missing() -> SiteResponse:
-    return SiteResponse(pages.page("Not found", "<p>There is no such page.</p>"), 404)
+    return SiteResponse(site_pages.page("Not found", "<p>There is no such page.</p>"), 404)
 
 
 def _login(state: Site, request: SiteRequest) -> SiteResponse:
@@ -100,9 +100,12 @@ def _login(state: Site, request: SiteRequest) -> SiteResponse:
     if not onward.startswith("/") or onward.startswith("//"):
         onward = "/dashboard"
     if not request.posted:
-        return SiteResponse(pages.login(onward))
-    if (request.values.get("name"), request.values.get("password")) != (pages.NAME, pages.PASSWORD):
-        return SiteResponse(pages.login(onward, "Wrong name or password."), 401)
+        return SiteResponse(site_pages.login(onward))
+    if (request.values.get("name"), request.values.get("password")) != (
+        site_pages.NAME,
+        site_pages.PASSWORD,
+    ):
+        return SiteResponse(site_pages.login(onward, "Wrong name or password."), 401)
     session = secrets.token_hex(8)
     state.sessions.add(session)
     return _redirect(onward, ("Set-Cookie", f"desk={session}; Path=/; HttpOnly; SameSite=Lax"))
@@ -115,9 +118,9 @@ def _logout(state: Site, request: SiteRequest) -> SiteResponse:
 
 def _form(state: Site, request: SiteRequest) -> SiteResponse:
     if not request.posted:
-        return SiteResponse(pages.form())
+        return SiteResponse(site_pages.form())
     if not request.values.get("subject", "").strip():
-        return SiteResponse(pages.form("A letter needs a subject."), 400)
+        return SiteResponse(site_pages.form("A letter needs a subject."), 400)
     names = ("subject", "sender", "kind", "note", "urgent")
     state.sent.append({name: request.values.get(name, "") for name in names})
     return _redirect("/sent?new=1")
@@ -126,13 +129,13 @@ def _form(state: Site, request: SiteRequest) -> SiteResponse:
 def _letters(state: Site, request: SiteRequest) -> SiteResponse:
     text = request.values.get("page", "1")
     number = int(text) if text.isdecimal() and len(text) < 6 else 1
-    return SiteResponse(pages.letters(number))
+    return SiteResponse(site_pages.letters(number))
 
 
 def _slow(state: Site, request: SiteRequest) -> SiteResponse:
     with suppress(ValueError):
         state.closing.wait(min(float(request.values.get("seconds", "2")), LONGEST_WAIT_SECONDS))
-    return SiteResponse(pages.page("Slow page", "<p>This took a while.</p>"))
+    return SiteResponse(site_pages.page("Slow page", "<p>This took a while.</p>"))
 
 
 def _hang(state: Site, request: SiteRequest) -> SiteResponse:
@@ -153,7 +156,7 @@ _PUBLIC: dict[str, _Page] = {
     "/": lambda state, request: _redirect("/dashboard"),
     "/login": _login,
     "/logout": _logout,
-    "/help": lambda state, request: SiteResponse(pages.tides()),
+    "/help": lambda state, request: SiteResponse(site_pages.tides()),
     "/slow": _slow,
     "/hang": _hang,
     "/broken": lambda state, request: SiteResponse(trouble.server_failure(), 500),
@@ -171,11 +174,11 @@ _PUBLIC: dict[str, _Page] = {
     "/away/twice": lambda state, request: _redirect("/away"),
 }
 _SIGNED_IN: dict[str, _Page] = {
-    "/dashboard": lambda state, request: SiteResponse(pages.dashboard(len(state.sent))),
+    "/dashboard": lambda state, request: SiteResponse(site_pages.dashboard(len(state.sent))),
     "/list": _letters,
     "/form": _form,
     "/sent": lambda state, request: SiteResponse(
-        pages.registered_letters(state.sent, new="new" in request.values)
+        site_pages.registered_letters(state.sent, new="new" in request.values)
     ),
 }
 

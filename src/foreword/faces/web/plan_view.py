@@ -15,9 +15,9 @@ from foreword.faces.http.problems import status_of
 from foreword.faces.web import addresses, header
 from foreword.faces.web.rendering import STATUSES, page
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.operations import plans
-from foreword.operations.nodes import stored_nodes
-from foreword.operations.plans import Plan
+from foreword.operations import plan_operations
+from foreword.operations.node_operations import stored_nodes
+from foreword.operations.plan_operations import Plan
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide
 from foreword.session.workflow_state import WorkflowState
@@ -45,7 +45,7 @@ class TaskChange:
 def show(request: ViewRequest) -> Response:
     """The plan in one of its versions; with a `task`, the form that changes it."""
     with request.state() as state:
-        newest = plans.newest_version(state)
+        newest = plan_operations.newest_version(state)
         form = None
         if request.text("task") and newest:
             form = _form_for(request, state, newest)
@@ -64,7 +64,7 @@ def change(request: ViewRequest) -> Response:
         try:
             made = _write(state, wanted)
         except ForewordError as error:
-            newest = plans.newest_version(state)
+            newest = plan_operations.newest_version(state)
             form = _form_again(state, wanted, newest, error)
             return _page(request, state, newest, form, status=status_of(error))
         return go_to(addresses.session(request.workflow, "plan", saved=made.version))
@@ -73,7 +73,7 @@ def change(request: ViewRequest) -> Response:
 def _write(state: WorkflowState, wanted: TaskChange) -> Plan:
     if not wanted.reason:
         raise UsageError(NO_REASON)
-    return plans.set_task_status(
+    return plan_operations.set_task_status(
         state,
         task=wanted.task,
         status=wanted.status,
@@ -165,7 +165,7 @@ def _page(
         differences=state.plan_diff(version - 1, version) if version > 1 else [],
         marks=changed_tasks(before, plan) if before else {},
         removed=_removed_tasks(before, plan) if before else [],
-        progress=plans.progress(plan),
+        progress=plan_operations.progress(plan),
         many_tasks=MANY_TASKS,
         nodes=_nodes(state, plan),
         saved=request.number("saved", 0),

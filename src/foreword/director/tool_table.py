@@ -17,9 +17,14 @@ from pydantic import Field
 from foreword.director import debug_tools, node_tools, runner, scout
 from foreword.director.tool import Answer, Arguments, DirectorTool, Run, ToolText
 from foreword.director.tool_context import ToolContext
-from foreword.operations import contexts, conversations, plans, variables
+from foreword.operations import (
+    context_operations,
+    conversation_operations,
+    plan_operations,
+    variable_operations,
+)
 from foreword.operations.operation import AnyOperation, OperationInput
-from foreword.operations.sessions import NodeChoice
+from foreword.operations.session_operations import NodeChoice
 from foreword.plan.action_words import outline
 from foreword.plan.node import TYPES
 
@@ -196,14 +201,14 @@ _ALL = (
         run=scout.deploy_scout,
         takes=ScoutOrder,
     ),
-    _operation_tool(plans.UPDATE_PLAN),
-    _operation_tool(plans.GET_CURRENT_PLAN),
-    _operation_tool(variables.GET_WORKFLOW_VARIABLE, "Secrets stay hidden."),
-    _operation_tool(variables.SET_VARIABLE),
-    _operation_tool(variables.CLEAR_VARIABLE),
-    _operation_tool(variables.CLEAR_ALL_VARIABLES, "The user's, too."),
-    _operation_tool(contexts.RECALL),
-    _operation_tool(conversations.RECALL_MESSAGES),
+    _operation_tool(plan_operations.UPDATE_PLAN),
+    _operation_tool(plan_operations.GET_CURRENT_PLAN),
+    _operation_tool(variable_operations.GET_WORKFLOW_VARIABLE, "Secrets stay hidden."),
+    _operation_tool(variable_operations.SET_VARIABLE),
+    _operation_tool(variable_operations.CLEAR_VARIABLE),
+    _operation_tool(variable_operations.CLEAR_ALL_VARIABLES, "The user's, too."),
+    _operation_tool(context_operations.RECALL),
+    _operation_tool(conversation_operations.RECALL_MESSAGES),
 )
 
 TOOLS: dict[str, DirectorTool] = {tool.name: tool for tool in _ALL}

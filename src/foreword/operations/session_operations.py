@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from foreword.errors import BadRequest
-from foreword.operations import conversations, workflows
+from foreword.operations import conversation_operations, workflow_list
 from foreword.operations.operation import (
     DescribedBy,
     Name,
@@ -19,7 +19,7 @@ from foreword.operations.operation import (
     example,
 )
 from foreword.operations.paging import MOST_LISTED
-from foreword.operations.workflows import WorkflowEntry
+from foreword.operations.workflow_list import WorkflowEntry
 from foreword.plan.node_shape import NodeShape
 from foreword.session.limits import Limits
 from foreword.session.session import Session
@@ -111,8 +111,8 @@ class Confirmation:
 
 def list_sessions(db: Database, given: SessionSearch) -> SessionPage:
     """List the sessions, the newest first, with their sizes."""
-    rest = _after(workflows.sessions_by_age(db), given.cursor)
-    found = [entry for entry in rest if workflows.name_contains(entry, given.search)]
+    rest = _after(workflow_list.sessions_by_age(db), given.cursor)
+    found = [entry for entry in rest if workflow_list.name_contains(entry, given.search)]
     page = found[: given.limit]
     is_last = len(found) == len(page)
     return SessionPage(items=page, next=None if is_last else page[-1].name)
@@ -140,7 +140,7 @@ def get_session(session: Session, given: NoInput) -> SessionState:
         conversation=session.conversation.name,
         size_tokens=size,
         history_tokens=usage["history_tokens"],
-        messages=conversations.message_count(session),
+        messages=conversation_operations.message_count(session),
         limits=SizeLimits(
             window=limits.window,
             warn_at=limits.warn_at,

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from foreword.operations import changes
-from foreword.operations.changes import Vector
+from foreword.operations import change_vector
+from foreword.operations.change_vector import Vector
 from foreword.session.session import Session
 from foreword.store import plans, workflows
-from foreword.work import checkpoints
+from foreword.work import task_checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.sessions import numbered_message, plan
 from tests.store.databases import KINDS, new_url
@@ -24,13 +24,13 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 def kinds_since(session: Session, old: Vector) -> list[str]:
-    now = changes.vector(session.db, "kiln")
+    now = change_vector.vector(session.db, "kiln")
     assert now is not None
-    return [event.kind for event in changes.events_between("kiln", old, now)]
+    return [event.kind for event in change_vector.events_between("kiln", old, now)]
 
 
 def now(session: Session) -> Vector:
-    found = changes.vector(session.db, "kiln")
+    found = change_vector.vector(session.db, "kiln")
     assert found is not None
     return found
 
@@ -44,7 +44,7 @@ def test_each_change_is_told_by_its_kind(session: Session, tmp_path: Path) -> No
             {"id": "n1", "position": 1, "type": "t", "config": {}}
         ),
         "report": lambda: session.context(),
-        "checkpoint": lambda: checkpoints.write(
+        "checkpoint": lambda: task_checkpoints.write(
             tmp_path, session.db, Checkpoint(task="kiln", phase="1")
         ),
     }
@@ -65,10 +65,10 @@ def test_a_compression_and_its_undoing_are_both_told(session: Session) -> None:
 
 
 def test_a_checkpoint_that_replaces_another_is_told(session: Session, tmp_path: Path) -> None:
-    checkpoints.write(tmp_path, session.db, Checkpoint(task="kiln", phase="1"))
+    task_checkpoints.write(tmp_path, session.db, Checkpoint(task="kiln", phase="1"))
     before = now(session)
     while now(session) == before:  # within the same millisecond nothing tells them apart
-        checkpoints.write(tmp_path, session.db, Checkpoint(task="kiln", phase="1"))
+        task_checkpoints.write(tmp_path, session.db, Checkpoint(task="kiln", phase="1"))
     assert kinds_since(session, before) == ["checkpoint"]
 
 
@@ -78,20 +78,20 @@ def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(
     before = now(session)
     session.update_plan(plan(), "first")
     session.append(numbered_message(1))
-    events = list(changes.events_between("kiln", before, now(session)))
+    events = list(change_vector.events_between("kiln", before, now(session)))
     assert [(event.kind, event.data) for event in events] == [
         ("plan", {"workflow": "kiln", "kind": "plan", "version": 1}),
         ("messages", {"workflow": "kiln", "kind": "messages", "seq": 1}),
     ]
-    resumed = changes.parse_vector(str(events[0].at))
+    resumed = change_vector.parse_vector(str(events[0].at))
     assert resumed is not None
     assert kinds_since(session, resumed) == ["messages"]
     assert events[-1].at == now(session)
 
 
 def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
-    made = Vector(**dict(zip(changes.LETTERS.values(), range(1, 10), strict=True)))
-    assert changes.parse_vector(str(made)) == made
+    made = Vector(**dict(zip(change_vector.LETTERS.values(), range(1, 10), strict=True)))
+    assert change_vector.parse_vector(str(made)) == made
     for text in (
         "",
         "p1",
@@ -102,7 +102,7 @@ def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
         "p" * 9_999,
         "\0",
     ):
-        assert changes.parse_vector(text) is None
+        assert change_vector.parse_vector(text) is None
 
 
 def test_nothing_is_told_of_other_workflows(session: Session) -> None:
@@ -110,14 +110,14 @@ def test_nothing_is_told_of_other_workflows(session: Session) -> None:
     other = workflows.ensure(session.db, "wheel")
     plans.add(session.db, other.id, plan(), reason="first")
     assert kinds_since(session, before) == []
-    assert changes.vectors(session.db) == {"kiln": before, "wheel": Vector(plan=1)}
-    assert changes.vectors(session.db, ["wheel", "teapot"]) == {"wheel": Vector(plan=1)}
-    assert changes.vectors(session.db, []) == {}
-    assert changes.vector(session.db, "teapot") is None
+    assert change_vector.vectors(session.db) == {"kiln": before, "wheel": Vector(plan=1)}
+    assert change_vector.vectors(session.db, ["wheel", "teapot"]) == {"wheel": Vector(plan=1)}
+    assert change_vector.vectors(session.db, []) == {}
+    assert change_vector.vector(session.db, "teapot") is None
 
 
 def test_the_sum_of_vectors_moves_with_each_of_them() -> None:
     one = Vector(plan=1)
     two = Vector(messages=3)
-    assert changes.sum_of([one, two]) == Vector(plan=1, messages=3)
-    assert changes.sum_of([]) == Vector()
+    assert change_vector.sum_of([one, two]) == Vector(plan=1, messages=3)
+    assert change_vector.sum_of([]) == Vector()

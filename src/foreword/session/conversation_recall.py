@@ -1,7 +1,7 @@
 """What was said about a question in a workflow's conversations, as an answer within a budget.
 
-Finding it is `search.conversations`' business; here is what a session knows and that does not: its
-secrets, its counter, and what its conversations are called.
+Finding it is `search.conversation_search`'s business; here is what a session knows and that does
+not: its secrets, its counter, and what its conversations are called.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from foreword.errors import UsageError
 from foreword.message import Text
 from foreword.recipe.budget import whole_number
 from foreword.relevance import read_question
-from foreword.search import conversations
-from foreword.search.conversations import ConversationPlace, ConversationScope
+from foreword.search import conversation_search
+from foreword.search.conversation_search import ConversationPlace, ConversationScope
 from foreword.search.finding import find
 from foreword.search.hit import answer
 from foreword.secrets.known_values import KnownValues
@@ -51,7 +51,7 @@ def recall(
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
     scopes = _scopes(db, workflow, conversation, secrets)
     if not db.read_only:
-        conversations.take_in(db, scopes, progress)
+        conversation_search.take_in(db, scopes, progress)
     asked = read_question(question)
     place = ConversationPlace(db, scopes)
     hits = find([place], asked, budget=tokens, counter=counter)
