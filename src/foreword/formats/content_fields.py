@@ -1,8 +1,9 @@
 """Tell the fields that hold what a message says from those that are about it.
 
 Every provider and framework adds fields: ids, sizes, times, marks of its own. Those are known by
-name and carried along unread. Under any other name a number, a flag and the usual word of a setting
-are carried, too. Text, a call or a picture is not: it would never reach a context.
+name and carried along unread. Under any other name a number and a flag are carried, too. Text, a
+call or a picture is not: it would never reach a context. A single word is text: nobody can tell the
+`auto` of a setting from the `no` of an answer but by its name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from foreword.pattern import lazy_pattern
 
 # Names under which some provider or framework keeps what was said, without `_`, `-` and capitals:
-# there a number and the word of a setting are said, too.
+# there a number is said, too.
 _CONTENT = frozenset(
     (
         "additionalkwargs answer answers args arguments attachment attachments audio block"
@@ -45,7 +46,7 @@ _WORD = frozenset(
     (
         "canonicalsystem channel created detail flags index lang language level locale mode model"
         " namespace object outcome phase priority provider providerurl scheduling scope sender"
-        " severity source speaker state status tags time ttl type url version"
+        " severity source speaker state status tags time ttl type url verbosity version visibility"
     ).split()
 )
 _WORD_ENDING = lazy_pattern(
@@ -58,17 +59,6 @@ _WORD_ENDING = lazy_pattern(
 _LABEL_ENDING = lazy_pattern(
     r"(?:(?:_|^)(?:u?u?ids?|identifier|names?|title|author|by|at|time|timestamp|date)"
     r"|I[Dd]s?|Identifier|Names?|Title|By|At|Time|Timestamp|Date)$"
-)
-# The words of settings that APIs have in common: one harmless flag of a later version does not make
-# a message unusable.
-_SETTINGS = frozenset(
-    (
-        "allow any ascending auto automatic default deny descending disabled draft enabled"
-        " ephemeral false fast final flex full high higher hidden inherit low lower max maximum"
-        " medium min minimal minimum never no none normal off on optional original partial"
-        " persistent priority private public required slow standard strict temporary true user"
-        " verbose visible xhigh yes"
-    ).split()
 )
 # `experimental_attachments`, `userImages`: with anything in front, they are what was handed over.
 _FILES = ("attachment", "attachments", "images", "files", "documents")
@@ -85,11 +75,15 @@ _NOT_WORDS = frozenset(
 
 def field_says_something(name: str, value: object) -> bool:
     """Whether a field that nobody reads holds what was said."""
-    if value is None or isinstance(value, bool | int | float) or not value:
+    if value is None or isinstance(value, bool):
+        return False
+    plain_name = _plain(name)
+    if isinstance(value, int | float):
+        return plain_name in _CONTENT
+    if not value:
         return False
     if isinstance(value, str) and value.startswith(_DATA_URL):
         return True  # a file, also under `url`
-    plain_name = _plain(name)
     if plain_name in _ABOUT or plain_name.startswith("encrypted") or _ABOUT_ENDING.search(name):
         return False
     if plain_name in _WORD or _WORD_ENDING.search(name):
@@ -98,7 +92,7 @@ def field_says_something(name: str, value: object) -> bool:
         return _says_more(value, _is_label)
     if plain_name in _CONTENT or plain_name.endswith(_FILES):
         return True
-    return _says_more(value, _is_setting)
+    return _says_more(value, _is_nothing)
 
 
 def _plain(name: str) -> str:
@@ -124,8 +118,8 @@ def _is_label(text: str) -> bool:
     return len(text) <= LONGEST_LABEL or _is_word(text)
 
 
-def _is_setting(text: str) -> bool:
-    return text.lower() in _SETTINGS
+def _is_nothing(text: str) -> bool:
+    return not text.strip()
 
 
 def words_in(value: object) -> str:
@@ -151,7 +145,7 @@ def _is_about(name: str, value: Mapping[str, Any]) -> bool:
     plain_name = _plain(name)
     if plain_name == "cachecontrol" or plain_name.startswith("encrypted"):
         return True
-    if plain_name in ("data", "bytes") and value.get("type") == "base64":
+    if plain_name in ("data", "bytes") and (value.get("type") == "base64" or "format" in value):
         return True
     field = value[name]
     is_word = isinstance(field, str) and _is_word(field)

@@ -35,7 +35,7 @@ _OPENAI_ROLES = ("system", "developer", "tool", "function")
 _OPENAI_FIELDS = frozenset(
     (
         *("tool_calls", "function_call", "name", "refusal", "audio", "annotations"),
-        *("reasoning_content", "reasoning"),
+        *("reasoning_content", "reasoning", "reasoning_details"),
     )
 )
 _OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))

@@ -82,6 +82,8 @@ _CUSTOM = "custom_tool_call"
 _SHELL_CALL = frozenset(("type", "call_id", "action"))
 _SHELL = "local_shell_call"
 
+# parts that the Chat Completions API has under the same name: they tell neither from the other
+_IN_CHAT_TOO = frozenset(("refusal", "input_audio"))
 
 # --- reading --------------------------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ def is_item(value: object) -> bool:
         return True
     content = value.get("content")
     for part in content if isinstance(content, list) else []:
-        if isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"}:
+        if isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - _IN_CHAT_TOO:
             return True
     return False
 
