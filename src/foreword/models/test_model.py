@@ -1,9 +1,9 @@
 """The model `test`: answers by rule, the same every time, without key or network. For
 demonstrations and tests.
 
-It reviews a unified diff (JSON findings), writes the artifact of a phase of a flow (after looking
-up what the phase is given), and says one line about anything else. It is a pydantic-ai model, so a
-call takes the same path as a paid one.
+It reviews a unified diff by `review_rules` (JSON findings), writes the artifact of a phase of a
+flow (after looking up what the phase is given), and says one line about anything else. It is a
+pydantic-ai model, so a call takes the same path as a paid one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from foreword.models.review_rules import HUNK, review
 from foreword.pattern import lazy_pattern
 from foreword.plan import artifact_names
 from foreword.tokens import counter
@@ -27,71 +28,12 @@ NAME = "test"
 REVIEW = "review"
 LOOKUP = "lookup"
 LONGEST_LINE = 80  # characters of what it was asked or found, as it repeats them
-HUNK = lazy_pattern(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-NEW_FILE = lazy_pattern(r"\+\+\+ (?:b/)?([^\t\n]+)")
 REFERENCE = lazy_pattern(rf"\[({artifact_names.NAME}|phase \d{{1,4}}[a-z]?)\]")
 LISTED_REFERENCE = lazy_pattern(rf"^{REFERENCE.pattern} ", re.MULTILINE)
 ARTIFACT_TO_WRITE = lazy_pattern(
     r"(?i:\bartifact\b|\boutput\b|\bproduces?\b|\bhands? on\b)[^\[\n]{0,80}" + REFERENCE.pattern
 )
 PHASE = lazy_pattern(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
-
-
-class ReviewRule(NamedTuple):
-    """What an added line must not say, and what a reviewer says to it."""
-
-    pattern: re.Pattern[str]
-    severity: str
-    title: str
-    detail: str
-
-
-RULES = [
-    ReviewRule(
-        pattern=lazy_pattern(
-            r"""(?i)\b\w*(?:password|passwd|secret|api_?key|token)\w*["']?\s*[:=]\s*["'][^"']+["']"""
-        ),
-        severity="critical",
-        title="Hard-coded secret",
-        detail="Anyone who can read the code can use it: read it from the environment.",
-    ),
-    ReviewRule(
-        pattern=lazy_pattern(r"""(?i)\bf["'].*\b(?:select|insert|update|delete)\b.*\{"""),
-        severity="critical",
-        title="SQL built from a string",
-        detail="A value can change the statement: pass it as a parameter.",
-    ),
-    ReviewRule(
-        pattern=lazy_pattern(r"\beval\("),
-        severity="high",
-        title="eval of a string",
-        detail="Whatever the string says is run: parse it instead.",
-    ),
-    ReviewRule(
-        pattern=lazy_pattern(r"^\s*except\s*:"),
-        severity="high",
-        title="Bare except",
-        detail="It swallows everything, interrupts too: name the error.",
-    ),
-    ReviewRule(
-        pattern=lazy_pattern(r"[=!]= None\b"),
-        severity="medium",
-        title="Comparison with None",
-        detail="`is None` can't be overridden by an object's own `==`.",
-    ),
-    ReviewRule(
-        pattern=lazy_pattern(r"\b(?:TODO|FIXME)\b"),
-        severity="low",
-        title="Unfinished work",
-        detail="Finish it, or say where it is tracked.",
-    ),
-    ReviewRule(
-        pattern=lazy_pattern(r"(?<![\w.])print\(|\bconsole\.log\("),
-        severity="low",
-        title="Debug output",
-        detail="Use the logger, or take it out.",
-    ),
-]
 
 
 def rule_based_model(seconds: float = 0) -> FunctionModel:
@@ -109,49 +51,6 @@ def rule_based_model(seconds: float = 0) -> FunctionModel:
             yield piece
 
     return FunctionModel(reply, stream_function=stream, model_name=NAME)
-
-
-def review(text: str) -> list[dict[str, Any]]:
-    """A finding for every added line of the diffs in a text that breaks a rule."""
-    findings = list[dict[str, Any]]()
-    for file, line, added in added_lines(text):
-        for rule in RULES:
-            if rule.pattern.search(added):
-                finding = {
-                    "severity": rule.severity,
-                    "file": file,
-                    "line": line,
-                    "title": rule.title,
-                    "detail": rule.detail,
-                }
-                findings.append(finding)
-    return findings
-
-
-def added_lines(text: str) -> Iterator[tuple[str, int, str]]:
-    """File, number and text of every added line; a hunk is as long as its head says, or ends
-    where it was cut."""
-    file = ""
-    line = 0
-    old_left = new_left = 0  # lines of the hunk that are still to come
-    for row in text.split("\n"):
-        kind = row[:1] or " "
-        if (old_left > 0 or new_left > 0) and kind in " +-\\":
-            if kind == "+":
-                yield file, line, row[1:]
-            old_left -= kind in " -"
-            new_left -= kind in " +"
-            line += kind in " +"
-            continue
-        old_left = new_left = 0
-        hunk = HUNK.match(row)
-        new_file = NEW_FILE.match(row)
-        if hunk:
-            old_left = int(hunk[1] or 1)
-            line = int(hunk[2])
-            new_left = int(hunk[3] or 1)
-        elif new_file:
-            file = new_file[1].strip()
 
 
 def _reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
