@@ -539,6 +539,16 @@ def test_a_panel_whose_member_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert "did you mean 'bert'" in problem.message
 
 
+def test_a_heading_of_a_panel_that_is_nobody_is_told(tmp_path: Path) -> None:
+    panel = (
+        "# Review\n\n## Perspectives\n\n### Potter\n\n**Role:** the clay.\n\n### Fierer\n\nHeat.\n"
+    )
+    factory(tmp_path, {"personas/round_tables/review.md": panel})
+    (problem,) = [one for one in lint.check(tmp_path) if one.code == "no-member"]
+    assert (problem.severity, problem.line) == ("warning", 9)
+    assert "'Fierer' is no member" in problem.message
+
+
 @pytest.mark.parametrize(
     ("policy", "code", "severity"),
     [

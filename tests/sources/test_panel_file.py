@@ -96,6 +96,47 @@ def test_a_persona_that_is_nowhere_is_named_and_the_others_stand() -> None:
     assert panel.missing == ("Poet", "Juggler")
 
 
+HEADINGS = """# Review
+
+## Participants
+
+### 1. Code Reviewer
+Looks at what runs.
+
+### 2. {second}
+Looks at {what}.
+"""
+
+
+@pytest.mark.parametrize("what", ["who gets in", "`compliance/security-auditor.md`"])
+def test_a_member_by_heading_is_its_file_with_the_words_under_it_as_focus(what: str) -> None:
+    panel = read(HEADINGS.format(second="Security Auditor", what=what))
+    assert names(panel) == ["Code Reviewer", "Security Auditor"]
+    assert panel.members[0].text.endswith("md\n\nFocus: Looks at what runs.")
+    assert panel.members[1].source == "compliance/security-auditor.md"
+
+
+@pytest.mark.parametrize("what", ["the bill", "`compliance/gone.md`"])
+def test_a_member_by_heading_whose_file_is_gone_is_missed(what: str) -> None:
+    panel = read(HEADINGS.format(second="Cost Analyst", what=what))
+    assert (names(panel), panel.missing) == (["Code Reviewer"], ("Cost Analyst",))
+
+
+def test_where_no_member_has_a_file_the_words_under_the_headings_are_who_they_are() -> None:
+    panel = read("# A\n\n## Reviewers\n\n### Potter\nThe clay.\n\n### Firer\nThe heat.\n")
+    assert [(one.name, one.source) for one in panel.members] == [
+        ("Potter", "review.md"),
+        ("Firer", "review.md"),
+    ]
+    assert "The heat." in panel.members[1].text
+
+
+def test_a_heading_without_a_role_beside_members_with_one_is_named_as_unclear() -> None:
+    perspectives = "### Potter\n\n**Role:** the clay.\n\n### Scoring\n\nFrom 1 to 5.\n"
+    panel = read(f"# A\n\n## Perspectives\n\n{perspectives}")
+    assert (names(panel), panel.missing, panel.unclear) == (["Potter"], (), ("Scoring",))
+
+
 def test_a_persona_listed_twice_sits_once() -> None:
     panel = read(
         "## Participants\n\n- Code Reviewer\n- `engineering/code-reviewer`\n- Code Reviewer\n"

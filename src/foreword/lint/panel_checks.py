@@ -51,6 +51,9 @@ def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Probl
         if guess:
             message += f"; did you mean {guess!r}?"
         yield error(document.path, _line_of(text, name), "unknown-member", message)
+    for name in panel.unclear:
+        message = f"{name!r} is no member: it has no **Role:**, and no persona is called so"
+        yield warning(document.path, _line_of(text, f"# {name}"), "no-member", message)
 
 
 def _profile_problems(

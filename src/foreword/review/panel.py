@@ -20,10 +20,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Who sits on it; `missing` names the personas it asks for that are nowhere to be found."""
+    """Who sits on it; `missing` names the personas it asks for that are nowhere to be found,
+    `unclear` the headings among its members that say no role and have no file."""
 
     name: str
     title: str
     source: str
     members: tuple[Member, ...]
     missing: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()

@@ -49,6 +49,7 @@ _PATH = lazy_pattern(r"[\w.@-]+(?:/[\w.@-]+)+|[\w@-]+\.md\b")
 _PLACE = lazy_pattern(rf"`?(?:{_LINK.pattern}|{_PATH.pattern})`?")
 _ASIDE = lazy_pattern(r"\s+(?:--?|[–—])\s+|\s*[:(]\s*|\s*,\s+|[.;]\s")
 _RULE = lazy_pattern(r"(?:\s*^\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)+\s*\Z", re.MULTILINE)
+_COMMENT = lazy_pattern(r"<!--.*?-->", re.DOTALL)
 _NAME_COLUMNS = frozenset(
     (
         "participant",
@@ -75,6 +76,7 @@ class _RosterEntry:
     lookups: tuple[str, ...]
     text: str = ""
     group: str = ""
+    is_heading: bool = False  # with words under it that may be a member's, or about the panel
 
 
 def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
@@ -89,10 +91,19 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
         )
     members = dict[tuple[str, str], Member]()  # by source and text: nobody sits there twice
     missing = list[str]()
-    for entry in _with_unique_names(entries):
-        member = _member(entry, source, find)
-        if member is None:
-            missing.append(entry.name)
+    unclear = list[str]()
+    found = [(entry, _member(entry, source, find)) for entry in _with_unique_names(entries)]
+    has_files = any(member is not None and member.source != source for _, member in found)
+    has_roles = any(
+        member is not None and member.source == source and not entry.is_heading
+        for entry, member in found
+    )
+    for entry, member in found:
+        is_without_file = member is None or member.source == source
+        if entry.is_heading and is_without_file and has_roles:
+            unclear.append(entry.name)  # beside members with roles: words about the panel
+        elif member is None or (entry.is_heading and is_without_file and has_files):
+            missing.append(entry.name)  # beside members with files: its own is gone, or misspelt
         else:
             members.setdefault((member.source, member.text), member)
     if not members and not missing:
@@ -103,6 +114,7 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
         source=source,
         members=tuple(members.values()),
         missing=tuple(dict.fromkeys(missing)),
+        unclear=tuple(unclear),
     )
 
 
@@ -180,8 +192,16 @@ def _heading_entries(text: str, heading: Heading) -> Iterator[_RosterEntry]:
     rows = list(_table_entries(body, _GROUPED.sub("", name)))
     if rows:
         yield from rows
-    elif not body.strip() or _LINK.search(part):
-        yield _RosterEntry(name, (*_lookups(part), name))
+        return
+    lookups = _lookups(part)
+    focus = "" if _LINK.search(part) else _COMMENT.sub("", body).strip()
+    names_file = any(lookup.endswith(".md") for lookup in lookups)
+    yield _RosterEntry(
+        name=name,
+        lookups=(*lookups, name),
+        text="" if names_file else focus,
+        is_heading=bool(focus),
+    )
 
 
 def _list_entries(text: str) -> Iterator[_RosterEntry]:
