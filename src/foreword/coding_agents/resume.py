@@ -4,7 +4,9 @@ where the work stood by the newest checkpoint.
 Nothing that the agent sends anyway: not the instruction files that it loads itself, not what its
 own summary says, and nothing where an earlier answer of ours is still in the conversation. Reads
 files and no store but for the originals of what had to be cut, so that nothing here waits for
-somebody else. What fails is told to the log and left out; the rest is still worth having.
+somebody else. What fails is told to the log and left out; the rest is still worth having. The
+agent's summary is read from the end of its transcript without the room that reads whole sessions:
+an agent waits.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from foreword.coding_agents import agent_summary, hook_log
+from foreword.coding_agents import hook_log
 from foreword.coding_agents.hook_events import BEFORE_AGENT, HookEvent, agent_of
 from foreword.coding_agents.templates import RECIPE
 from foreword.errors import ForewordError, UnknownName
@@ -24,6 +26,9 @@ from foreword.text.omission_mark import CHECKPOINT_CUT
 
 if TYPE_CHECKING:
     from foreword.work.checkpoint import Checkpoint
+from collections.abc import Iterator
+
+from foreword.coding_agents import trusted_files
 
 # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
 LONGEST = 9_500
@@ -50,16 +55,20 @@ PREPARED_SECONDS = 900
 SNAPSHOT = "<state_snapshot>"  # opens the summary of Gemini CLI
 FALLBACK = "factory"
 GAP = "\n\n"  # between the parts
+# Of a transcript: behind a summary stand the files that the agent reads again, at most a few
+# hundred kilobytes.
+TAIL_BYTES = 4 * 1024 * 1024
+_MARKS = ('"isCompactSummary"', '"compacted"', "<state_snapshot>")
 
 
 def context(root: Path, event: HookEvent, recipe: str = "") -> str:
     """The text for the model; empty where there is nothing to say."""
-    ending = _or_empty("the transcript", lambda: agent_summary.transcript_ending(event, root))
-    if event.source == "resume" and agent_summary.is_in_play(ending, LEADS):
+    ending = _or_empty("the transcript", lambda: transcript_ending(event, root))
+    if event.source == "resume" and is_in_play(ending, LEADS):
         return ""
     if event.name == BEFORE_AGENT and not _is_due(ending):
         return ""
-    summary = event.summary or agent_summary.newest_summary(ending)
+    summary = event.summary or newest_summary(ending)
     tier_0 = _or_empty("tier 0", lambda: _prepared_tier_0(event) or _tier_0(root, recipe, event))
     room = LONGEST - len(LEADS) - len(tier_0) - len(2 * GAP)
     checkpoint = _or_empty("the newest checkpoint", lambda: _checkpoint(root, event, room, summary))
@@ -221,3 +230,59 @@ def _cut_at_line(text: str, room: int) -> str:
         return text
     whole_lines = text[: max(0, room - len(CHECKPOINT_CUT) - 1)].rpartition("\n")[0]
     return f"{whole_lines}\n{CHECKPOINT_CUT}" if whole_lines else ""
+
+
+def transcript_ending(event: HookEvent, root: Path) -> str:
+    """The end of the transcript that an event names; empty where it names none."""
+    if not event.transcript:
+        return ""
+    path = trusted_files.real_path_of(event.transcript, root)
+    if not path.exists():  # a new conversation has none yet
+        return ""
+    return trusted_files.tail(path, TAIL_BYTES).decode("utf-8", "replace")
+
+
+def newest_summary(ending: str) -> str:
+    """The newest summary in the end of a transcript; empty where there is none."""
+    for line in reversed(ending.splitlines()):
+        if any(mark in line for mark in _MARKS):
+            summary = _summary_in(line)
+            if summary:
+                return summary
+    return ""
+
+
+def _summary_in(line: str) -> str:
+    """The summary that a line holds: Claude Code's, Codex's, or that of Gemini CLI."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(value, dict):
+        return ""
+    if value.get("isCompactSummary"):
+        return "\n".join(_texts(value.get("message")))
+    payload = value.get("payload")
+    if value.get("type") == "compacted" and isinstance(payload, dict):
+        return str(payload.get("message") or "")
+    snapshots = [text for text in _texts(value) if _MARKS[-1] in text]
+    return "\n".join(snapshots)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in a message, however deep they are."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if name in ("content", "text", "messages", "$set"):
+                yield from _texts(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _texts(member)
+
+
+def is_in_play(ending: str, words: str) -> bool:
+    """Whether these words were said to the model since the last compaction."""
+    since = max(ending.rfind(mark) for mark in _MARKS)
+    return json.dumps(words)[1:-1] in ending[max(0, since) :]

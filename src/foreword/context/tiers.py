@@ -3,7 +3,8 @@ limits.
 
 Between reading and fitting: anchored text is lifted into tier 0, a persona set too large for its
 tier becomes headers, nothing is in twice, and tier 0 above its limit takes its room from the last
-tier. What authors should know about their files becomes notes (`authors_notes`).
+tier. What authors should know about their files becomes notes: too large, or naming files that are
+not there (all such checks are the business of `foreword lint`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ from foreword.dataclass import dataclass
 from foreword.engine.render import TURN, boundary_pattern
 from foreword.engine.report import Report
 from foreword.errors import TierTooLarge
+from foreword.lint import document_checks
+from foreword.lint.document_index import DocumentIndex
+from foreword.lint.problem import Problem
 from foreword.recipe.schema import RecipeSpec
 from foreword.recipe.selection import Selection
 from foreword.section import Section, Tiers
 from foreword.sources import files
+from foreword.sources.documents import Document
 from foreword.sources.library import Library
 from foreword.text import lines, marks, parts
+from foreword.text.parts import Part
 from foreword.tokens import Counter
 
 # The share of a tier's limit from which the report warns: early enough to make room before the next
@@ -66,7 +72,7 @@ def apply_tiers(
     recipe = selection.recipe
     phase = selection.names.get("phase", "")
     # Only recipes with tiers look at their files as `lint` does, which is much to import.
-    from foreword.context.authors_notes import authors_notes
+    from foreword.context.tiers import authors_notes
 
     gathered.notes += authors_notes(gathered.sections, library, counter, phase)
     sections = _with_anchors(gathered.sections, selection, library)
@@ -239,3 +245,39 @@ def _sizes_by_source(sections: Iterable[Section], counter: Counter) -> Tally[str
         is_file = "/" in section.source or "." in section.source
         sizes[section.source if is_file else section.tag] += counter.count(section.text.strip())
     return sizes
+
+
+def authors_notes(
+    sections: Sequence[Section], library: Library, counter: Counter, phase: str
+) -> list[str]:
+    """What `lint` would say about the files that are in, as far as it is about size and names; a
+    line for each file."""
+    index = DocumentIndex(library=library, counter=counter)
+    known = {document.path: document for document in library.documents}
+    messages = dict[str, list[str]]()
+    for section in sections:
+        path = section.source
+        if path in messages or not path.endswith(".md"):
+            continue
+        document = known.get(path) or Document(section.kind or section.tag, path, path)
+        problems = [
+            *_size_problems(index, document, section, phase),
+            *document_checks.references(index, document, section.text),
+        ]
+        messages[path] = [problem.message for problem in problems]
+    notes = list[str]()
+    for path, found in messages.items():
+        if found:
+            notes.append(f"{path}: {'; '.join(dict.fromkeys(found))}")
+    return notes
+
+
+def _size_problems(
+    index: DocumentIndex, document: Document, section: Section, phase: str
+) -> Iterator[Problem]:
+    """A file over the limit of its kind; of a workflow, the phase that is in."""
+    if document.kind == "workflow":
+        return document_checks.phase_size(
+            index, document, Part(name=phase, title="", text=section.text, line=0)
+        )
+    return document_checks.size(index, document, index.text(document.path))

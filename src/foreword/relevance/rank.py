@@ -1,5 +1,6 @@
 """Rank passages against a question: each by itself, by those around it and by its session.
 
+What a match gives to those beside it is less from passage to passage, nothing past a session.
 Whole numbers throughout: the same bytes give the same ranking on every machine. What the terms of a
 text are is told by `terms`, what a question asks for by `question`.
 """
@@ -13,7 +14,6 @@ from math import isqrt
 from foreword.relevance import token_table
 from foreword.relevance.dates import asked_days, day_number
 from foreword.relevance.late_interaction import closeness
-from foreword.relevance.neighbours import spread
 from foreword.relevance.passage import Passage
 from foreword.relevance.question import Question, read_question
 from foreword.relevance.statistics import Statistics, collect
@@ -40,6 +40,7 @@ SPEAKER_DAMPING = 3
 TITLE_SHARE = 3  # fourths of what a word in the text is worth; of a heading it is two
 _MATCH = 1 << 16  # what the best match gets, lexical and by meaning
 _FULL = 1 << 20  # what the best passage of each kind gets
+_FARTHEST = 64  # passages; beyond it even the slowest decay leaves nothing that counts
 
 
 def rank(
@@ -178,3 +179,42 @@ def _headings(passage: Passage) -> set[str]:
 def _sharpened(score: int) -> int:
     """To the power of 3/2: one good match outweighs several weak ones around it."""
     return score * isqrt(score)
+
+
+def spread(scores: Sequence[int], passages: Sequence[Passage], decay: int) -> list[int]:
+    """Each score with those of its neighbours, each less by `decay` 1024ths for every step.
+
+    Passages of a session are neighbours by position, whether or not all of them are here.
+    """
+    total = list(scores)
+    powers = _powers(decay)
+    for session in _sessions(passages):
+        for direction in (session, session[::-1]):
+            reached = 0
+            before = direction[0][0]
+            for position, at in direction:
+                steps = abs(position - before)
+                reached = reached * powers[min(steps, _FARTHEST)] >> 20
+                total[at] += reached
+                reached += scores[at]
+                before = position
+    return total
+
+
+def _sessions(passages: Sequence[Passage]) -> list[list[tuple[int, int]]]:
+    """The passages of each session that have a position, by it: the position and the place."""
+    sessions: dict[str, list[tuple[int, int]]] = {}
+    for at, passage in enumerate(passages):
+        if passage.position is not None:
+            sessions.setdefault(passage.session, []).append((passage.position, at))
+    for session in sessions.values():
+        session.sort()
+    return list(sessions.values())
+
+
+def _powers(decay: int) -> list[int]:
+    """What is left after each number of steps, with 20 bits behind the point."""
+    powers = [1 << 20]
+    for _ in range(_FARTHEST):
+        powers.append(powers[-1] * decay >> 10)
+    return powers

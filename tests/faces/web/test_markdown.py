@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.faces.web.markdown import html
+from foreword.faces.web.rendering import html
 
 SAFE_LINK = '<a href="https://example.com/a" rel="noopener noreferrer nofollow" target="_blank">'
 

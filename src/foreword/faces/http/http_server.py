@@ -1,6 +1,8 @@
 """Run the app: a socket of our own, uvicorn on it, and a stop that loses nothing.
 
-What uvicorn does not bound is bounded here: how long the head of a request may take. A stop ends
+What uvicorn does not bound is bounded here: how long the head of a request may take. Heads are read
+as the standard has it: h11 takes lines that end without a carriage return and such as are folded,
+others in front of us may not, and that is how one request is hidden inside another. A stop ends
 the live streams first, so that nobody waits for a listener; requests that are under way have some
 seconds to end.
 """
@@ -16,6 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from h11 import LocalProtocolError
+from h11._receivebuffer import ReceiveBuffer
 from starlette.types import ASGIApp
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -23,8 +27,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from foreword.errors import UsageError
 from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
-from foreword.faces.http.framing import StrictBuffer
 from foreword.faces.serving.app_state import AppState, Settings
+from foreword.pattern import lazy_pattern
 
 # For the head of a request to come: a client that sends a byte now and then holds a connection no
 # longer. For the next request on a connection, and for those that are under way at a stop.
@@ -43,6 +47,8 @@ OTHER_FILES = 512  # for the store, for what is read, and for those that are tur
 MOST_FILES = 4_096  # that the process asks for: twice the connections, with room for the rest
 # where it listens on all: what opens here
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
+LONGEST_CHUNK_HEAD = 256  # bytes: a size, and an extension that nobody uses
+_ENDS_ODDLY = lazy_pattern(rb"(?<!\r)\n|\n[ \t]")
 
 
 class HttpConnection(H11Protocol):
@@ -253,3 +259,22 @@ async def _serve_until_stopped(
     ready()
     await process.main_loop()
     await process.shutdown(sockets=[listening])
+
+
+class StrictBuffer(ReceiveBuffer):
+    """h11's buffer; lines end with CR LF, none is folded, and what stands before a chunk is
+    short."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        before = bytes(self)
+        lines = super().maybe_extract_lines()
+        if lines is not None and _ENDS_ODDLY.search(before, 0, len(before) - len(self)):
+            raise LocalProtocolError("a line of the head does not end with CR LF, or is folded")
+        return lines
+
+    def maybe_extract_next_line(self) -> bytearray | None:
+        line = super().maybe_extract_next_line()
+        head = bytes(self) if line is None else line[:-2]
+        if len(head) > LONGEST_CHUNK_HEAD or b"\n" in head:
+            raise LocalProtocolError("the head of a chunk is too long, or does not end with CR LF")
+        return line

@@ -3,7 +3,8 @@ a client can act on.
 
 A tool's error is a result with `isError`, with the message and the hint that every face has;
 anything else is an error of the protocol. Work is done in threads, so calls go on side by side. The
-log says what failed, never with what.
+log says what failed, never with what. Clients that subscribed to a plan hear that it has changed,
+whichever process has changed it.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
+import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from foreword import __version__
 from foreword.errors import ForewordError
 from foreword.faces.mcp import prompts, resources
-from foreword.faces.mcp.plan_watch import listen
+from foreword.faces.mcp.resources import watched_workflow
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS, Answer, McpTool
 from foreword.faces.serving.app_state import Lane
@@ -243,3 +246,40 @@ async def _protocol_errors(answering: Awaitable[Result]) -> Result:
     except Exception as error:  # noqa: BLE001
         log.error("%s", type(error).__name__)
         raise MCPError(types.INTERNAL_ERROR, f"{BUG} ({type(error).__name__})") from None
+
+
+async def listen(
+    server_state: ServerState,
+    context: ServerRequestContext,
+    params: types.SubscriptionsListenRequestParams,
+) -> types.SubscriptionsListenResult:
+    """Serve one stream of changes, until its client leaves or the server stops."""
+    poller = server_state.app_state.poller
+    bus = InMemorySubscriptionBus()
+    handler = ListenHandler(bus)
+    workflows = _workflows_by_uri(params)
+    # before the client is told that we watch
+    begin = {name: await poller.begin(name) for name in workflows.values()}
+
+    async def watch(uri: str, workflow: str) -> None:
+        async for event in poller.events(workflow, begin[workflow]):
+            if event is not None and event.kind == "plan":
+                await bus.publish(ResourceUpdated(uri))
+        handler.close()
+
+    async with anyio.create_task_group() as watching:
+        for uri, workflow in workflows.items():
+            watching.start_soon(watch, uri, workflow)
+        result = await handler(context, params)
+        watching.cancel_scope.cancel()
+    return result
+
+
+def _workflows_by_uri(params: types.SubscriptionsListenRequestParams) -> dict[str, str]:
+    """The workflows whose plans are watched, by the addresses that were named."""
+    workflows = dict[str, str]()
+    for uri in params.notifications.resource_subscriptions or ():
+        workflow = watched_workflow(uri)
+        if workflow:
+            workflows[uri] = workflow
+    return workflows

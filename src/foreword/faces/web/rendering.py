@@ -1,20 +1,31 @@
-"""Templates to pages: one environment that escapes everything, and how numbers and times read."""
+"""Templates to pages: one environment that escapes everything, and how numbers, times and Markdown
+read.
+
+In Markdown, HTML is shown as text, pictures are their words, links lead to other sites alone and
+pass nothing on. No style is written into an element, since the policy of the page forbids it.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from foreword.faces.web import addresses, glossary, markdown
+from foreword.faces.web import addresses, glossary
 from foreword.pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATUSES = {  # of a task: how people read it
@@ -43,6 +54,10 @@ _UNITS = (
     (3_600, "hour"),
     (60, "minute"),
 )
+
+# Levels of lists and quotations; deeper ones are shown as text. A page is not read beyond that.
+DEEPEST = 12
+LINK_SCHEMES = ("http://", "https://")
 
 
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -78,7 +93,7 @@ def environment() -> Environment:
         "shell": shlex.quote,
         "status": STATUSES.__getitem__,
         "why": why,
-        "markdown": markdown.html,
+        "markdown": html,
     }
     made.globals |= {
         "session_at": addresses.session,
@@ -182,3 +197,39 @@ def shares(sizes: Mapping[str, int], whole: int) -> list[tuple[str, int, float, 
 
 def _hundredths(size: int, whole: int) -> float:
     return round(100 * size / max(1, whole), 3)
+
+
+def html(text: str) -> Markup:
+    """The text as HTML that is safe to be put into a page."""
+    parser = _parser()
+    tokens = parser.parse(text)
+    for token in tokens:
+        _make_safe(token)
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    options = {"html": False, "linkify": False, "breaks": True, "maxNesting": DEEPEST}
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("image")
+    parser.validateLink = _is_web_address  # type: ignore[method-assign]
+    return parser
+
+
+def _is_web_address(url: str) -> bool:
+    return url.lower().startswith(LINK_SCHEMES)
+
+
+def _make_safe(token: Token) -> None:
+    """Take styles out of a token, and let its links tell other sites nothing."""
+    token.attrs.pop("style", None)
+    if token.type == "link_open":
+        token.attrs |= {"rel": "noopener noreferrer nofollow", "target": "_blank"}
+    if token.tag in ("h1", "h2", "h3") and token.type.startswith("heading"):
+        # the page has its own headings of these levels
+        token.tag = "h4"
+    children: Sequence[Token] = token.children or ()
+    for child in children:
+        _make_safe(child)

@@ -1,5 +1,8 @@
 """A conversation as people read it: who said what, and each call of a tool with its result.
-Secrets are hidden."""
+
+Secrets are hidden. An update of the plan is shown as what it has changed: the calls themselves hold
+whole plans, so each is compared with the one before it and nothing is asked of the store.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.director.by_hand import PROSE, is_call_by_hand, is_prose
-from foreword.faces.web.plan_changes import PlanChange, PlanChangeTexts
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversation_operations import StoredMessage, messages_before
+from foreword.plan import plan as planning
 from foreword.secrets.known_values import KnownValues
 from foreword.session.session import Session
 from foreword.store.database import LARGEST_NUMBER
@@ -23,6 +26,8 @@ LONGEST_BRIEF = 110  # characters of a call's arguments on one line
 MOST_MEMBERS = 20  # of a list in the arguments that are looked at for that line
 LONGEST_WORDS = 200  # characters of one value there
 WHO = {"user": "You", "assistant": "Director", "tool": "Result", "system": "System"}
+UPDATE = "update_plan"
+MOST_LINES = 12  # of one change, in a conversation; the plan's own page has all of them
 
 
 @dataclass(slots=True, kw_only=True)
@@ -230,3 +235,70 @@ def _cut(text: str) -> str:
 def pretty(value: Any) -> str:
     """A value for reading."""
     return _cut(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanChange:
+    """One update of the plan, for reading."""
+
+    is_first: bool  # as far as the conversation was read
+    goal: str
+    reason: str
+    changes: tuple[str, ...]
+    more: int  # changes that are not shown
+    completed: int
+    total: int
+
+
+class PlanChangeTexts:
+    """The plans of a conversation, from its oldest message on."""
+
+    def __init__(self, earlier: Sequence[StoredMessage], secrets: KnownValues) -> None:
+        self._secrets = secrets
+        self._open: dict[str, tuple[dict[str, Any], str]] = {}  # plan and reason, by call
+        self._plan: dict[str, Any] | None = None  # that stands
+        for stored in earlier:
+            for part in stored.message.parts:
+                if isinstance(part, ToolCall):
+                    self.note(part)
+                elif isinstance(part, ToolResult):
+                    self.take(part)
+
+    def note(self, call: ToolCall) -> None:
+        """Remember a call, if it updates the plan."""
+        if call.name != UPDATE:
+            return
+        try:
+            arguments = self._secrets.value(json.loads(call.arguments or "{}"))
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(arguments, Mapping) or planning.problems(arguments.get("plan")):
+            return
+        self._open[call.id] = (arguments["plan"], str(arguments.get("reason") or ""))
+
+    def take(self, result: ToolResult) -> PlanChange | None:
+        """What a call has changed, by its result; nothing where it changed nothing."""
+        plan, reason = self._open.pop(result.id, (None, ""))
+        if plan is None or result.failed:
+            return None
+        before = self._plan
+        self._plan = plan
+        changes = planning.diff(before, plan) if before else _outline(plan)
+        tasks = [task for _, task in planning.tasks(plan)]
+        return PlanChange(
+            is_first=before is None,
+            goal=str(plan.get("overall_goal") or ""),
+            reason=reason,
+            changes=tuple(changes[:MOST_LINES]),
+            more=max(0, len(changes) - MOST_LINES),
+            completed=sum(task["status"] == "completed" for task in tasks),
+            total=len(tasks),
+        )
+
+
+def _outline(plan: Mapping[str, Any]) -> list[str]:
+    lines = list[str]()
+    for phase in plan["phases"]:
+        words = ", ".join(str(task["description"]) for task in phase["tasks"])
+        lines.append(f"{phase['phase_name']}: {words}" if words else str(phase["phase_name"]))
+    return lines
