@@ -34,10 +34,10 @@ def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
     assert read_count(tmp_path) == 1
 
     index = open_index(tmp_path)
-    assert index.definitions_named("greet") == []
-    assert index.definitions_named("colour_1") == []
+    assert index.definitions_by_name("greet") == []
+    assert index.definitions_by_name("colour_1") == []
     assert index.counts("colour") == []
-    assert len(index.definitions_named("welcome")) == 1
+    assert len(index.definitions_by_name("welcome")) == 1
     index.close()
 
 

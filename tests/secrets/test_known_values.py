@@ -41,9 +41,9 @@ def test_a_value_that_is_secret_in_one_place_is_hidden_in_every_other() -> None:
 def test_a_short_secret_is_hidden_where_it_stands_alone() -> None:
     assert known_values().text("the pin 4711, room 47113") == "the pin [hidden], room 47113"
     apart = "4711-01-15, 12.4711, 1,4711, 00:4711, a4711, 4711.5"
-    assert known_values().hide_known(apart) == apart
+    assert known_values().hide_known_values(apart) == apart
     assert (
-        known_values().hide_known('"4711", (4711) 4711. =4711;')
+        known_values().hide_known_values('"4711", (4711) 4711. =4711;')
         == '"[hidden]", ([hidden]) [hidden]. =[hidden];'
     )
 
@@ -91,7 +91,7 @@ def test_a_secret_is_hidden_however_a_tool_writes_it(secret: str) -> None:
         "inside other bytes in base64": base64.urlsafe_b64encode(f"no{secret}:x".encode()).decode(),
     }
     for way, written in ways.items():
-        hidden = made.hide_known(f"<<{written}>>")
+        hidden = made.hide_known_values(f"<<{written}>>")
         assert "[hidden]" in hidden, way
         assert secret[2:-2] not in hidden, way
 
@@ -114,24 +114,24 @@ def test_a_secret_is_hidden_to_the_letter_and_nothing_beside_it(secret: str) -> 
         html.escape(secret, quote=False),
     ]
     for written in ways:
-        assert made.hide_known(f"<<{written}>>") == "<<[hidden]>>", written
+        assert made.hide_known_values(f"<<{written}>>") == "<<[hidden]>>", written
     for before in range(3):
         around = base64.b64encode(b"x" * before + secret.encode() + b"zz").decode()
-        shown = made.hide_known(around).rstrip("=").replace("[hidden]", "")
+        shown = made.hide_known_values(around).rstrip("=").replace("[hidden]", "")
         assert len(shown) <= 7, "its neighbours, and what shares bits with them"
 
 
 def test_a_short_secret_is_a_word_of_its_own_and_no_pattern() -> None:
     made = KnownValues()
     made.learn_texts(["a.b7"])
-    assert made.hide_known("a.b7 xa.b7 axb7 (a.b7)") == "[hidden] xa.b7 axb7 ([hidden])"
+    assert made.hide_known_values("a.b7 xa.b7 axb7 (a.b7)") == "[hidden] xa.b7 axb7 ([hidden])"
 
 
 def test_half_a_character_in_a_secret_does_no_harm(open_session: Open) -> None:
     secret = "harbour\ud800-77"
     made = KnownValues()
     made.learn_texts([secret])
-    assert made.hide_known(f"<{secret}>") == "<[hidden]>"
+    assert made.hide_known_values(f"<{secret}>") == "<[hidden]>"
     session = open_session()
     session.set_variable("password", secret, "typed")
     session.append({"role": "user", "content": f"it is {secret}"})
@@ -146,10 +146,10 @@ def test_no_secret_of_eight_characters_is_in_a_text_that_it_was_hidden_in(
     made = KnownValues()
     made.learn_texts([secret])
     for written in (secret, json.dumps(secret)[1:-1]):
-        hidden = made.hide_known(f"{front}{written}{end}")
+        hidden = made.hide_known_values(f"{front}{written}{end}")
         assert "[hidden]" in hidden
         assert (
-            made.hide_known(hidden) == hidden
+            made.hide_known_values(hidden) == hidden
             or secret in "[hidden]" * 3
             or secret in hidden.replace("[hidden]", "")
         )

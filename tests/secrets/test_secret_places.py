@@ -179,8 +179,11 @@ def test_secrets_are_learnt_from_commands_and_from_all_that_stands_under_a_name(
         ]
     )
     text = "harbour quay-88-q True None 47110815 kettle-99 curl --password"
-    assert known.hide_known(text) == "harbour [hidden] True None [hidden] [hidden] curl --password"
-    assert known.hide_known("as me:harbour-77") == "as [hidden]"
+    assert (
+        known.hide_known_values(text)
+        == "harbour [hidden] True None [hidden] [hidden] curl --password"
+    )
+    assert known.hide_known_values("as me:harbour-77") == "as [hidden]"
 
 
 def test_every_format_of_a_token_has_a_beginning_and_a_pattern() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.text.named_sections import under_named, without_named
+from foreword.text.named_sections import section_text, text_without_sections
 
 TITLES = ("Decisions", "Locked", "Flexible", "Deferred")
 BODY = "### Locked\n\n- Use SQLite"
@@ -32,8 +32,8 @@ BODY = "### Locked\n\n- Use SQLite"
 def test_a_heading_is_found_however_it_is_written(heading: str) -> None:
     body = BODY if heading.startswith(("#", "D")) else "- Use SQLite"
     text = f"# Step\n\nBuild it.\n\n{heading}\n\n{body}\n\n# Tasks\n\n- one\n"
-    assert under_named(text, TITLES) == body
-    assert without_named(text, TITLES) == "# Step\n\nBuild it.\n\n# Tasks\n\n- one\n"
+    assert section_text(text, TITLES) == body
+    assert text_without_sections(text, TITLES) == "# Step\n\nBuild it.\n\n# Tasks\n\n- one\n"
 
 
 @pytest.mark.parametrize(
@@ -42,29 +42,29 @@ def test_a_heading_is_found_however_it_is_written(heading: str) -> None:
 )
 def test_a_heading_of_something_else_is_not_taken_for_it(heading: str) -> None:
     text = f"# Step\n\n{heading}\n\nWords.\n"
-    assert under_named(text, TITLES) is None
-    assert without_named(text, TITLES) == text
+    assert section_text(text, TITLES) is None
+    assert text_without_sections(text, TITLES) == text
 
 
 def test_what_stands_in_for_a_title_keeps_its_heading() -> None:
     text = (
         "# Step\n\n## Locked\n\n- Use SQLite\n\n## Notes\n\nn\n\n## Deferred decisions\n\n- Later\n"
     )
-    assert under_named(text, TITLES) == (
+    assert section_text(text, TITLES) == (
         "## Locked\n\n- Use SQLite\n\n## Deferred decisions\n\n- Later"
     )
-    assert without_named(text, TITLES) == "# Step\n\n## Notes\n\nn\n"
+    assert text_without_sections(text, TITLES) == "# Step\n\n## Notes\n\nn\n"
 
 
 def test_several_sections_are_all_taken_and_nested_ones_once() -> None:
     text = "## Decisions\n\n### Locked\n\n- a\n\n## Design\n\nd\n\n## User decisions\n\n- b\n"
-    assert under_named(text, TITLES) == (
+    assert section_text(text, TITLES) == (
         "## Decisions\n\n### Locked\n\n- a\n\n## User decisions\n\n- b"
     )
 
 
 def test_a_heading_in_a_fence_is_none() -> None:
-    assert under_named("```\n## Decisions\n```\n\ntext\n", TITLES) is None
+    assert section_text("```\n## Decisions\n```\n\ntext\n", TITLES) is None
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,12 @@ def test_a_heading_in_a_fence_is_none() -> None:
 )
 def test_a_heading_in_another_language_is_found_by_its_english_title(heading: str) -> None:
     text = f"# Schritt\n\n{heading}\n\n### Fest\n\n- In Cent.\n\n## Aufgaben\n\n- Eine.\n"
-    assert under_named(text, ["Decisions", "Locked"]) == "### Fest\n\n- In Cent."
+    assert section_text(text, ["Decisions", "Locked"]) == "### Fest\n\n- In Cent."
 
 
 def test_a_heading_that_says_of_which_kind_stays_with_what_is_below_it() -> None:
     text = "# Step\n\n## Locked decisions\n\n- In cents.\n"
-    assert under_named(text, ["Decisions", "Locked"]) == "## Locked decisions\n\n- In cents."
-    assert under_named(text.replace("Locked d", "User d"), ["Decisions", "Locked"]) == "- In cents."
+    assert section_text(text, ["Decisions", "Locked"]) == "## Locked decisions\n\n- In cents."
+    assert (
+        section_text(text.replace("Locked d", "User d"), ["Decisions", "Locked"]) == "- In cents."
+    )

@@ -28,12 +28,12 @@ def project_of(event: HookEvent, root: str = "") -> Path | None:
     where we were started.
     """
     if root:
-        return _nearest_marked(_real_path(root))
+        return _nearest_project(_real_path(root))
     base = _real_path(os.environ.get("CLAUDE_PROJECT_DIR") or ".")
     inside = _real_path(event.cwd) if event.cwd else None
     if inside is not None and is_within(inside, [base, home()]):
-        return _nearest_marked(inside) or _nearest_marked(base)
-    return _nearest_marked(base)
+        return _nearest_project(inside) or _nearest_project(base)
+    return _nearest_project(base)
 
 
 def read_bytes(path: str, project: Path) -> bytes:
@@ -78,7 +78,7 @@ def home() -> Path | None:
     return folder if folder != Path(folder.anchor) else None
 
 
-def _nearest_marked(folder: Path | None) -> Path | None:
+def _nearest_project(folder: Path | None) -> Path | None:
     """The nearest folder with a mark; one that everybody may write to is nobody's project, and
     home is no project."""
     if folder is None:

@@ -157,7 +157,7 @@ class FileSectionReader:
                 return None
             return text
         if spec.heading:
-            under = named_sections.under_named(file.text, spec.heading)
+            under = named_sections.section_text(file.text, spec.heading)
             if under is None:
                 self._warn_of_labels(file, spec.heading)
             if under is None or is_blank_template(under):
@@ -165,7 +165,7 @@ class FileSectionReader:
                 return None
             return under
         if spec.without:
-            return named_sections.without_named(file.text, spec.without)
+            return named_sections.text_without_sections(file.text, spec.without)
         return file.text
 
     def _warn_of_labels(self, file: files.File, titles: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from foreword.context.item_sections import reason_it_ended, same_title
+from foreword.context.item_sections import end_reason, same_title
 from foreword.recipe.schema import AcrossSessions, RecipeSpec
 from foreword.section import handle_of
 from foreword.sources.items import Item
@@ -49,7 +49,7 @@ def save_carried_items(root: Path, name: str, recipe: RecipeSpec, items: Sequenc
         if not title or titles[item.kind, title] > 1:
             unique_title = f"{title} {handle_of(item.text.encode())}"
         key = (item.kind, unique_title)
-        if reason_it_ended(item, recipe.ended) or item.validated is False:
+        if end_reason(item, recipe.ended) or item.validated is False:
             ended |= {key, (item.kind, title)}
         elif _persists(item, recipe.across_sessions):
             persisting[key] = asdict(item)

@@ -49,7 +49,7 @@ def same_title(title: str) -> str:
     return " ".join(title.casefold().split())
 
 
-def reason_it_ended(item: Item, rules: EndRule) -> str:
+def end_reason(item: Item, rules: EndRule) -> str:
     """Why an item no longer counts, or nothing."""
     if item.kind in rules.kinds and item.status.lower() in rules.statuses:
         return f"it is {item.status.lower()}"
@@ -103,7 +103,7 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
     """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest
     first."""
     tier = selection.kind_tiers.get(item.kind, UNKNOWN_KIND_TIER)
-    ended = reason_it_ended(item, selection.recipe.ended)
+    ended = end_reason(item, selection.recipe.ended)
     if ended:
         tier = UNKNOWN_KIND_TIER
     excluded = selection.leave_out.get(item.kind, "") or ended

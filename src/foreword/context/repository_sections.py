@@ -66,7 +66,7 @@ class RepositoryReader:
     def sections(self, tag: str) -> list[Section]:
         """The sections of a tag."""
         spec = self.selection.sections[tag]
-        plan = self._planned()
+        plan = self._detail_plan()
         if spec.repository == "paths":
             found = self._path_section(tag, plan)
         else:
@@ -79,7 +79,7 @@ class RepositoryReader:
 
     # --- the plan ---------------------------------------------------------------------------------
 
-    def _planned(self) -> DetailPlan:
+    def _detail_plan(self) -> DetailPlan:
         if self._plan is None:
             with closing(open_index(self.inputs.root, self.inputs.progress)) as index:
                 self._plan = self._plan_with(index)

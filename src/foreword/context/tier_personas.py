@@ -86,7 +86,7 @@ def _with_forms(section: Section, forms: tuple[Form, ...]) -> Section:
 # --- personas of a phase --------------------------------------------------------------------------
 
 
-def with_room_used(
+def fill_persona_room(
     sections: Sequence[Section], limits: Tiers, budget: int, counter: Counter
 ) -> list[Section]:
     """More of a persona in its phase's tier, as far as there is room. What it is in tier 1 stays:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.context.inputs import ReadingResult
-from foreword.context.tier_personas import with_persona_forms, with_room_used, written_size
+from foreword.context.tier_personas import fill_persona_room, with_persona_forms, written_size
 from foreword.dataclass import dataclass
 from foreword.engine.render import TURN, boundary_pattern
 from foreword.engine.report import Report
@@ -82,7 +82,7 @@ def apply_tiers(
     gathered.sections = _without_repeats(sections)
     limits = _limits(gathered, recipe, counter, strict)
     in_a_phase = "phase" in selection.names or "agent" in selection.names
-    gathered.sections = with_room_used(
+    gathered.sections = fill_persona_room(
         gathered.sections, limits, budget if in_a_phase else 0, counter
     )
     return limits
@@ -208,7 +208,7 @@ def _limits(gathered: ReadingResult, recipe: RecipeSpec, counter: Counter, stric
         limits[last] = max(0, limits[last] - NOTE_TOKENS)
     allowed = recipe.tiers.get(ALWAYS)
     always = [section for section in gathered.sections if section.rule.tier == ALWAYS]
-    total = _size_as_written(always, recipe, counter)
+    total = _written_size(always, recipe, counter)
     if allowed is None or total <= allowed:
         return Tiers(limits=limits)
     sizes = _sizes_by_source(always, counter)
@@ -228,7 +228,7 @@ def _limits(gathered: ReadingResult, recipe: RecipeSpec, counter: Counter, stric
     return Tiers(limits=limits)
 
 
-def _size_as_written(sections: Iterable[Section], recipe: RecipeSpec, counter: Counter) -> int:
+def _written_size(sections: Iterable[Section], recipe: RecipeSpec, counter: Counter) -> int:
     """What reads as a tag is written longer than it is."""
     forged_tag = boundary_pattern(frozenset((*recipe.sections, TURN)))
     total = 0

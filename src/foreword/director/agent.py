@@ -150,14 +150,14 @@ class Agent:
     def _message_to_send(self, message: Message) -> Message:
         """A message as the model gets it: what has turned out to be secret since it was kept is
         hidden in it."""
-        hide_known = self.tool_context.secrets.hide_known
+        hide_known_values = self.tool_context.secrets.hide_known_values
         parts = list[Part]()
         for part in message.parts:
             match part:
                 case Text(text=text) | ToolResult(text=text):
-                    parts.append(replace(part, text=hide_known(text)))
+                    parts.append(replace(part, text=hide_known_values(text)))
                 case ToolCall(arguments=arguments):
-                    parts.append(replace(part, arguments=hide_known(arguments)))
+                    parts.append(replace(part, arguments=hide_known_values(arguments)))
                 case _:
                     parts.append(part)
         return replace(message, parts=tuple(parts))

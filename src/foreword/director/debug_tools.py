@@ -132,7 +132,7 @@ def debug_action(context: ToolContext, given: Arguments) -> Answer:
     if result.get("password"):
         context.secrets.learn_texts([filled["text"]])
     if given.get("look"):
-        path = resources.files.find_kept(result["path"])
+        path = resources.files.find_file(result["path"])
         data = b64encode(path.read_bytes()).decode()
         return {**result, PICTURE: Image(media_type="image/png", data=data)}
     return result

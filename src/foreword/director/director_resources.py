@@ -107,7 +107,9 @@ class DirectorResources:
         if self._browser is None:
             return None
         with suppress(BrowserFailed):  # it is closed, or does not answer
-            return self._browser.live_picture(lambda text: self.secrets.hide_known(text) != text)
+            return self._browser.live_picture(
+                lambda text: self.secrets.hide_known_values(text) != text
+            )
         return None
 
     def _tab_without_secrets(self, tab: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +125,7 @@ class DirectorResources:
         if self._browser is None:
             return []
         found = self._browser.blocked_origins()
-        return [replace(one, origin=self.secrets.hide_known(one.origin)) for one in found]
+        return [replace(one, origin=self.secrets.hide_known_values(one.origin)) for one in found]
 
     def remember_blocked_origins(self) -> None:
         """Keep with the workflow what its pages could not load, to be offered the next time."""

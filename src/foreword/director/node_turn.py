@@ -162,7 +162,7 @@ def perform(
         dialog=dialog_answer(config),
         folder=folder,
         marks=marks,
-        has_secret=lambda text: secrets.hide_known(text) != text,
+        has_secret=lambda text: secrets.hide_known_values(text) != text,
     )
     if "path" in result:
         result["path"] = resources.files.name_of(result["path"])

@@ -278,7 +278,7 @@ class NodeWalk:
         in_browser = node["type"] == NEXT_PAGE or TYPES[str(node["type"])].in_browser
         if in_browser:
             self._type_again()
-        turn = self._with_appended(node, self._take_with_retries(node, scope, key))
+        turn = self._append_values(node, self._take_with_retries(node, scope, key))
         if in_browser and turn.status == SUCCESS:
             self._save_browser(browser_mark(self.run.run, step))
         end = node_steps.UNCLEAR if self._is_unclear(node, turn) else turn.status
@@ -302,7 +302,7 @@ class NodeWalk:
                 break
         return turn
 
-    def _with_appended(self, node: Node, turn: NodeOutcome) -> NodeOutcome:
+    def _append_values(self, node: Node, turn: NodeOutcome) -> NodeOutcome:
         """A turn whose values are added to those that are there, if its node says so: what a node
         reads begins anew with each run."""
         if turn.status != SUCCESS:

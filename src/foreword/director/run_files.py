@@ -49,7 +49,7 @@ class RunFiles:
         """How a file is called by nodes: its path from the root of the project."""
         return Path(path).relative_to(self.root).as_posix()
 
-    def find_kept(self, name: str) -> Path:
+    def find_file(self, name: str) -> Path:
         """A file that came from a page in any run of the workflow."""
         try:
             real = (self.root / name).resolve(strict=True)

@@ -193,7 +193,7 @@ class _Fitting:
         for index in self.outline.lasting:
             if index not in self.floors:
                 section = self.sections[index]
-                room = max(0, min(self.left, self._tier_left(section.rule.tier)))
+                room = max(0, min(self.left, self._tier_room(section.rule.tier)))
                 self.floors[index] = min(self._floor(index), room)
                 self.left -= self.floors[index]
 
@@ -252,11 +252,11 @@ class _Fitting:
                 self._place_least(waiting, held_back=0)
         unused = 0
         for tier, waiting in self.outline.tiers:
-            had = sum(self._units_placed(index) for index in waiting)
+            had = sum(self._section_units(index) for index in waiting)
             room = self.left + had
             limit = room
             if tier != last_tier:
-                limit = min(rooms.get(tier, room) + unused, room, self._tier_left(tier) + had)
+                limit = min(rooms.get(tier, room) + unused, room, self._tier_room(tier) + had)
             held_back = self.left - max(0, limit - had)
             if rooms and tier == last_tier:
                 self._place_least(waiting, held_back=held_back)
@@ -265,7 +265,7 @@ class _Fitting:
             self._hand_out_by_rank(groups, held_back=held_back)
             unused = max(0, limit - had - (before - self.left)) if rooms else 0
 
-    def _units_placed(self, index: int) -> int:
+    def _section_units(self, index: int) -> int:
         """What a section has been given so far."""
         choice = self.choices.get(index)
         return choice.units if choice is not None else 0
@@ -283,7 +283,7 @@ class _Fitting:
             # do not share
             if section.tag in self.outline.stand_ins or section.rule.in_order:
                 continue
-            room = min(room, self._cap(section), self._tier_left(section.rule.tier))
+            room = min(room, self._cap(section), self._tier_room(section.rule.tier))
             least = self._least_form(index)
             if least is not None and least[1] <= room - self._entry_fee(section):
                 body, units = least
@@ -318,7 +318,7 @@ class _Fitting:
             over -= less
         return _pass_on_unused(rooms, {tier for tier, _ in self.outline.tiers})
 
-    def _tier_left(self, tier: int) -> int:
+    def _tier_room(self, tier: int) -> int:
         """What a tier with a hard limit may still take: less its sections, their tags and the
         floors it keeps."""
         if tier not in self.tiers.limits:
@@ -343,7 +343,7 @@ class _Fitting:
             if self.left - held_back < self.least and not self.floors:
                 return
             floors = sum(self.floors.get(index, 0) for index in group) if self.floors else 0
-            had = sum(self._units_placed(index) for index in group) if self.tiers.shares else 0
+            had = sum(self._section_units(index) for index in group) if self.tiers.shares else 0
             half = (self.left - held_back + floors + had) // 2
             sharing = sharing_in(self.sections, group) if len(group) > 1 else ()
             if sharing and not self.tiers.shares:
@@ -363,8 +363,8 @@ class _Fitting:
     def _room_for(self, index: int, held_back: int) -> int:
         """The most that a section may have, with what it has."""
         section = self.sections[index]
-        left = min(self.left - held_back, self._tier_left(section.rule.tier))
-        return min(left + self._units_placed(index), self._cap(section))
+        left = min(self.left - held_back, self._tier_room(section.rule.tier))
+        return min(left + self._section_units(index), self._cap(section))
 
     def _place_best(self, index: int, room: int, share: int) -> None:
         """Let one section have the largest of its forms that fits its share, else of those that
@@ -381,7 +381,7 @@ class _Fitting:
     def _place_if_larger(self, index: int, body: Body, units: int) -> None:
         """Decide for a form unless the section has more already; a reference, however long, is
         less than any words of it."""
-        if units > self._units_placed(index) and not (
+        if units > self._section_units(index) and not (
             index in self.choices and body.form == "reference"
         ):
             self.place(index, body, units, reason=_cut_reason(body))
@@ -418,7 +418,7 @@ class _Fitting:
                 whole += self._whole(place)[1]
         stand_in = self.sections[index]
         body, units = self._whole(index)
-        fits = units <= min(room, self._tier_left(stand_in.rule.tier))
+        fits = units <= min(room, self._tier_room(stand_in.rule.tier))
         if whole <= room or not fits:
             return 0
         self.place(index, body, units, reason=f"stands in for {tag}")
@@ -431,7 +431,7 @@ class _Fitting:
             section = self.sections[index]
             if index in self.choices or self.left <= self.least_cut or not self._is_lost(tag):
                 continue
-            room = min(self.left, self._tier_left(section.rule.tier))
+            room = min(self.left, self._tier_room(section.rule.tier))
             best = self._best_form(index, room - self._entry_fee(section))
             if best is not None and best[0].form != "reference":
                 body, units = best
@@ -458,7 +458,7 @@ class _Fitting:
             if before is not None and before.body.form == "full":
                 continue
             room = self._room_for(index, held_back)
-            if room - self._units_placed(index) < self.least:
+            if room - self._section_units(index) < self.least:
                 continue
             best = self._best_form(index, room - self._entry_fee(section))
             if best is not None:

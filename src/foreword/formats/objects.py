@@ -50,7 +50,7 @@ def plain_values(value: object, at: FieldPath) -> list[Any]:
         raise at.wrong(f"{type(value).__name__} is no message", hint=_KNOWN)
     # LlamaIndex keeps base64 as bytes, which only its JSON writes as the text that it is
     mode = "json" if "llama_index" in packages else "python"
-    return _messages_in(_plain(_dumped(dump, mode)), at)
+    return _messages_in(_plain(_object_fields(dump, mode)), at)
 
 
 def _packages(value: object) -> set[str]:
@@ -58,7 +58,7 @@ def _packages(value: object) -> set[str]:
     return {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
 
 
-def _dumped(dump: Callable[..., Any], mode: str) -> Any:
+def _object_fields(dump: Callable[..., Any], mode: str) -> Any:
     """An object's fields without those that are null; in Python, bytes stay bytes."""
     try:
         return dump(mode=mode, exclude_none=True, warnings=False)

@@ -221,7 +221,7 @@ def _read_output(output: object, at: FieldPath) -> tuple[str, tuple[Image | Opaq
             rest = list[Image | Opaque]()
             for index, value in enumerate(values):
                 place = at / f".value[{index}]"
-                read = _read_shown(place.mapping(value), place)
+                read = _read_display_part(place.mapping(value), place)
                 if isinstance(read, Text):
                     texts.append(read.text)
                 else:
@@ -231,7 +231,7 @@ def _read_output(output: object, at: FieldPath) -> tuple[str, tuple[Image | Opaq
             return arguments_of(output), (), False
 
 
-def _read_shown(part: Mapping[str, Any], at: FieldPath) -> Text | Image | Opaque:
+def _read_display_part(part: Mapping[str, Any], at: FieldPath) -> Text | Image | Opaque:
     """A part of what a tool shows."""
     kind = at.text(part, "type")
     is_image = at.text(part, "mediaType").startswith("image/")

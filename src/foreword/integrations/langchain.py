@@ -34,15 +34,15 @@ class ForewordMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[Any], Any]) -> Any:
         """The same call with as much of the history as fits."""
-        return handler(self._fitted(request))
+        return handler(self._fit_request(request))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[Any], Awaitable[Any]]
     ) -> Any:
         """The same, awaited."""
-        return await handler(self._fitted(request))
+        return await handler(self._fit_request(request))
 
-    def _fitted(self, request: ModelRequest) -> ModelRequest:
+    def _fit_request(self, request: ModelRequest) -> ModelRequest:
         package = self.conversations.fit(
             request.messages,
             conversation=_thread(),

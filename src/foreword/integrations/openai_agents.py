@@ -26,7 +26,7 @@ def input_filter(
     """A `call_model_input_filter`; options are those of `Session.open`."""
     conversations = Conversations(session, **options)
 
-    def fitted(data: CallModelData[Any]) -> ModelInputData:
+    def fit_input(data: CallModelData[Any]) -> ModelInputData:
         asked = data.model_data
         tools = []
         for tool in data.agent.tools:
@@ -38,7 +38,7 @@ def input_filter(
         request = package.to_responses()
         return ModelInputData(input=request["input"], instructions=request.get("instructions"))
 
-    return fitted
+    return fit_input
 
 
 class ForewordSession:

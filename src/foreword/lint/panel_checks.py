@@ -80,7 +80,7 @@ def _profile_problems(
     if ignored:
         message = f"no panel knows {', '.join(ignored)}"
         yield warning(document.path, 1, "unknown-threshold", message)
-    yield from _not_understood(document, file.text, profile)
+    yield from _idle_rule_problems(document, file.text, profile)
     for condition in profile.conditions:
         problem = check(condition)
         if problem:
@@ -89,7 +89,7 @@ def _profile_problems(
             yield warning(document.path, line, "unreadable-condition", message)
 
 
-def _not_understood(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
+def _idle_rule_problems(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
     """Parts of a profile that no panel applies, so that each panel calls for a person."""
     for rule in profile.rules:
         fact = passed_name(rule.where)

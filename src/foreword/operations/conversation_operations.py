@@ -33,7 +33,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.compaction import Compaction
 from foreword.session.secret_messages import without_secrets
 from foreword.session.session import Session
-from foreword.session.sync import Synced
+from foreword.session.sync import SyncResult
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages, reports, workflows
 from foreword.store.compressions import Compression as Compression
@@ -279,7 +279,7 @@ def sync_messages(session: Session, given: ClientMessages) -> SyncedMessages:
     nothing twice; what the client has edited or taken back is kept as a branch, in no later call.
     """
     made = session.sync(given.messages, system=given.system)
-    values = {field.name: getattr(made, field.name) for field in fields(Synced)}
+    values = {field.name: getattr(made, field.name) for field in fields(SyncResult)}
     return SyncedMessages(**{**values, "warnings": list(made.warnings)})
 
 
@@ -464,4 +464,4 @@ def newest_compression(compressions: list[Compression]) -> Compression | None:
 
 def hide_secrets(compression: Compression, secrets: KnownValues) -> Compression:
     """The compression with the known secrets hidden in its summary."""
-    return replace(compression, summary=secrets.hide_known(compression.summary))
+    return replace(compression, summary=secrets.hide_known_values(compression.summary))

@@ -32,7 +32,7 @@ class MessageStretch:
         first = self.first + (page - 1) * size
         last = min(first + size - 1, self.last)
         text = messages.as_text(session.db, Range(self.conversation, first, last, self.branch))
-        return session.secrets().hide_known(text)
+        return session.secrets().hide_known_values(text)
 
 
 def find_original(session: Session, handle: str) -> bytes | MessageStretch | None:

@@ -241,7 +241,7 @@ class _QuestionFit:
         return Choice(section, body, scale.units(section.tag, body.text), reason)
 
     def _total(self, choices: Sequence[Choice]) -> int:
-        return self.counter.tokens(total_units(_written(choices), self.counter))
+        return self.counter.tokens(total_units(_written_pieces(choices), self.counter))
 
     def _package(self, choices: Sequence[Choice], scale: Scale) -> Package:
         report = Report(
@@ -253,10 +253,10 @@ class _QuestionFit:
             decided=dict(enumerate(choices)),
             notes=tuple(self.material.notes),
         )
-        return Package("".join(_written(choices)), report)
+        return Package("".join(_written_pieces(choices)), report)
 
 
-def _written(choices: Iterable[Choice]) -> list[str]:
+def _written_pieces(choices: Iterable[Choice]) -> list[str]:
     return pieces_of([choice for choice in choices if choice.body.form != "gone"])
 
 

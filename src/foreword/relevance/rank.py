@@ -67,7 +67,7 @@ def rank(
     if semantic:
         matches = _with_meaning(matches, passages, asked, known)
     matches = _with_dates(matches, passages, asked, today)
-    own = [_sharpened(score) for score in matches]
+    own = [_sharpen(score) for score in matches]
     near = spread(own, passages, NEAR_DECAY)
     far = spread(own, passages, FAR_DECAY)
     total = [0] * len(passages)
@@ -176,7 +176,7 @@ def _headings(passage: Passage) -> set[str]:
     return set(terms(" ".join(passage.headings))) if passage.headings else set()
 
 
-def _sharpened(score: int) -> int:
+def _sharpen(score: int) -> int:
     """To the power of 3/2: one good match outweighs several weak ones around it."""
     return score * isqrt(score)
 

@@ -115,9 +115,9 @@ class Ranking:
 
     def run(self) -> list[RankedFile]:
         self.signs = {
-            "words": _scaled(self._bm25(self.task.words)),
+            "words": _scale(self._bm25(self.task.words)),
             "path_words": self._path_words(),
-            "defined": self._defined(),
+            "defined": self._definition_scores(),
             "named_path": self._named_paths(),
             "named_module": self._named_modules(),
             "frame": self._frames(),
@@ -129,9 +129,9 @@ class Ranking:
         best: Scores = {}
         for number, found in regions.items():
             best[number] = max([score for _, score in found], default=0.0)
-        self.signs["regions"] = _scaled(best)
+        self.signs["regions"] = _scale(best)
         totals = self._totals()
-        self.signs["imported"] = self._imported(totals)
+        self.signs["imported"] = self._import_scores(totals)
         self.signs["changed"] = self._changed_together(totals)
         totals = self._totals()
         highest = max(totals.values(), default=1.0)
@@ -198,23 +198,23 @@ class Ranking:
             found += [(number, 0.5) for number, _ in self.index.counts(IN_FOLDER + term)]
             for number, share in found:
                 totals[number] += weight * share * log(1 + len(self.files) / len(found))
-        return _scaled(totals)
+        return _scale(totals)
 
     # --- what the task names ----------------------------------------------------------------------
 
-    def _defined(self) -> Scores:
+    def _definition_scores(self) -> Scores:
         """Files that define what the task names; a name that many define says little."""
         totals: Scores = defaultdict(float)
         for name, weight in self.task.names.items():
             spelled: dict[int, bool] = {}  # by file: whether it is spelled as in the task
-            for found in self.index.definitions_named(name):
+            for found in self.index.definitions_by_name(name):
                 if not is_test(self.files[found.file].path):
                     is_exact = found.definition.name == name
                     spelled[found.file] = is_exact or spelled.get(found.file, False)
             share = weight / (1 + log(max(1, len(spelled))) ** 2)
             for number, is_exact in spelled.items():
                 totals[number] += share if is_exact else 0.5 * share
-        return _scaled(totals)
+        return _scale(totals)
 
     def _named_paths(self) -> Scores:
         totals: Scores = defaultdict(float)
@@ -229,7 +229,7 @@ class Ranking:
             found = self.modules.nearest(module)
             for number in found:
                 totals[number] += 1.0 / len(found)
-        return _scaled(totals)
+        return _scale(totals)
 
     def _frames(self) -> Scores:
         """Files in stack traces: the last frame is where it went wrong."""
@@ -242,7 +242,7 @@ class Ranking:
 
     # --- neighbours -------------------------------------------------------------------------------
 
-    def _imported(self, totals: Scores) -> Scores:
+    def _import_scores(self, totals: Scores) -> Scores:
         """What the nearest files import."""
         highest = max(totals.values(), default=1.0)
         found: Scores = defaultdict(float)
@@ -250,7 +250,7 @@ class Ranking:
             share = totals[number] / highest
             path = self.files[number].path
             for module in self.index.imports_of(number):
-                for other in self.modules.imported(module, path):
+                for other in self.modules.files_of_import(module, path):
                     if other != number:
                         found[other] = max(found[other], share)
         return found
@@ -336,7 +336,7 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def _scaled(scores: Mapping[int, float]) -> Scores:
+def _scale(scores: Mapping[int, float]) -> Scores:
     """Scores of which the best is 1."""
     highest = max(scores.values(), default=0.0)
     if highest <= 0:

@@ -206,7 +206,8 @@ class RepositoryIndex:
             for region, size in zip(regions, sizes, strict=True)
         ]
         self._db.execute(
-            "INSERT INTO detail VALUES (?, ?, ?)", (number, _packed(rows), _packed(counts))
+            "INSERT INTO detail VALUES (?, ?, ?)",
+            (number, _compact_json(rows), _compact_json(counts)),
         )
         in_names = Counter[str]()
         for one in outline.definitions:
@@ -268,7 +269,7 @@ class RepositoryIndex:
             for first, last, name, size in rows
         ]
 
-    def definitions_named(self, name: str) -> list[FoundDefinition]:
+    def definitions_by_name(self, name: str) -> list[FoundDefinition]:
         """Every definition of that name, in any case."""
         rows = self._db.execute(
             "SELECT file, name, owner, kind, first, signature_last, last FROM definition"
@@ -317,20 +318,20 @@ def open_index(root: Path, progress: Progress | None = None) -> RepositoryIndex:
                 part.unlink(missing_ok=True)
             return _open_file(path, base, progress)
     except (apsw.Error, OSError, _Foreign):
-        return _updated(_open(":memory:", base), progress)
+        return _update_or_close(_open(":memory:", base), progress)
 
 
 def _open_file(path: Path, base: Path, progress: Progress | None) -> RepositoryIndex:
     private.make_file(path)
     private.tighten(path)
-    return _updated(_open(str(path), base), progress)
+    return _update_or_close(_open(str(path), base), progress)
 
 
 class _Foreign(Exception):
     """An index of another format, or of another root."""
 
 
-def _updated(index: RepositoryIndex, progress: Progress | None) -> RepositoryIndex:
+def _update_or_close(index: RepositoryIndex, progress: Progress | None) -> RepositoryIndex:
     try:
         index.update(progress)
     except BaseException:
@@ -378,7 +379,7 @@ def _definition(
     )
 
 
-def _packed(value: object) -> str:
+def _compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 

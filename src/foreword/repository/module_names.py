@@ -29,7 +29,7 @@ class ModuleNames:
             stem = path.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index")
             self._by_last[stem.rpartition("/")[2]].append((number, stem))
 
-    def _named(self, names: Sequence[str]) -> list[int]:
+    def _files_by_names(self, names: Sequence[str]) -> list[int]:
         """The files whose paths end in these names; few folders may be missing in front."""
         end = "/".join(names)
         found: list[int] = []
@@ -59,15 +59,15 @@ class ModuleNames:
         """The files of a dotted name, or of the longest beginning of it with a dot."""
         names = module.split(".")
         for length in range(len(names), 1, -1):
-            found = self._named(names[:length])
+            found = self._files_by_names(names[:length])
             if found:
                 return found
         return ()
 
-    def imported(self, module: str, path: str) -> Sequence[int]:
+    def files_of_import(self, module: str, path: str) -> Sequence[int]:
         """The files that an import in the file at a path stands for."""
         if not module.startswith("."):
-            found = self._named(module.replace("::", ".").replace("/", ".").split("."))
+            found = self._files_by_names(module.replace("::", ".").replace("/", ".").split("."))
             return found if len(found) <= _MOST_MEANT else ()
         if "/" in module:  # ./part, ../part
             level = module.count("../") + 1

@@ -45,12 +45,12 @@ def regions_of(lines: Sequence[str], definitions: Sequence[Definition]) -> list[
     for line in range(2, len(lines) + 2):
         is_end = line > len(lines) or owners[line] != owners[begin] or line in starts
         if is_end and begin <= len(lines):
-            found += _divided(lines, begin, line - 1, owners[begin])
+            found += _divide(lines, begin, line - 1, owners[begin])
             begin = line
     return _without_blank(lines, found)
 
 
-def _divided(lines: Sequence[str], first: int, last: int, name: str) -> list[Region]:
+def _divide(lines: Sequence[str], first: int, last: int, name: str) -> list[Region]:
     """A run of lines in parts that are not too long, each from a blank line on where there is
     one."""
     found: list[Region] = []

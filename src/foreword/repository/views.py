@@ -30,7 +30,7 @@ def regions_text(lines: Sequence[str], regions: Sequence[Region], handle: str) -
             handle = ""
         else:
             written += gap
-        last = _last_written(lines, region)
+        last = _last_text_line(lines, region)
         written += _with_break(lines[region.first - 1 : last])
         done = last
     if any(line.strip() for line in lines[done:]):
@@ -53,7 +53,7 @@ def outline_line(lines: Sequence[str], one: Definition) -> str:
     return f"{one.first}: {one.name}"
 
 
-def _last_written(lines: Sequence[str], region: Region) -> int:
+def _last_text_line(lines: Sequence[str], region: Region) -> int:
     """The last line of a region that is not blank."""
     last = min(region.last, len(lines))
     while last > region.first and not lines[last - 1].strip():

@@ -100,7 +100,7 @@ class ConversationPlace:
         units = list[FoundPassage]()
         for number, scope in scope_of.items():
             numbers = [seq for own, seq in parts if own == number]
-            for stored in messages.numbered(db, scope.conversation.id, numbers):
+            for stored in messages.by_numbers(db, scope.conversation.id, numbers):
                 units += _units(scope, stored, parts[number, stored.seq])
         if db.read_only:
             units += self._not_taken_in(among)
@@ -131,7 +131,7 @@ class ConversationPlace:
                     numbers.add(number)
         units = list[FoundPassage]()
         for scope, numbers in wanted.values():
-            for stored in messages.numbered(self.db, scope.conversation.id, sorted(numbers)):
+            for stored in messages.by_numbers(self.db, scope.conversation.id, sorted(numbers)):
                 beside = _units(scope, stored, {-1, 1})
                 if len(beside) == 1 and beside[0].item.parts == 1:
                     units += beside
@@ -169,7 +169,7 @@ def _units(
     beside them."""
     if stored.seq >= scope.end:
         return []
-    passages = passages_of(scope.secrets.hide_known(stored.message.text))
+    passages = passages_of(scope.secrets.hide_known_values(stored.message.text))
     # what tools were given and gave says less than words
     has_words = any(isinstance(part, Text) for part in stored.message.parts)
     units = list[FoundPassage]()

@@ -202,9 +202,9 @@ def find(
         added[-number] = name
         other_parts += [(-number, part) for part in passages_of(text)]
     names = [(number, _NOT_WORDS.sub(" ", name)) for number, name in added.items()]
-    parts = _scored(db, question, DOCUMENT, among, other_parts, most=MOST_PARTS)
-    titles = _scored(db, question, TITLE, among, names, most=MOST_TITLES)
-    headings = _scored(db, question, HEADINGS, among, [], most=MOST_TITLES)
+    parts = _score_documents(db, question, DOCUMENT, among, other_parts, most=MOST_PARTS)
+    titles = _score_documents(db, question, TITLE, among, names, most=MOST_TITLES)
+    headings = _score_documents(db, question, HEADINGS, among, [], most=MOST_TITLES)
     total = dict[int, float]()
     for scores, weight in (
         (_sums(parts, 1), PART_WEIGHT),
@@ -235,7 +235,7 @@ def find(
 _Scored = tuple[int, int, str]  # whose it is, its score, its text
 
 
-def _scored(
+def _score_documents(
     db: Database,
     question: Question,
     field: str,

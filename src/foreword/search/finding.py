@@ -86,7 +86,7 @@ def find(
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _UnitPlace:
     """A unit, the number of its place, and its position among those of its session."""
 
     unit: FoundPassage
@@ -94,16 +94,16 @@ class _Placed:
     position: int
 
 
-def _in_order(by_place: Sequence[Sequence[FoundPassage]]) -> list[_Placed]:
+def _in_order(by_place: Sequence[Sequence[FoundPassage]]) -> list[_UnitPlace]:
     """All units as they stand; one step from message to message, and from part to part."""
-    placed = list[_Placed]()
+    placed = list[_UnitPlace]()
     for at, units in enumerate(by_place):
         before: FoundPassage | None = None
         position = 0
         for unit in sorted(units, key=lambda unit: (unit.session, unit.number, unit.part)):
             if before is not None and before.session == unit.session:
                 position += max(1, unit.number - before.number)
-            placed.append(_Placed(unit, at, position))
+            placed.append(_UnitPlace(unit, at, position))
             before = unit
     return placed
 
@@ -118,7 +118,7 @@ def _together(several: Sequence[Statistics]) -> Statistics:
 
 
 def _scores(
-    placed: Sequence[_Placed], question: Question, statistics: Statistics, *, semantic: bool
+    placed: Sequence[_UnitPlace], question: Question, statistics: Statistics, *, semantic: bool
 ) -> list[int]:
     passages = list[Passage]()
     for each in placed:
@@ -137,7 +137,7 @@ def _scores(
 
 
 def _choose(
-    placed: Sequence[_Placed], scores: Sequence[int], *, budget: int, counter: Counter
+    placed: Sequence[_UnitPlace], scores: Sequence[int], *, budget: int, counter: Counter
 ) -> list[int]:
     """Which are shown, in their order: the best that fit, and one always; what was said in the
     same words once already takes no room again."""
@@ -161,6 +161,6 @@ def _choose(
     return sorted(chosen)
 
 
-def _is_beside(one: _Placed, other: _Placed) -> bool:
+def _is_beside(one: _UnitPlace, other: _UnitPlace) -> bool:
     is_same = one.place == other.place and one.unit.session == other.unit.session
     return is_same and abs(one.position - other.position) <= 1

@@ -86,7 +86,7 @@ def search(
             known = transcript_search.take_in(machine, sessions, bar)
             places.append(transcript_search.place_of(machine, known))
         asked = read_question(question)
-        hits = _masked(find(places, asked, budget=tokens, counter=counting))
+        hits = _mask_hits(find(places, asked, budget=tokens, counter=counting))
         notes = () if hits else (NOTHING,)
         package = answer(
             _best_kind_first(hits),
@@ -99,14 +99,14 @@ def search(
         keep = db if db is not None and not db.read_only else machine
         if keep is not None and not keep.read_only:
             _keep(keep, package, hits)
-    shown = _shown(package, _best_kind_first(hits))
+    shown = _hits_in_answer(package, _best_kind_first(hits))
     return SearchAnswer(package=package, hits=tuple(shown))
 
 
 def search_store(db: Database, question: str, *, budget: int, counter: Counter) -> str:
     """What was said in the sessions of a store, and handed on, about a question."""
     places: list[Place] = [_conversation_place(db, _no_bar), artifact_place(db)]
-    hits = _masked(find(places, read_question(question), budget=budget, counter=counter))
+    hits = _mask_hits(find(places, read_question(question), budget=budget, counter=counter))
     package = answer(hits, question=question, budget=budget, counter=counter, recipe="search")
     if not db.read_only:
         _keep(db, package, hits)
@@ -138,7 +138,7 @@ def _document_place(db: Database, root: Path, bar: Bar) -> EntryPlace:
     library = lookup_library(root)
     known = dict[IndexSource, Document]()
     if not db.read_only:
-        written = _written(library)
+        written = _project_documents(library)
         with bar(f"indexing {len(written):,} documents", len(written)) as advance:
             known, _ = document_search.take_in(db, library.root, written, library.read, advance)
 
@@ -153,7 +153,7 @@ def _document_place(db: Database, root: Path, bar: Bar) -> EntryPlace:
     return EntryPlace(db=db, kind=DOCUMENT, sources=list(known), describe=describe)
 
 
-def _written(library: Library) -> list[Document]:
+def _project_documents(library: Library) -> list[Document]:
     """The documents of a project: those that can be looked up, and whatever else is written in
     it."""
     patterns = [f"{folder}**/*.{ending}" for folder in ("", ".*/") for ending in ENDINGS]
@@ -171,7 +171,7 @@ def _is_readable(root: Path, path: str) -> bool:
     return size <= LARGEST_BYTES and "lock" not in PurePosixPath(path).name
 
 
-def _masked(hits: Sequence[Hit]) -> list[Hit]:
+def _mask_hits(hits: Sequence[Hit]) -> list[Hit]:
     """Hits without what looks like a secret; what was hidden before stays so."""
     return [replace(hit, text=mask(hit.text)) for hit in hits]
 
@@ -196,6 +196,6 @@ def _keep(db: Database, package: Package, hits: Sequence[Hit]) -> None:
             originals.write(db, bodies)
 
 
-def _shown(package: Package, hits: Sequence[Hit]) -> list[Hit]:
+def _hits_in_answer(package: Package, hits: Sequence[Hit]) -> list[Hit]:
     """The hits that are in an answer."""
     return [hit for hit in hits if f"({hit.handle})" in package.text]

@@ -94,7 +94,7 @@ def _take_in_one(
     """Take in a session, or what is new in it; what can't be read is a source without entries, so
     that it is not tried again."""
     about = dict[str, str]()
-    messages = list[_Said]()
+    messages = list[_SessionMessage]()
     try:
         with place.open() as session:
             if session is not None:
@@ -119,7 +119,7 @@ def _take_in_one(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _SessionMessage:
     """A message of a session, without secrets."""
 
     number: int
@@ -134,7 +134,7 @@ class _Said:
         return json.dumps(about if self.has_words else {**about, "tool": True})
 
 
-def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_Said]:
+def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_SessionMessage]:
     """What was said; `about` is filled in."""
     number = 0
     for event in events:
@@ -144,7 +144,7 @@ def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_Said
             number += 1
             text, has_words = _message_text(event.message)
             if text.strip():
-                yield _Said(
+                yield _SessionMessage(
                     number=number,
                     role=event.message.role,
                     time=event.time,
@@ -154,7 +154,7 @@ def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_Said
         elif isinstance(event, CompactionEvent) and event.summary.strip():
             number += 1
             text = mask(event.summary)
-            yield _Said(number=number, role="summary", time=event.time, text=text)
+            yield _SessionMessage(number=number, role="summary", time=event.time, text=text)
 
 
 def _message_text(message: Message) -> tuple[str, bool]:

@@ -81,7 +81,7 @@ class KnownValues:
 
     def text(self, text: str) -> str:
         """The text with every secret hidden."""
-        return mask(self.hide_known(text))
+        return mask(self.hide_known_values(text))
 
     def value(self, value: object) -> object:
         """A plain copy of the value with every secret hidden."""
@@ -89,16 +89,17 @@ class KnownValues:
 
     def _hide_known_in(self, value: object) -> object:
         if isinstance(value, str):
-            return self.hide_known(value)
+            return self.hide_known_values(value)
         if isinstance(value, dict):
             return {
-                self.hide_known(name): self._hide_known_in(member) for name, member in value.items()
+                self.hide_known_values(name): self._hide_known_in(member)
+                for name, member in value.items()
             }
         if isinstance(value, list):
             return [self._hide_known_in(member) for member in value]
         return value
 
-    def hide_known(self, text: str) -> str:
+    def hide_known_values(self, text: str) -> str:
         """The text with the secrets hidden that were taken in, and no others."""
         # To look for a text is far quicker than to look for a pattern, and most texts have none of
         # them.

@@ -167,11 +167,11 @@ def plan(
             )
         request = _SummaryRequest(
             messages=[without_secrets(message, secrets) for message in split.old_messages],
-            earlier=secrets.hide_known(earlier),
+            earlier=secrets.hide_known_values(earlier),
             room=max(least, room - split.shown_tokens - size_with("", split.last) - JOINED_TOKENS),
             lasting=lasting,
             counter=writer.scale.counter,
-            question=secrets.hide_known(question or last_words(groups)),
+            question=secrets.hide_known_values(question or last_words(groups)),
             beside=split.shown_text,
             so_far=so_far or ConversationRequest(),
         )

@@ -265,9 +265,9 @@ def history_section(
     # a group has another size in the window where it is shortened, and is the same one here
     groups = message_cache.timeline.groups
     run = writer.run_of(groups[len(groups) - len(plan.window.groups) :], plan.excerpts)
-    dropped = message_cache.dropped(plan.start, plan.front.staying)
+    dropped = message_cache.dropped_gap(plan.start, plan.front.staying)
     if dropped is None and message_cache.compression is not None and not plan.front.has_summary:
-        dropped = message_cache.summarized()
+        dropped = message_cache.summary_gap()
     opening = _opening(front, dropped, counter)
     if not front.entries and not run.entries:
         opening = replace(opening, text=NOTHING_SAID, units=counter.measure(NOTHING_SAID))

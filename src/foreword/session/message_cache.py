@@ -171,7 +171,7 @@ class MessageCache:
         self.start = start
         self.timeline.drop_before(start)
 
-    def dropped(self, start: int, front: Sequence[Group]) -> Gap | None:
+    def dropped_gap(self, start: int, front: Sequence[Group]) -> Gap | None:
         """What a window that begins here, with these in front of it, leaves out, if anything;
         looked up once for every cut."""
         if start <= self.compressed_to + 1:
@@ -196,7 +196,7 @@ class MessageCache:
             handle=messages.handle_for(self.db, self.conversation, where),
         )
 
-    def summarized(self) -> Gap:
+    def summary_gap(self) -> Gap:
         """What the summary stands for, where there is no room for it either; its tokens are
         accounted for as summed up."""
         count = messages.up_to(self.db, self.conversation.id, self.compressed_to).place

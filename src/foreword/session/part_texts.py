@@ -70,11 +70,11 @@ class PartTexts:
             before = self._parts.get(tag)
             if before is None or before.stamp != stamp:
                 self._parts[tag] = _PartText(
-                    stamp, secrets.hide_known(self._write(spec, now, browser))
+                    stamp, secrets.hide_known_values(self._write(spec, now, browser))
                 )
         texts = {tag: part.text for tag, part in self._parts.items() if tag != self._left_out(now)}
         for section in self._project_sections():
-            texts[section.tag] = secrets.hide_known(section.text)
+            texts[section.tag] = secrets.hide_known_values(section.text)
         return texts
 
     def _left_out(self, now: SessionStamps) -> str:

@@ -130,4 +130,4 @@ def read_original(state: WorkflowState, handle: str) -> str:
     """The original under a handle in a workflow's own store; secrets of the workflow are hidden."""
     original = originals.read_one(state.db, handle)
     text = original.decode("utf-8", "replace")
-    return state.secrets().hide_known(text)
+    return state.secrets().hide_known_values(text)

@@ -36,7 +36,7 @@ def _part(part: Part, secrets: KnownValues) -> Part:
     match part:
         case Text():
             new = replace(
-                part, text=secrets.hide_known(part.text), extra=_fields(part.extra, secrets)
+                part, text=secrets.hide_known_values(part.text), extra=_fields(part.extra, secrets)
             )
         case ToolCall():
             arguments = _arguments(part.arguments, secrets)
@@ -44,13 +44,13 @@ def _part(part: Part, secrets: KnownValues) -> Part:
         case ToolResult():
             new = replace(
                 part,
-                text=secrets.hide_known(part.text),
+                text=secrets.hide_known_values(part.text),
                 rest=tuple(_result_part(inner, secrets) for inner in part.rest),
                 extra=_fields(part.extra, secrets),
             )
         case Thinking(signature="", redacted=False):
             new = replace(
-                part, text=secrets.hide_known(part.text), extra=_fields(part.extra, secrets)
+                part, text=secrets.hide_known_values(part.text), extra=_fields(part.extra, secrets)
             )
         case Opaque():
             new = _attachment(part, secrets)
@@ -65,7 +65,9 @@ def _result_part(part: Image | Opaque, secrets: KnownValues) -> Image | Opaque:
 
 
 def _attachment(part: Opaque, secrets: KnownValues) -> Opaque:
-    return replace(part, data=_fields(part.data, secrets), text=secrets.hide_known(part.text))
+    return replace(
+        part, data=_fields(part.data, secrets), text=secrets.hide_known_values(part.text)
+    )
 
 
 def _arguments(text: str, secrets: KnownValues) -> str:
@@ -79,7 +81,7 @@ def _fields(text: str, secrets: KnownValues) -> str:
 
 
 def _json(text: str, secrets: KnownValues, *, numbers: bool) -> str:
-    hidden = secrets.hide_known(text)
+    hidden = secrets.hide_known_values(text)
     if hidden == text:
         return text
     try:
@@ -94,11 +96,11 @@ def _json(text: str, secrets: KnownValues, *, numbers: bool) -> str:
 
 def _hide_in(value: object, secrets: KnownValues, *, numbers: bool) -> object:
     if isinstance(value, str):
-        return secrets.hide_known(value)
+        return secrets.hide_known_values(value)
     if isinstance(value, dict):
         hidden = {}
         for name, member in value.items():
-            hidden[secrets.hide_known(name)] = _hide_in(member, secrets, numbers=numbers)
+            hidden[secrets.hide_known_values(name)] = _hide_in(member, secrets, numbers=numbers)
         return hidden
     if isinstance(value, list):
         return [_hide_in(member, secrets, numbers=numbers) for member in value]

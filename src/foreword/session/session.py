@@ -50,7 +50,7 @@ from foreword.session.session_options import (
 )
 from foreword.session.session_settings import SessionSettings
 from foreword.session.size_control import Room, SizeControl
-from foreword.session.sync import Synced, Syncer
+from foreword.session.sync import Syncer, SyncResult
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
@@ -205,7 +205,7 @@ class Session(WorkflowState):
             found, is_new = find_or_make(db, workflow_name, create=create)
             before = messages.find(db, found.id, conversation_name)
             if before is not None:
-                options = options.with_settings(given.with_kept(before.settings))
+                options = options.with_settings(given.with_stored_settings(before.settings))
             used = counter_for(options, before.counter if before else None)
             stored = before or messages.ensure(db, found.id, conversation_name, used.key)
             session = cls(db, found, replace(stored, counter=used.key), options, counter=used)
@@ -254,7 +254,7 @@ class Session(WorkflowState):
         if kind is None and not isinstance(message, Message) and not is_plain(message):
             held = object_to_store(message)
             if len(held) > 1:
-                return self._append_held(held, pinned=pinned, key=key)
+                return self._append_messages(held, pinned=pinned, key=key)
             message = held[0]
         new = message_to_store(message, kind)
         self._keep_settings()
@@ -262,7 +262,9 @@ class Session(WorkflowState):
             return self._appender.append(new, pinned=bool(pinned))
         return self._appender.append_once(new, pinned=bool(pinned), key=key)
 
-    def _append_held(self, held: list[Message], *, pinned: bool, key: str | None) -> AppendResult:
+    def _append_messages(
+        self, held: list[Message], *, pinned: bool, key: str | None
+    ) -> AppendResult:
         """Add the messages that one object holds, after a compression where there is no room."""
         if pinned:
             raise UsageError(
@@ -286,7 +288,7 @@ class Session(WorkflowState):
             return self._appender.append_all(new)
         return self._appender.append_all_once(new, key=key)
 
-    def sync(self, messages: Iterable[object], *, system: object = None) -> Synced:
+    def sync(self, messages: Iterable[object], *, system: object = None) -> SyncResult:
         """Bring the conversation up to a history that a client holds: all of it, again and again.
 
         What is new is added; nothing is there twice, also where an answer was appended before. By

@@ -27,7 +27,7 @@ class SessionSettings:
     compress_at: Setting = None
     compress_to: Setting = None
 
-    def with_kept(self, kept: Mapping[str, int | str]) -> SessionSettings:
+    def with_stored_settings(self, kept: Mapping[str, int | str]) -> SessionSettings:
         """These, and for what was not given what was kept."""
 
         def setting(which: str) -> Setting:

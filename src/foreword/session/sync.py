@@ -34,7 +34,7 @@ TAKEN_BACK = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Synced:
+class SyncResult:
     """What became of a client's history."""
 
     added: int  # messages that are new
@@ -67,7 +67,7 @@ class Syncer:
         self._conversation = calls.conversation
         self._history = ClientHistory()
 
-    def sync(self, given: object) -> tuple[Synced, str | None]:
+    def sync(self, given: object) -> tuple[SyncResult, str | None]:
         """Add what is new; also what the system says in front, where it says something."""
         values = client_values(given)
         try:
@@ -120,7 +120,7 @@ class Syncer:
         clients = {each.seq for each in places}
         return [line for line in pinned if line.seq not in clients]
 
-    def _apply(self, reading: ClientReading, match: _Match) -> Synced:
+    def _apply(self, reading: ClientReading, match: _Match) -> SyncResult:
         conversation = self._conversation.id
         taken_back = 0
         branch = ""
@@ -142,7 +142,7 @@ class Syncer:
         new = reading.messages[match.last.place - reading.read_from :]
         tokens = self._append_new(new, reading.chain, match.last.place)
         after = messages.up_to(self._db, conversation)
-        return Synced(
+        return SyncResult(
             added=len(new),
             known=match.last.place,
             taken_back=taken_back,

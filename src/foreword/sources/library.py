@@ -222,9 +222,9 @@ class Library:
         share is an error."""
         from foreword.sources.references import find_references  # few recipes follow names
 
-        return find_references(self.find_named, text, near)
+        return find_references(self.find_by_name, text, near)
 
-    def find_named(self, wanted: str, kind: str, near: str) -> Document | None:
+    def find_by_name(self, wanted: str, kind: str, near: str) -> Document | None:
         """The document that a text means: by its name, where it says of which kind it is."""
         return self.choose(wanted, kind, near) if kind else self.find(wanted, near=near)
 

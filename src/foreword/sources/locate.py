@@ -97,7 +97,7 @@ def current_folder(
         return LocatedName(note=f"nothing matches {among}")
     named = ""
     if named_in is not None:
-        named = _folder_named(root, folders, PurePosixPath(among).name, named_in)
+        named = _folder_from_state(root, folders, PurePosixPath(among).name, named_in)
     later = folders[folders.index(named) :] if named else folders
     for folder in later:
         if not pending or pending_in(root, f"{folder}/{pending}", leave_out):
@@ -117,7 +117,9 @@ def _choice_note(named: str, folder: str, named_in: NameField | None) -> str:
     )
 
 
-def _folder_named(root: Path, folders: Sequence[str], filename: str, named_in: NameField) -> str:
+def _folder_from_state(
+    root: Path, folders: Sequence[str], filename: str, named_in: NameField
+) -> str:
     """The folder that a field of the state file names, or nothing."""
     state = files.read(root, named_in.file)
     if isinstance(state, files.Skip):

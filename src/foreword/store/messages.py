@@ -290,7 +290,7 @@ def between(db: Database, where: Range) -> list[StoredMessage]:
     return [_line(db, row) for row in rows]
 
 
-def numbered(db: Database, conversation: int, numbers: Sequence[int]) -> list[StoredMessage]:
+def by_numbers(db: Database, conversation: int, numbers: Sequence[int]) -> list[StoredMessage]:
     """The messages of the history with these numbers, the oldest first."""
     lines = list[StoredMessage]()
     for first in range(0, len(numbers), MOST_NUMBERS):

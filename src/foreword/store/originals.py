@@ -81,7 +81,9 @@ def read(db: Database, handle: str, packed: object) -> bytes:
 
     if isinstance(packed, messages.Range):
         secrets = secrets_of(db, messages.workflow_of(db, packed.conversation))
-        return secrets.hide_known(messages.as_text(db, packed)).encode("utf-8", "surrogatepass")
+        return secrets.hide_known_values(messages.as_text(db, packed)).encode(
+            "utf-8", "surrogatepass"
+        )
     return _unpack(db.name, handle, packed)
 
 

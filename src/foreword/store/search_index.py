@@ -255,7 +255,7 @@ def _message_terms(
         text = from_record(record).text
     except ValueError:
         return  # whoever reads the message is told that it was altered
-    for part, passage in enumerate(passages_of(secrets.hide_known(text))):
+    for part, passage in enumerate(passages_of(secrets.hide_known_values(text))):
         found = index_terms(passage)
         if found:
             yield _entry_id(CONVERSATION, source, seq, part), found

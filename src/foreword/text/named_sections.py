@@ -46,7 +46,7 @@ _BOLD_LINE = lazy_pattern(
 )
 
 
-def under_named(text: str, titles: Sequence[str]) -> str | None:
+def section_text(text: str, titles: Sequence[str]) -> str | None:
     """What stands under the headings of these titles; with its headings, where there are several
     or where one of the further titles stands alone. None where there is none."""
     found = find_sections(text, titles)
@@ -65,7 +65,7 @@ def _says_more(heading: str, titles: Sequence[str]) -> bool:
     return any(words.issuperset(_words(title)) for title in titles[1:])
 
 
-def without_named(text: str, titles: Sequence[str]) -> str:
+def text_without_sections(text: str, titles: Sequence[str]) -> str:
     """The text with the sections of these titles cut out, and the rest untouched."""
     found = find_sections(text, titles)
     for heading in reversed(found):

@@ -149,7 +149,7 @@ def resume(
     goes on as it was started, and says so where something else was wanted.
     """
     folder = project_root(root)
-    last = _newest_unfinished(folder, task, db)
+    last = _newest_open_flow(folder, task, db)
     done = [phase.phase for phase in last.phases if phase.status == "done"]
     order = last.order
     attempt = last.attempt_id
@@ -408,7 +408,7 @@ def _refuse_unwritable(root: Path) -> None:
             ) from None
 
 
-def _newest_unfinished(root: Path, task: str, db: str | None) -> FlowStatus:
+def _newest_open_flow(root: Path, task: str, db: str | None) -> FlowStatus:
     for flow in status(root, task, db):
         if flow.status != "done":
             return flow

@@ -70,7 +70,7 @@ def ask_all(questions: Sequence[Question]) -> list[dict[str, Any]]:
     if not questions:
         return []
     batch = start_all(questions)
-    answers: list[dict[str, Any]] = step("answers", lambda: _first_answered({"": batch})[""])
+    answers: list[dict[str, Any]] = step("answers", lambda: _first_answers({"": batch})[""])
     return answers
 
 
@@ -97,7 +97,7 @@ def wait_for_first_group(groups: Mapping[str, QuestionBatch]) -> dict[str, list[
     """Inside a run: wait until one group at least has all its answers; those of every group that
     has."""
     # `settled` is the name of the step in the database: another one would orphan runs under way
-    answers: dict[str, list[dict[str, Any]]] = step("settled", _first_answered, groups)
+    answers: dict[str, list[dict[str, Any]]] = step("settled", _first_answers, groups)
     return answers
 
 
@@ -191,7 +191,7 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
     ]
 
 
-def _first_answered(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
+def _first_answers(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
     """The answers of each group that has them all, once one has; questions that no process took in
     time are given up."""
     from dbos import DBOS

@@ -151,7 +151,7 @@ def run(
     else:
         task_id, text = _planned_task(folder, task_id, recipe)
 
-    def say_begun(started: str) -> None:
+    def say_start(started: str) -> None:
         screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)")
         for line in handover_lines(read_flow(folder, name, recipe)):
             screen.say(f"  {line}")
@@ -172,7 +172,7 @@ def run(
         facts=read_facts(facts),
         watch=RunBoard(),
         warn=screen.warn,
-        begun=say_begun,
+        begun=say_start,
     )
     _finish(done, form)
 

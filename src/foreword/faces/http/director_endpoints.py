@@ -165,7 +165,7 @@ def show_director(request: ApiRequest[Nothing, None]) -> DirectorState:
     workflow = _existing(request)
     job = directors.job(workflow)
     with request.app_state.state(workflow) as state:
-        blocked = directors.blocked(state)
+        blocked = directors.blocked_lines(state)
     return DirectorState(
         model=bool(request.app_state.settings.model),
         work=_work_state(job) if job else None,
@@ -244,7 +244,7 @@ async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> 
     if http_request.method == "HEAD":
         return Response(headers=headers, media_type=MEDIA)
     http_request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as the job
-    seen = _events_seen(request.headers.get("last-event-id", ""), job)
+    seen = _event_count(request.headers.get("last-event-id", ""), job)
     return StreamingResponse(_stream_bytes(job, seen), headers=headers, media_type=MEDIA)
 
 
@@ -257,7 +257,7 @@ def _last_job(request: ApiRequest[Nothing, None]) -> DirectorJob:
     return job
 
 
-def _events_seen(last_id: str, job: DirectorJob) -> int:
+def _event_count(last_id: str, job: DirectorJob) -> int:
     """How many events of this very job a listener has seen."""
     name, _, number = last_id.strip().partition(".")
     is_number = number.isdecimal() and len(number) < 10

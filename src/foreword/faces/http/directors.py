@@ -158,7 +158,7 @@ class Directors:
             slot.picture = (monotonic(), picture)
         return picture
 
-    def blocked(self, state: WorkflowState) -> list[BlockedLine]:
+    def blocked_lines(self, state: WorkflowState) -> list[BlockedLine]:
         """What pages of a workflow could not load: now, the most wanted first, and in browsers
         before."""
         director = self._director(state.workflow.name)

@@ -79,11 +79,11 @@ def _not_json(why: str) -> ProblemResponse:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError(f"the key {_first_repeated(pairs)[:LONGEST_NAME]!r} is there twice")
+        raise ValueError(f"the key {_first_duplicate(pairs)[:LONGEST_NAME]!r} is there twice")
     return made
 
 
-def _first_repeated(pairs: Iterable[tuple[str, Any]]) -> str:
+def _first_duplicate(pairs: Iterable[tuple[str, Any]]) -> str:
     """The name that comes first of those that are there more than once; one must be."""
     counts = Counter(name for name, _ in pairs)
     return next(name for name, count in counts.items() if count > 1)
@@ -113,7 +113,7 @@ def query(request: Request, model: type[Model]) -> Model:
     """The parameters as the model has them; each may be there once."""
     pairs = request.query_params.multi_items()
     if len({name for name, _ in pairs}) != len(pairs):
-        title = f"the parameter {_first_repeated(pairs)[:LONGEST_NAME]!r} is there twice"
+        title = f"the parameter {_first_duplicate(pairs)[:LONGEST_NAME]!r} is there twice"
         raise ProblemResponse(400, "bad_request", title)
     if any("\0" in value for _, value in pairs):
         raise ProblemResponse(400, "bad_request", "a parameter has a NUL in it")

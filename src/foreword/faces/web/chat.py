@@ -50,7 +50,7 @@ def show(request: ViewRequest) -> Response:
             "chat.html",
             **header.of(session, "chat", request.conversations),
             **status,
-            blocked=request.app_state.directors.blocked(session),
+            blocked=request.app_state.directors.blocked_lines(session),
             title=f"Chat · {session.workflow.name}",
             transcript=found,
             is_main=is_main,

@@ -96,7 +96,7 @@ def file(request: ViewRequest) -> Response:
     """A file that a node has kept: a picture is shown, all else is for saving."""
     with request.state() as state:
         files = files_of(state, root=request.app_state.settings.root)
-    path = files.find_kept(request.text("path"))
+    path = files.find_file(request.text("path"))
     is_picture = path.suffix == ".png"
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
     if not is_picture:
@@ -135,7 +135,7 @@ def _page(request: ViewRequest, edit: NodeEdit | None, http_status: int = 200) -
             http_status,
             **header.of(state, "workflow"),
             **status,
-            blocked=request.app_state.directors.blocked(state),
+            blocked=request.app_state.directors.blocked_lines(state),
             title=f"Workflow · {state.workflow.name}",
             rows=_rows(entries),
             edit=edit,

@@ -62,7 +62,7 @@ def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
             if lines[older].at == line.at or revised[older].text.endswith(REPLACED):
                 continue
             revised[newer] = _standing_for(revised[newer], revised[older])
-            revised[older] = _replaced(revised[older])
+            revised[older] = _mark_replaced(revised[older])
     return revised
 
 
@@ -80,7 +80,7 @@ def _standing_for(newer: CandidateLine, older: CandidateLine) -> CandidateLine:
     return replace(newer, kind=kind, weight=weight)
 
 
-def _replaced(line: CandidateLine) -> CandidateLine:
+def _mark_replaced(line: CandidateLine) -> CandidateLine:
     return replace(
         line,
         text=f"{line.text} {REPLACED}",
