@@ -40,9 +40,8 @@ NOT_HISTORY: frozenset[Kind] = frozenset(
 )  # made anew for every turn, so they never stay in a history
 NO_RESULT = "(no result was recorded)"
 IMAGE_TOKENS = 1_600  # about the most that one image costs
-LONGEST_ADDRESS = (
-    80  # characters of an image's address in words: one line, not a signed link's worth
-)
+# Characters of an image's address in words: one line, not a signed link's worth.
+LONGEST_ADDRESS = 80
 # one line that can't be a tag
 _SPEAKER = lazy_pattern("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
 

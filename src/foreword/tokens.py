@@ -24,9 +24,8 @@ from foreword.errors import UnknownName
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 
-CHARS_PER_TOKEN = (
-    4  # of English text, about; far too many for JSON or Chinese (`why_underestimated`)
-)
+# Of English text, about; far too many for JSON or Chinese (`why_underestimated`).
+CHARS_PER_TOKEN = 4
 ENCODINGS = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
 COUNTERS = ("estimate", *ENCODINGS)
 # A tokenizer takes 75 bytes for each byte of a run without a break: 64 MiB of one letter end the
@@ -42,9 +41,8 @@ MEMORY_BYTES = 16_000_000
 ENTRY_BYTES = 200  # of each text's place in the dictionary, about
 SPECIAL_TOKEN_START = "<|"  # every special token of the encodings begins so
 BYTES_PER_ID = 4  # in the tokenizer's buffers
-LEAST_MARGIN = (
-    1.02  # of a counter that has learnt: however steady its usage was, the next may differ
-)
+# Of a counter that has learnt: however steady its usage was, the next may differ.
+LEAST_MARGIN = 1.02
 SAMPLE_CHARS = 20_000  # of a text that are looked at to tell what it is
 LEAST_SAMPLE_CHARS = 200  # below this, an underestimate is a handful of tokens
 # Of the sample's characters, what makes characters / 4 far too low for it.

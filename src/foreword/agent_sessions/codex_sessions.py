@@ -96,7 +96,7 @@ def _item_events(item: Values, time: str, skipped: Counter[str]) -> list[AgentEv
     if item.get("type") == "reasoning" or not openai_responses.is_item(item):
         return []
     try:
-        message = openai_responses.read_item(item, FieldPath("session", "item"))
+        message = openai_responses.read_item(item, FieldPath(where="session", path="item"))
     except BadSource:
         skipped[UNREADABLE] += 1
         return []

@@ -50,7 +50,7 @@ def _message_events(value: Values, skipped: Counter[str]) -> Iterator[AgentEvent
     created = info.get("time")
     time = str(created.get("created", "")) if isinstance(created, Mapping) else ""
     try:
-        messages = opencode.read_message(value, FieldPath("session", "message"))
+        messages = opencode.read_message(value, FieldPath(where="session", path="message"))
     except BadSource:
         skipped[UNREADABLE] += 1
         return

@@ -107,11 +107,13 @@ class Totals:
 def total(sessions: Iterable[SessionFinding]) -> Totals:
     """All sessions together."""
     sessions = list(sessions)
-    compactions = [one for session in sessions for one in session.compactions]
-    breaks = [one for session in sessions for one in session.cache_breaks]
+    compactions = list[CompactionFinding]()
+    breaks = list[CacheBreak]()
     fill = Counter[str]()
     reasons = Counter[str]()
     for session in sessions:
+        compactions += session.compactions
+        breaks += session.cache_breaks
         for source, tokens in session.fill:
             fill[source] += tokens
     for one in breaks:

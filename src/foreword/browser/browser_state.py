@@ -20,7 +20,7 @@ from foreword.browser.rules import BLANK, Rules
 from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed
 
-VERSION = 1
+VERSION = 1  # of the file: another one is not read
 # Local storage has at most 10 MB for each of the origins that were visited, and few fill it; a file
 # beyond this was not written here.
 LARGEST_BYTES = 64 * 1024 * 1024

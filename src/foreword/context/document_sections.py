@@ -116,7 +116,7 @@ def _substitute(
         hint = f"put one into {library.recipe.documents[kind][0]}"
         if known:
             hint = f"give --workflow, one of: {', '.join(known)}"
-        raise InputMissing("workflow", f"there is none called {name!r}", hint=hint)
+        raise InputMissing("workflow", why=f"there is none called {name!r}", hint=hint)
     out.absent.append((name, f"no {kind} of that name"))
     is_described = kind in DESCRIBED and not known
     if not spec.fields and kind != "instructions" and not is_described:
@@ -156,7 +156,7 @@ def phase_of(file: files.File, name: str) -> Part:
     if not found:
         raise InputMissing(
             "phase",
-            f"{file.path} has no phases",
+            why=f"{file.path} has no phases",
             hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings",
         )
     if name.lower() not in found:

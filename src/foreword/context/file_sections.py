@@ -89,17 +89,19 @@ class FileSectionReader:
         if words:
             return [self._section_in_words(tag, words)]
         if blank:
-            self.out.add_absent(tag, path_description(template), f"no {blank} was found")
+            self.out.add_absent(
+                tag, source=path_description(template), reason=f"no {blank} was found"
+            )
             return []
         path = documents.path_in_folders(
             self.root, fill(template, self.values), self.selection.recipe.within
         )
         file = self.allowance.read(self.root, path, reader=self.library.file)
         if isinstance(file, files.Skip):
-            self.out.add_absent(tag, file.path, file.reason)
+            self.out.add_absent(tag, source=file.path, reason=file.reason)
             return []
         if _is_unfilled(file, is_task=template == "{task}"):
-            self.out.add_absent(tag, file.path, UNFILLED)
+            self.out.add_absent(tag, source=file.path, reason=UNFILLED)
             return []
         rule = self.selection.rule(tag)
         return self._section(tag, file, rule=rule, rank=self.selection.rank(tag))
@@ -153,7 +155,7 @@ class FileSectionReader:
             if problem:
                 self.out.notes.append(f"{file.path}: {problem}")
             if not text:
-                self.out.add_absent(tag, file.path, "none of the fields is there")
+                self.out.add_absent(tag, source=file.path, reason="none of the fields is there")
                 return None
             return text
         if spec.heading:
@@ -161,7 +163,7 @@ class FileSectionReader:
             if under is None:
                 self._warn_of_labels(file, spec.heading)
             if under is None or is_blank_template(under):
-                self.out.add_absent(tag, file.path, f"no {spec.heading[0]} section")
+                self.out.add_absent(tag, source=file.path, reason=f"no {spec.heading[0]} section")
                 return None
             return under
         if spec.without:
@@ -197,7 +199,7 @@ class FileSectionReader:
             reason = "no file that has to do with the task" if usable else "no such file"
             if any(scores):
                 reason = "none has more to do with the task than the summary"
-            self.out.add_absent(tag, spec.folder, reason)
+            self.out.add_absent(tag, source=spec.folder, reason=reason)
             return []
         order = {place: nearness for nearness, place in enumerate(nearest)}
         sections = list[Section]()
@@ -228,9 +230,9 @@ class FileSectionReader:
             if isinstance(file, files.Skip) and file.reason == files.PAST_LIMIT:
                 left_out += 1
             elif isinstance(file, files.Skip):
-                self.out.add_absent(tag, file.path, file.reason)
+                self.out.add_absent(tag, source=file.path, reason=file.reason)
             elif _is_unfilled(file):
-                self.out.add_absent(tag, file.path, UNFILLED)
+                self.out.add_absent(tag, source=file.path, reason=UNFILLED)
             else:
                 usable.append(file)
         if left_out:
@@ -279,7 +281,7 @@ class FileSectionReader:
             if not found and spec.or_folder:
                 found = self._find(spec, fill(f"{spec.or_folder}/{pattern}", self.values), unread)
             if not found and not re.search(r"[*?\[]", path):
-                self.out.add_absent(tag, path, "missing")
+                self.out.add_absent(tag, source=path, reason="missing")
             paths += [path for path in found if not _is_left_out(path, spec)]
         self.out.notes += files.skip_notes(unread)
         return list(dict.fromkeys(paths))

@@ -55,4 +55,4 @@ class ReadingResult:
 
     def add_absent(self, tag: str, source: str, reason: str) -> None:
         """Record that a section had nothing to read at `source`."""
-        self.absent.append(Absent(tag, source, reason))
+        self.absent.append(Absent(tag, source=source, reason=reason))

@@ -194,7 +194,7 @@ class _SectionReader:
         hint = f"run it in the project's folder, which has a {folder}, or name that with --root"
         if above:
             hint = f"there is one above: --root {above[0]}"
-        raise InputMissing(folder, f"there is no such folder in {self.root}", hint=hint)
+        raise InputMissing(folder, why=f"there is no such folder in {self.root}", hint=hint)
 
     def _task_text(self) -> str:
         """The whole task, said in words or read from its file; nothing where there is none."""
@@ -276,7 +276,7 @@ class _SectionReader:
         found, notes = item_sections.state_sections(tag, self.selection, self.data, where)
         self.out.notes += notes
         if isinstance(found, str):
-            self.out.add_absent(tag, spec.state or "", found)
+            self.out.add_absent(tag, source=spec.state or "", reason=found)
             return []
         return found
 
@@ -294,13 +294,13 @@ class _SectionReader:
         self.out.notes += loaded.notes
         self.missing += loaded.missing
         for source, reason in loaded.absent:
-            self.out.add_absent(tag, source, reason)
+            self.out.add_absent(tag, source=source, reason=reason)
         return loaded.sections
 
     def _log(self, tag: str, spec: SectionSpec) -> list[Section]:
         commits = git.log(self.root, spec.entries, spec.leave_out)
         if isinstance(commits, str):
-            self.out.add_absent(tag, "git log", commits)
+            self.out.add_absent(tag, source="git log", reason=commits)
             return []
         entries = tuple(Entry(f"- {commit.text}") for commit in commits)
         section = Section(
@@ -322,7 +322,7 @@ class _SectionReader:
                 self.out.notes.append(f"no {tag} was given")
             return []
         if not text.strip():
-            self.out.add_absent(tag, "recipe", "nothing to say")
+            self.out.add_absent(tag, source="recipe", reason="nothing to say")
             return []
         section = Section(
             tag=tag,
@@ -340,10 +340,10 @@ class _SectionReader:
     def _input_missing(self, name: str) -> InputMissing:
         hints = {"source": ", or --source - for standard input; docs/recipes.md shows the shape"}
         why = f"recipe {self.selection.recipe.name!r} works on what you bring"
-        return InputMissing(name, why, hint=f"give --{name} FILE{hints.get(name, '')}")
+        return InputMissing(name, why=why, hint=f"give --{name} FILE{hints.get(name, '')}")
 
     def _section_missing(self, tag: str, spec: SectionSpec) -> InputMissing:
-        absent = Absent(tag, "", "nothing was found")
+        absent = Absent(tag, source="", reason="nothing was found")
         for candidate in self.out.absent:
             if candidate.tag == tag:
                 absent = candidate
@@ -351,16 +351,18 @@ class _SectionReader:
         why = f"{absent.source}: {absent.reason}" if absent.source else absent.reason
         if spec.state:
             return InputMissing(
-                tag, why, hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like"
+                tag,
+                why=why,
+                hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like",
             )
         if first_blank(spec.file or "", self.values) == tag:
             why = "none was given and none is pending"
             if self.out.notes:
                 _, _, where = self.out.notes[0].partition(": ")
                 why += f" ({where})"
-            return InputMissing(tag, why, hint=f"give one with --{tag} FILE")
+            return InputMissing(tag, why=why, hint=f"give one with --{tag} FILE")
         where = path_description(spec.file or spec.folder)
-        return InputMissing(tag, why, hint=f"the recipe reads it from {where}")
+        return InputMissing(tag, why=why, hint=f"the recipe reads it from {where}")
 
 
 def _is_from_request(spec: SectionSpec) -> bool:

@@ -17,7 +17,7 @@ SAMPLES = Path(__file__).parent
 KILNBOOK = "kilnbook"
 FACTORY = "factory"
 FIRST_COMMIT = 1_775_202_000  # 3 April 2026; one commit every other day from then on
-COMMIT_SECONDS = 172_800
+COMMIT_SECONDS = 172_800  # two days
 GIT_SECONDS = 20  # for a few dozen commits, which take a fraction of one; a git that hangs is left
 
 

@@ -144,7 +144,7 @@ def _update_plan(
     }
     if selectors:
         plan["selectors"] = dict(selectors)
-    return _call(text, "update_plan", plan=plan, reason=reason)
+    return _call(text, name="update_plan", plan=plan, reason=reason)
 
 
 def _scout_step(url: str, request: ModelRequest) -> Reply:
@@ -263,18 +263,18 @@ def _create_node(plan: PlannedNode) -> Reply:
     arguments = {"type": plan.type, "config": plan.config, "description": plan.about}
     if plan.parent:
         arguments["parent"] = f"node{plan.parent}"
-    return _call(text, "create_node", **arguments)
+    return _call(text, name="create_node", **arguments)
 
 
 def _test_node(request: ModelRequest, node: Mapping[str, Any], plan: PlannedNode) -> Reply:
     """Test a node; where that has failed, look at the page, and then repair the node."""
     if node.get("status") != "failed":
-        return _call("", "test_single_node", node=node["id"])
+        return _call("", name="test_single_node", node=node["id"])
     name, answer = request.results[-1] if request.is_answer else ("", "")
     if name != "inspect_tab":
         return _call(
             "That failed; I look at the page.",
-            "inspect_tab",
+            name="inspect_tab",
             inspection="lightweight_exploration",
             instruction=f"which button or field is for: {plan.about}?",
         )
@@ -282,7 +282,7 @@ def _test_node(request: ModelRequest, node: Mapping[str, Any], plan: PlannedNode
     config = {**node["config"], "selector": selector}
     return _call(
         f"The page has {selector}; I repair the node.",
-        "update_node",
+        name="update_node",
         node=node["id"],
         config=config,
     )
@@ -293,11 +293,13 @@ def _run_step(request: ModelRequest, status: str, selectors: Mapping[str, str]) 
         return Reply(FINISHED)
     answers = [answer for name, answer in request.results if name == "run_workflow"]
     if not answers or not answers[-1]:
-        return _call("Now the whole.", "run_workflow")
+        return _call("Now the whole.", name="run_workflow")
     answer = answers[-1]
     unfinished = _UNFINISHED_RUN.search(answer)
     if unfinished:
-        return _call("The run was broken off; it goes on.", "run_workflow", resume=unfinished[1])
+        return _call(
+            "The run was broken off; it goes on.", name="run_workflow", resume=unfinished[1]
+        )
     if '"status": "success"' not in answer:
         return Reply(f"The run did not come to its end: {answer[:_LONGEST_QUOTE]}")
     return _update_plan(
@@ -320,9 +322,11 @@ def _scout_reply(url: str, request: ModelRequest) -> Reply:
         case 1:
             return Reply(tool_calls=_sign_in_calls(answers[0]))
         case 4:
-            return _visit(f"{url}/list", "the rows of the list of letters and their parts")
+            return _visit(
+                f"{url}/list", instruction="the rows of the list of letters and their parts"
+            )
         case 6:
-            return _visit(f"{url}/form", "the fields of the form, and its button")
+            return _visit(f"{url}/form", instruction="the fields of the form, and its button")
         case _:
             return Reply(_report(login=answers[0], letters=answers[5], form=answers[7]))
 

@@ -207,11 +207,15 @@ class NodeWalk:
         for number in range(most):
             turn_key = f"{key}[{number}]"
             scoped = _in_turn(node, loops, number + 1)
-            if "while" in config and not self._asks(node, scoped, f"{turn_key}/while", "while"):
+            if "while" in config and not self._asks(
+                node, scoped, key=f"{turn_key}/while", name="while"
+            ):
                 return number
             if not self._walk_turn(node, loops, key, number, number + 1):
                 return number + 1
-            if "until" in config and self._asks(node, scoped, f"{turn_key}/until", "until"):
+            if "until" in config and self._asks(
+                node, scoped, key=f"{turn_key}/until", name="until"
+            ):
                 return number + 1
             if "next" in config and not self._go_to_next(node, scoped, f"{turn_key}{NEXT}"):
                 return number + 1

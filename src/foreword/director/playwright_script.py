@@ -61,7 +61,7 @@ def script(state: WorkflowState) -> str:
         + _TAIL.format(
             variables=pformat(made["variables"], sort_dicts=False),
             secrets=pformat(secrets),
-            lines="\n".join(_block(tree, "", "", 1)),
+            lines="\n".join(_block(tree, parent="", branch="", depth=1)),
         )
     )
 
@@ -94,14 +94,14 @@ def _node_lines(tree: Tree, node: Node, depth: int) -> Iterator[str]:
     if kind == "condition":
         then, otherwise = BRANCHES
         yield f"{indent}if flow.holds({_literal(config)}):"
-        yield from _block(tree, name, then, depth + 1)
+        yield from _block(tree, parent=name, branch=then, depth=depth + 1)
         if tree.children(name, otherwise):
             yield f"{indent}else:"
-            yield from _block(tree, name, otherwise, depth + 1)
+            yield from _block(tree, parent=name, branch=otherwise, depth=depth + 1)
     elif kind == "loop":
         target = f"flow.loops[{config['as']!r}]" if config.get("as") else "_"
         yield f"{indent}for {target} in {_turns(config)}:"
-        yield from _block(tree, name, "", depth + 1)
+        yield from _block(tree, parent=name, branch="", depth=depth + 1)
     elif kind == "break":
         yield f"{indent}break"
     else:

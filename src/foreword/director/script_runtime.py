@@ -20,7 +20,7 @@ from playwright.sync_api import Dialog, Error, Locator, Page, sync_playwright
 
 ACTION_SECONDS, PAGE_SECONDS = 5.0, 20.0
 POPUP_SECONDS = 5.0  # for a tab that an action has opened to be there
-MOST_TURNS = 1_000
+MOST_TURNS = 1_000  # of a loop that names no limit, as in Foreword (`plan.node`)
 MAIN = "Main Tab"
 EXPRESSION = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
 STEP = re.compile(r"([^.\[\]]+)|\[(-?\d+)\]")

@@ -29,7 +29,7 @@ from foreword.store import workflows
 from foreword.store.carried_items import read_items, write_items
 
 FORMAT = "foreword workflow"
-VERSION = 1
+VERSION = 1  # of the file, for those who read it later
 MOST_NODES = 10_000  # of a file: far more than a person reads, and some seconds to import
 _WRITTEN = ("id", "type", "description", "config", "parent", "branch")  # of a node, in this order
 _KIND = "workflow export"

@@ -124,7 +124,7 @@ class Package:
         """Messages of LangChain and LangGraph; `langchain-core` must be installed."""
         from foreword.formats.langchain import to_langchain
 
-        from_dicts = _from_package("langchain_core.messages", "messages_from_dict")
+        from_dicts = _from_package("langchain_core.messages", name="messages_from_dict")
         messages: list[Any] = from_dicts(to_langchain(_with_answers(self.messages)))
         return messages
 
@@ -132,7 +132,7 @@ class Package:
         """Messages of LlamaIndex; `llama-index-core` must be installed."""
         from foreword.formats.llama_index import to_llama_index
 
-        chat_message = _from_package("llama_index.core.llms", "ChatMessage")
+        chat_message = _from_package("llama_index.core.llms", name="ChatMessage")
         messages = to_llama_index(_with_answers(self.messages))
         return [chat_message.model_validate(message) for message in messages]
 

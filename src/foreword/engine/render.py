@@ -23,9 +23,8 @@ from foreword.tokens import Counter
 GAP = "\n"  # between one closing tag's line and the next opening tag
 BETWEEN = "\n\n"  # between two sections that share their tags
 TURN = "turn"
-FORGERY_CHARS = (
-    24  # of a forged tag that a warning repeats: enough to find it, no room for a speech
-)
+# Of a forged tag that a warning repeats: enough to find it, no room for a speech.
+FORGERY_CHARS = 24
 
 
 @lru_cache(maxsize=64)

@@ -21,9 +21,8 @@ from foreword.text.lookalikes import Lookalike
 
 GONE = Body(text="", form="gone")
 NO_ROOM = "no room left"
-MOST_NAMED = (
-    3  # tags that outlive an omission, before they are only counted: one line of a terminal
-)
+# Tags that outlive an omission, before they are only counted: one line of a terminal.
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

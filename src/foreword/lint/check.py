@@ -110,7 +110,7 @@ def _unread(index: DocumentIndex) -> Iterator[Problem]:
         if skip.is_shut:
             yield shut_folder(skip.path, skip.reason)
         else:
-            yield warning(skip.path, 1, "unused-link", f"{skip.reason}: left out")
+            yield warning(skip.path, 1, code="unused-link", message=f"{skip.reason}: left out")
 
 
 def _other_file(index: DocumentIndex, path: str) -> list[Document]:
@@ -216,7 +216,7 @@ def _stale_exceptions(
         message = (
             f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
         )
-        found.append(warning(display_path, at.line, "stale-exception", message))
+        found.append(warning(display_path, at.line, code="stale-exception", message=message))
     return found
 
 

@@ -41,15 +41,15 @@ def document_problems(index: DocumentIndex, document: Document) -> Iterator[Prob
     file = index.file(document.path)
     if isinstance(file, files.Skip):
         if file.reason == "empty":
-            yield warning(document.path, 1, "empty-file", file.reason)
+            yield warning(document.path, 1, code="empty-file", message=file.reason)
         else:
-            yield error(document.path, 1, "unreadable-file", file.reason)
+            yield error(document.path, 1, code="unreadable-file", message=file.reason)
         return
     for note in file.notes:
-        yield warning(document.path, 1, "not-utf8", note)
+        yield warning(document.path, 1, code="not-utf8", message=note)
     if len(file.text) > LARGEST_CHARS:
         message = f"{index.counter.count(file.text):,} tokens: not looked into"
-        yield error(document.path, 1, "too-large", message)
+        yield error(document.path, 1, code="too-large", message=message)
         return
     for check in EACH:
         for problem in check(index, document, file.text):
@@ -93,9 +93,9 @@ def _over_limit(
     message = f"{start}{tokens:,} tokens, {what} may have {limit.tokens:,}"
     if limit.error is not None and tokens > limit.error:
         message += f", and from {limit.error:,} it is an error"
-        yield error(path, line, "too-large", message)
+        yield error(path, line, code="too-large", message=message)
     elif tokens > limit.tokens:
-        yield warning(path, line, "too-large", message)
+        yield warning(path, line, code="too-large", message=message)
 
 
 def phases_of(document: Document, text: str) -> Sequence[Part]:
@@ -165,7 +165,10 @@ def sections(index: DocumentIndex, document: Document, text: str) -> Iterator[Pr
         if both and parts.in_tier(text, 1):
             instead = "its header is what is marked TIER_1"
         yield warning(
-            document.path, 1, "missing-section", f"no {' and no '.join(missing)}: {instead}"
+            document.path,
+            1,
+            code="missing-section",
+            message=f"no {' and no '.join(missing)}: {instead}",
         )
 
 
@@ -177,7 +180,7 @@ def phases(index: DocumentIndex, document: Document, text: str) -> Iterator[Prob
     found = parts.phases(text)
     if not found:
         message = "no phases: mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
-        yield error(document.path, 1, "no-phases", message)
+        yield error(document.path, 1, code="no-phases", message=message)
     yield from _gaps(document, found)
     if not _has_phase_marks(text):  # a mark that is there twice is a problem of marks
         yield from _repeated_phases(document, found)
@@ -191,20 +194,20 @@ def _handovers(document: Document, text: str, found: Sequence[Part]) -> Iterator
     line_of = {part.name: part.line for part in found}
     for phase, artifact in artifact_names.repeated_artifacts(texts):
         message = f"phase {phase} hands on [{artifact}], as an earlier one does"
-        yield error(document.path, line_of[phase], "repeated-artifact", message)
+        yield error(document.path, line_of[phase], code="repeated-artifact", message=message)
     handed = artifact_names.handovers(texts, parts.before_phases(text))
     if not any(one.gives for one in handed.values()):
         return  # every answer goes on under its phase
     for phase, one in handed.items():
         if not one.gives:
             message = f"phase {phase} names no artifact: its answer goes on as [phase {phase}]"
-            yield warning(document.path, line_of[phase], "unnamed-artifact", message)
+            yield warning(document.path, line_of[phase], code="unnamed-artifact", message=message)
     given: set[str] = set()
     for one in handed.values():
         given.update((one.gives, *one.also))
     for phase, name in artifact_names.missing_artifacts(texts, given):
         message = f"phase {phase} takes [{name}], which no phase hands on"
-        yield warning(document.path, line_of[phase], "artifact-never-given", message)
+        yield warning(document.path, line_of[phase], code="artifact-never-given", message=message)
 
 
 def _repeated_phases(document: Document, found: Sequence[Part]) -> Iterator[Problem]:
@@ -212,7 +215,7 @@ def _repeated_phases(document: Document, found: Sequence[Part]) -> Iterator[Prob
     for part in found:
         if part.name in first_lines:
             message = f"phase {part.name} is there twice, first on line {first_lines[part.name]}"
-            yield error(document.path, part.line, "repeated-phase", message)
+            yield error(document.path, part.line, code="repeated-phase", message=message)
         first_lines.setdefault(part.name, part.line)
 
 
@@ -226,14 +229,16 @@ def _waits(document: Document, known: Mapping[str, Part]) -> Iterator[Problem]:
                 awaited.append(other)
             else:
                 message = f"phase {part.name} waits for {other}, which is not there"
-                yield error(document.path, part.line, "unknown-phase", message)
+                yield error(document.path, part.line, code="unknown-phase", message=message)
         flow.append(Phase(name=name, title=part.title, after=tuple(awaited)))
     try:
         if 0 < len(flow) <= MOST_PHASES:
             waves(Flow(document.name, document.path, tuple(flow)))
     except CyclicFlow as circle:
         message = f"phases wait for each other: {' -> '.join(circle.cycle)}"
-        yield error(document.path, known[circle.cycle[0]].line, "cyclic-phases", message)
+        yield error(
+            document.path, known[circle.cycle[0]].line, code="cyclic-phases", message=message
+        )
 
 
 def _gaps(document: Document, found: Sequence[Part]) -> Iterator[Problem]:
@@ -248,7 +253,9 @@ def _gaps(document: Document, found: Sequence[Part]) -> Iterator[Problem]:
         if number > before + 1:
             missing = f"{before + 1}" if number == before + 2 else f"{before + 1} to {number - 1}"
             message = f"phase {number} follows {before or 'nothing'}: no {missing}"
-            yield warning(document.path, lines_by_number[number], "missing-phase", message)
+            yield warning(
+                document.path, lines_by_number[number], code="missing-phase", message=message
+            )
         before = number
 
 

@@ -50,10 +50,11 @@ def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Probl
         guess = did_you_mean(name, known)
         if guess:
             message += f"; did you mean {guess!r}?"
-        yield error(document.path, _line_of(text, name), "unknown-member", message)
+        yield error(document.path, _line_of(text, name), code="unknown-member", message=message)
     for name in panel.unclear:
         message = f"{name!r} is no member: it has no **Role:**, and no persona is called so"
-        yield warning(document.path, _line_of(text, f"# {name}"), "no-member", message)
+        line = _line_of(text, f"# {name}")
+        yield warning(document.path, line, code="no-member", message=message)
 
 
 def _profile_problems(
@@ -67,26 +68,26 @@ def _profile_problems(
         return  # told by the check of YAML files
     repeated = repeated_key(file.text)
     if repeated:
-        yield error(document.path, 1, "bad-profile", repeated)
+        yield error(document.path, 1, code="bad-profile", message=repeated)
     try:
         profile = read_profile(data, where=document.path, name=document.name)
     except BadSource as bad:
-        yield error(document.path, 1, "bad-profile", bad.problem)
+        yield error(document.path, 1, code="bad-profile", message=bad.problem)
         return
     ignored = profile.thresholds.ignored if profile.thresholds is not None else ()
     if is_active and not profile.has_rules and not ignored:
         message = "has neither thresholds nor rules with conditions: no panel approves by it"
-        yield warning(document.path, 1, "profile-without-rules", message)
+        yield warning(document.path, 1, code="profile-without-rules", message=message)
     if ignored:
         message = f"no panel knows {', '.join(ignored)}"
-        yield warning(document.path, 1, "unknown-threshold", message)
+        yield warning(document.path, 1, code="unknown-threshold", message=message)
     yield from _idle_rule_problems(document, file.text, profile)
     for condition in profile.conditions:
         problem = check(condition)
         if problem:
             message = f"{condition!r} can't be evaluated, so it calls for a person: {problem}"
             line = _line_of(file.text, condition)
-            yield warning(document.path, line, "unreadable-condition", message)
+            yield warning(document.path, line, code="unreadable-condition", message=message)
 
 
 def _idle_rule_problems(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
@@ -98,7 +99,9 @@ def _idle_rule_problems(document: Document, text: str, profile: ReviewProfile) -
                 f"no panel can apply {rule.where}, so it calls for a person unless --fact"
                 f" {fact}=true is given"
             )
-            yield warning(document.path, _line_of(text, rule.where), "unapplied-section", message)
+            yield warning(
+                document.path, _line_of(text, rule.where), code="unapplied-section", message=message
+            )
 
 
 def _line_of(text: str, words: str) -> int:

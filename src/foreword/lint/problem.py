@@ -41,9 +41,9 @@ def error(file: str, line: int, code: str, message: str) -> Problem:
 def shared_name(file: str, line: int, name: str, paths: Sequence[str]) -> Problem:
     """A name that several files have, so that none of them would be loaded."""
     message = f"{name!r} is the name of {len(paths):,} files, say which: {name_list(paths)}"
-    return error(file, line, "shared-name", message)
+    return error(file, line, code="shared-name", message=message)
 
 
 def shut_folder(folder: str, reason: str) -> Problem:
     """A folder that can't be looked into, so that what is in it counts as missing."""
-    return error(folder, 1, "unreadable-folder", f"{reason}: left out")
+    return error(folder, 1, code="unreadable-folder", message=f"{reason}: left out")

@@ -78,7 +78,7 @@ def _without_instructions(index: DocumentIndex) -> Iterator[Problem]:
     path = index.recipe.documents["instructions"][0]
     within = ", ".join(f"{folder}/{path}" for folder in index.recipe.within if folder)
     message = f"there is none, so nothing holds in every call; it may also be {within}"
-    yield warning(path, 1, "no-instructions", message)
+    yield warning(path, 1, code="no-instructions", message=message)
 
 
 def names(index: DocumentIndex) -> list[DocumentName]:
@@ -114,16 +114,18 @@ def _unreadable(index: DocumentIndex, path: str) -> Iterator[Problem]:
     file = index.file(path)
     if isinstance(file, files.Skip):
         if file.reason not in ("missing", "empty"):
-            yield error(path, 1, "unreadable-file", file.reason)
+            yield error(path, 1, code="unreadable-file", message=file.reason)
         return
     if len(file.text) > LARGEST_YAML_CHARS:
         message = f"more than {LARGEST_YAML_CHARS:,} characters: not looked into"
-        yield error(path, 1, "too-large", message)
+        yield error(path, 1, code="too-large", message=message)
         return
     _, problem = mapping(file.text)
     if problem:
         line = _LINE.search(problem)
-        yield error(path, int(line[1]) if line else 1, "bad-yaml", _LINE.sub("", problem))
+        yield error(
+            path, int(line[1]) if line else 1, code="bad-yaml", message=_LINE.sub("", problem)
+        )
 
 
 def _first_names(index: DocumentIndex, value: str, kind: str, how: FileValue) -> list[DocumentName]:

@@ -87,4 +87,4 @@ def _problem(run: Sequence[_Paragraph], places: dict[str, int]) -> Problem:
     message += f" also in {', '.join(elsewhere[:MOST_PLACES])}"
     if len(elsewhere) > MOST_PLACES:
         message += f" and {len(elsewhere) - MOST_PLACES} more"
-    return warning(first.file, first.line, "repeated-paragraph", message)
+    return warning(first.file, first.line, code="repeated-paragraph", message=message)

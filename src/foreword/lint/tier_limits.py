@@ -19,6 +19,7 @@ from foreword.sources.documents import Document
 from foreword.sources.library import INVOKED, fields_of
 from foreword.text.parts import Part, anchors, in_tier
 
+# The numbers of the tiers, by how long what is in them stays.
 ALWAYS = 0
 SESSION = 1
 PHASE = 2
@@ -130,4 +131,4 @@ def _over_limit(
     message = f"tier {tier} {what}needs {total:,} tokens, its limit is {limit:,}: {named}"
     if len(largest) > MOST_NAMED:
         message += f" and {len(largest) - MOST_NAMED} smaller"
-    yield warning(file, line, CODE, message)
+    yield warning(file, line, code=CODE, message=message)

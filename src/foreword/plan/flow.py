@@ -82,6 +82,14 @@ class Flow:
             )
         return found
 
+    @property
+    def artifact_names(self) -> list[str]:
+        """What its phases hand on, under the names that authors gave it or the phase's own."""
+        names = list[str]()
+        for phase in self.phases:
+            names += phase.keys
+        return names
+
 
 def handover_lines(flow: Flow) -> list[str]:
     """What each phase takes and gives, a line for each; one that names nothing to take is given
@@ -146,8 +154,7 @@ def check(flow: Flow) -> None:
         )
     names = [phase.name for phase in flow.phases]
     _refuse_repeated(flow, "phase", names)
-    keys = [key for phase in flow.phases for key in phase.keys]
-    _refuse_repeated(flow, "artifact", keys)
+    _refuse_repeated(flow, "artifact", flow.artifact_names)
     for phase in flow.phases:
         for name in phase.after:
             if name not in names:

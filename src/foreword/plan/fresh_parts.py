@@ -44,7 +44,7 @@ def _plan(value: Any) -> str:
 
 def _snapshot(value: Any) -> str:
     if not isinstance(value, Mapping):
-        raise BadSource("snapshot", "must be a mapping with workflow and nodes")
+        raise BadSource("snapshot", problem="must be a mapping with workflow and nodes")
     others = {name: field for name, field in value.items() if name != "nodes"}
     about = value.get("workflow", others)
     shown = snapshot.snapshot(about, value.get("nodes") or ())
@@ -53,14 +53,14 @@ def _snapshot(value: Any) -> str:
 
 def _variables(value: Any) -> str:
     if not isinstance(value, Mapping):
-        raise BadSource("variables", "must be a mapping of names to values")
+        raise BadSource("variables", problem="must be a mapping of names to values")
     return variable_text.variable_lines(value)
 
 
 def _browser(value: Any) -> str:
     tabs = value.get("tabs") if isinstance(value, Mapping) else value
     if not isinstance(tabs, Sequence) or not all(isinstance(tab, Mapping) for tab in tabs):
-        raise BadSource("browser", "must be a list of tabs, each with name, url and active")
+        raise BadSource("browser", problem="must be a list of tabs, each with name, url and active")
     lines = [f"{len(tabs)} {'tab' if len(tabs) == 1 else 'tabs'} open:"]
     lines += [_tab_line(tab) for tab in tabs]
     return "\n".join(lines)

@@ -66,7 +66,9 @@ def select(
         names.setdefault("purpose", recipe.default_purpose)
     for kind, name in names.items():
         if not name.strip():
-            raise InputMissing(kind, "its name is empty", hint=f"name one, or leave --{kind} out")
+            raise InputMissing(
+                kind, why="its name is empty", hint=f"name one, or leave --{kind} out"
+            )
     _check_needs(recipe, names)
     profiles = {kind: _profile(recipe, kind, name, extra_skills) for kind, name in names.items()}
     skill = profiles.get("skill")
@@ -87,7 +89,7 @@ def _check_needs(recipe: RecipeSpec, requested: Mapping[str, str]) -> None:
             known = ", ".join(getattr(recipe, PROFILES[kinds[0]]))
             raise InputMissing(
                 need,
-                f"recipe {recipe.name!r} makes a different context for each",
+                why=f"recipe {recipe.name!r} makes a different context for each",
                 hint=f"give --{kinds[0]}, one of: {known}",
             )
 

@@ -43,7 +43,7 @@ def collect(passages: Iterable[Passage]) -> Statistics:
     return Statistics(count, length, holders)
 
 
-_FRACTION_BITS = 10
+_FRACTION_BITS = 10  # of a logarithm: to a thousandth, and scores are whole numbers anyway
 
 
 def _log2(number: int) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Vector = npt.NDArray[np.int32]
 
-DIMENSIONS = 256
+DIMENSIONS = 256  # of a row, as the table was made: `requirements/token_table.py`
 LONGEST_WORD = 40  # characters: what is longer is a blob and means nothing
 NORM_BITS = 8  # behind the point of a vector's length
 _MOST_WORDS = 200_000  # whose vectors are remembered: 200 MB at the very most, 5 MB for a meeting

@@ -33,7 +33,7 @@ class Shares:
 
 SHARES = Shares()
 MOST_PATHS_TOKENS = 1_500  # two hundred paths; beyond, nobody reads on
-PATHS_SHARE = 0.12
+PATHS_SHARE = 0.12  # what the shares above leave: paths never take the room of a region
 # Lines of definitions in an outline, the best first: a class of fifty methods says more by ten.
 OUTLINE_LINES = 10
 # Of a file: where so much of it is shown anyway, the rest costs less than its marks and questions.

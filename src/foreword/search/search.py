@@ -27,7 +27,7 @@ from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.search.stored_work import artifact_place, report_place
 from foreword.search.transcript_search import Bar
 from foreword.secrets.masking import mask
-from foreword.sources.documents import Document, find_documents
+from foreword.sources.documents import Document, ending_patterns, find_documents
 from foreword.sources.library import DOC, Library, lookup_library
 from foreword.store import messages, originals, search_index, workflows
 from foreword.store.database import Database
@@ -156,8 +156,7 @@ def _document_place(db: Database, root: Path, bar: Bar) -> EntryPlace:
 def _project_documents(library: Library) -> list[Document]:
     """The documents of a project: those that can be looked up, and whatever else is written in
     it."""
-    patterns = [f"{folder}**/*.{ending}" for folder in ("", ".*/") for ending in ENDINGS]
-    others = find_documents(library.root, {DOC: patterns})
+    others = find_documents(library.root, {DOC: ending_patterns(*ENDINGS)})
     found = {document.path: document for document in [*others, *library.documents]}
     return [document for document in found.values() if _is_readable(library.root, document.path)]
 

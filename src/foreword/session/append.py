@@ -194,19 +194,19 @@ def messages_to_store(said: Iterable[object]) -> list[Message]:
         read = read_messages(given, "messages")
     except (TypeError, ValueError, RecursionError) as error:
         raise BadSource(
-            "messages", f"can't be kept: {error}", hint="give values that JSON can hold"
+            "messages", problem=f"can't be kept: {error}", hint="give values that JSON can hold"
         ) from None
     return [message_to_store(message) for message in read]
 
 
 def object_to_store(value: object) -> list[Message]:
     """The messages of an SDK's object as they will be kept: an answer may hold several."""
-    at = FieldPath("message", "message")
+    at = FieldPath(where="message", path="message")
     try:
         read = read_any(value, at)
     except (TypeError, ValueError, RecursionError) as error:
         raise BadSource(
-            "message", f"can't be kept: {error}", hint="give values that JSON can hold"
+            "message", problem=f"can't be kept: {error}", hint="give values that JSON can hold"
         ) from None
     if not read:
         raise at.wrong("holds no message")
@@ -219,7 +219,7 @@ def message_to_store(message: object, kind: Kind | None = None) -> Message:
         read = read_message(message)
     except (TypeError, ValueError, RecursionError) as error:
         raise BadSource(
-            "message", f"can't be kept: {error}", hint="give values that JSON can hold"
+            "message", problem=f"can't be kept: {error}", hint="give values that JSON can hold"
         ) from None
     if kind is None and not isinstance(message, Message):
         return read
@@ -227,5 +227,7 @@ def message_to_store(message: object, kind: Kind | None = None) -> Message:
         return checked_message(read if kind is None else replace(read, kind=kind))
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadSource(
-            "message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}"
+            "message",
+            problem=f"can't be kept: {error}",
+            hint=f"a kind is one of {', '.join(KINDS)}",
         ) from None

@@ -91,7 +91,7 @@ class ClientHistory:
 
     def _take(self, value: Any, index: int) -> list[Message]:
         """Read one value more; what the system says in front is set aside."""
-        at = FieldPath("messages", f"messages[{index}]")
+        at = FieldPath(where="messages", path=f"messages[{index}]")
         read = read_any(value, at, self._usual, self._earlier)
         begun = len(self._chain) > 1
         said = list[Message]()
@@ -193,7 +193,7 @@ def client_values(messages: object) -> list[Any]:
     if isinstance(messages, str | bytes | dict) or not hasattr(messages, "__iter__"):
         raise BadSource(
             "messages",
-            f"messages: must be a list of messages, not {type(messages).__name__}",
+            problem=f"messages: must be a list of messages, not {type(messages).__name__}",
             hint="give the whole history: session.sync(messages)",
         )
     return list(messages)

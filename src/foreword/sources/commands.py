@@ -153,18 +153,22 @@ def alternatives(command: str) -> list[list[str]] | None:
 
 def _carry_out(command: str, root: Path, policy: Policy, until: float) -> _Result:
     if not policy.allow:
-        return _Result("not allowed", "no command is allowed")
+        return _Result("not allowed", detail="no command is allowed")
     found = alternatives(command)
     if found is None and not policy.shell:
-        return _Result("needs a shell", "only plain words, 2>/dev/null and || run without one")
+        return _Result(
+            "needs a shell", detail="only plain words, 2>/dev/null and || run without one"
+        )
     reason = _refusal(command, found, root, policy)
     if reason:
-        return _Result("not allowed", reason)
+        return _Result("not allowed", detail=reason)
     if time.monotonic() >= until:
         note = (
             f"took longer than {_COMMANDS_AT_MOST * policy.timeout_seconds:g} seconds, all together"
         )
-        return _Result("timed out", note, f"[commands {note}; not run: {_short(command)}]")
+        return _Result(
+            "timed out", detail=note, text=f"[commands {note}; not run: {_short(command)}]"
+        )
     deadline = min(until, time.monotonic() + policy.timeout_seconds)
     return _run(command, found or [["/bin/sh", "-c", command]], root, policy, deadline=deadline)
 
@@ -240,17 +244,19 @@ def _run(
         written += output.stdout
         if output.timed_out:
             note = f"took longer than {policy.timeout_seconds:g} seconds"
-            return _Result("timed out", note, f"[command {note}: {_short(command)}]")
+            return _Result("timed out", detail=note, text=f"[command {note}: {_short(command)}]")
         if output.cut:
             note = f"output cut at {policy.output_bytes:,} bytes"
             text = f"{_text(written, final=False)}\n[{note}: {_short(command)}]"
-            return _Result("cut", note, text)
+            return _Result("cut", detail=note, text=text)
         if output.exit_code == 0:
-            return _Result("ran", "; ".join(complaints), _text(written))
+            return _Result("ran", detail="; ".join(complaints), text=_text(written))
         complaints.append(_complaint(argv, output))
     ending = _ending(output.exit_code)
     return _Result(
-        "failed", "; ".join(complaints), f"[command failed with {ending}: {_short(command)}]"
+        "failed",
+        detail="; ".join(complaints),
+        text=f"[command failed with {ending}: {_short(command)}]",
     )
 
 

@@ -30,6 +30,13 @@ class Document:
     path: str
 
 
+def ending_patterns(*endings: str) -> list[str]:
+    """Patterns for files with these endings anywhere in a project, in folders such as `.planning`,
+    too."""
+    patterns = [f"**/*.{ending}" for ending in endings]
+    return patterns + [f".*/{pattern}" for pattern in patterns]
+
+
 def find_documents(
     root: Path,
     patterns_by_kind: Mapping[str, Sequence[str]],

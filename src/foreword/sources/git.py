@@ -190,7 +190,7 @@ def rule(pattern: str) -> SearchRule:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as problem:
         raise BadSource(
-            f"leave_out {pattern!r}", f"not a regular expression: {problem}", hint=hint
+            f"leave_out {pattern!r}", problem=f"not a regular expression: {problem}", hint=hint
         ) from problem
     repetitions, nested = _repetitions(pattern)
     if nested or repetitions > _MOST_REPETITIONS:
@@ -198,7 +198,9 @@ def rule(pattern: str) -> SearchRule:
         if nested:
             danger = "repeats a group that repeats or chooses"
         hint = f"avoid what is like (a+)+ or (a|b)*, and repeat at most {_MOST_REPETITIONS} times"
-        raise BadSource(f"leave_out {pattern!r}", f"could take for ever: {danger}", hint=hint)
+        raise BadSource(
+            f"leave_out {pattern!r}", problem=f"could take for ever: {danger}", hint=hint
+        )
     return SearchRule(compiled, _SUBJECT_CHARS if repetitions <= 2 else _SEARCHED_CHARS)
 
 

@@ -28,10 +28,7 @@ DOC = "doc"  # the kind of what is a document by being named in a section
 # in place of a name
 NEWEST = "newest"
 NONE = "none"
-# What people write in a project, in folders such as `.planning`, too.
-WRITTEN = tuple(
-    f"{folder}**/*.{ending}" for folder in ("", ".*/") for ending in ("md", "mdx", "rst")
-)
+PROSE_ENDINGS = ("md", "mdx", "rst")  # of what people write in a project
 # Kinds that a project's own description names: what it is written in is so with documents or
 # without.
 DESCRIBED = frozenset(("language",))
@@ -242,7 +239,7 @@ def lookup_library(root: str | Path, recipe: str = RECIPE) -> Library:
     library = library_of(root, recipe)
     patterns = list[str]()
     if not library.documents:
-        patterns += WRITTEN
+        patterns += documents.ending_patterns(*PROSE_ENDINGS)
     for name in _own_recipes(library.root) if recipe == RECIPE else [recipe]:
         patterns += _file_patterns(load(name, library.root))
     known = library.recipe.documents

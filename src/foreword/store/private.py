@@ -16,7 +16,7 @@ from pathlib import Path
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_WRITE = 0o222
+_WRITE = 0o222  # by anybody
 _NO_LINK = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 

@@ -331,7 +331,9 @@ def problems(text: str) -> Iterator[MarkProblem]:
     yield from _anchor_problems([mark for mark in found if mark.kind == "ANCHOR"])
     for mark in found:
         if mark.kind == "PHASE" and mark.opens and not mark.name:
-            yield _problem(mark, "unnamed-phase", "PHASE without a name: write PHASE:1")
+            yield _problem(
+                mark, code="unnamed-phase", message="PHASE without a name: write PHASE:1"
+            )
     yield from _misspelt_marks(text, {mark.start for mark in found})
 
 
@@ -343,7 +345,7 @@ def _anchor_problems(anchors: Sequence[Mark]) -> Iterator[MarkProblem]:
     is_open = False
     for mark in anchors:
         if not mark.opens and not is_open:
-            yield _problem(mark, "unopened-marker", "/ANCHOR closes nothing")
+            yield _problem(mark, code="unopened-marker", message="/ANCHOR closes nothing")
         is_open = mark.opens
 
 
@@ -356,22 +358,24 @@ def _pairing_problems(mine: Sequence[Mark]) -> Iterator[MarkProblem]:
         label = _label(mark)
         if not mark.opens:
             if mark.start not in closing:
-                yield _problem(mark, "unopened-marker", f"{label} closes nothing")
+                yield _problem(mark, code="unopened-marker", message=f"{label} closes nothing")
             continue
         while open_pairs and open_pairs[-1][1] < mark.start:
             open_pairs.pop()
         if open_pairs:
             outer, _ = open_pairs[-1]
-            yield _problem(mark, "nested-marker", f"{label} opens inside {_label(outer)}")
+            yield _problem(
+                mark, code="nested-marker", message=f"{label} opens inside {_label(outer)}"
+            )
         name = mark.name.lower()
         if mark.kind == "PHASE" and name and name in first_lines:
             twice = f"{label} is there twice, first on line {first_lines[name]}"
-            yield _problem(mark, "repeated-marker", twice)
+            yield _problem(mark, code="repeated-marker", message=twice)
         first_lines.setdefault(name, mark.line)
         if mark.start in closed:
             open_pairs.append((mark, closed[mark.start]))
         else:
-            yield _problem(mark, "unclosed-marker", f"{label} is never closed")
+            yield _problem(mark, code="unclosed-marker", message=f"{label} is never closed")
 
 
 def _pairs(mine: Sequence[Mark]) -> dict[int, int]:

@@ -22,9 +22,8 @@ _LITTLE_WORDS = """
     whether which while who whom why will with within without would you your yours
 """
 STOP_WORDS = frozenset(_LITTLE_WORDS.split())
-LONGEST_NAME = (
-    100  # characters: what is longer nobody types or quotes; a hash or a blob, not a name
-)
+# Characters: what is longer nobody types or quotes; a hash or a blob, not a name.
+LONGEST_NAME = 100
 
 _CJK = lazy_pattern(
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"

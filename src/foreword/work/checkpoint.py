@@ -19,7 +19,7 @@ from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import hide, mask
 from foreword.sources.git_status import GitStatus
 
-FORMAT = 1
+FORMAT = 1  # of the file, for programs that read it
 # Of a file, in bytes. Most file systems take 255; the rest is for the ending of a temporary file.
 LONGEST_NAME = 240
 SHORT = 12  # characters of a commit or a digest, as git abbreviates them in large repositories

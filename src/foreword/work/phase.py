@@ -343,9 +343,8 @@ def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> 
 
 
 def _artifacts_of_flow(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
-    """What the phases of this flow have handed on, under the names that authors gave it or under
-    the phase's own."""
-    names = {key for phase in flow.phases for key in phase.keys}
+    """What the phases of this flow have handed on."""
+    names = set(flow.artifact_names)
     return [artifact for artifact in kept if artifact.name in names]
 
 

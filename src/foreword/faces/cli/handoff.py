@@ -25,6 +25,8 @@ STARTS = {
     "opencode": ("opencode", "--prompt"),
     "gemini": ("gemini", "--prompt-interactive"),
 }
+# Enough for what is wanted, decided and open in a long session, and a small part of the window of
+# the agent that reads it.
 BUDGET_TOKENS = 4_000
 MOST_TRIED = 20  # of an agent's newest sessions: those of other folders are passed over
 

@@ -60,7 +60,7 @@ def hook(
     from foreword.coding_agents import hook_log, hooks, long_results
 
     if context.args:
-        hook_log.note("hook", f"unknown arguments: {' '.join(context.args)}")
+        hook_log.note("hook", problem=f"unknown arguments: {' '.join(context.args)}")
     most = _number(budget, "--budget", long_results.BUDGET_TOKENS)
     seconds = _number(timeout, "--timeout-seconds", hooks.TIMEOUT_SECONDS)
     # no buffer: what can't be written is gone
@@ -89,7 +89,7 @@ def _number(text: str, option: str, otherwise: float) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number <= LARGEST_NUMBER:
-        hook_log.note("hook", f"{option} {text!r} is no number that makes sense")
+        hook_log.note("hook", problem=f"{option} {text!r} is no number that makes sense")
         return otherwise
     return number
 

@@ -12,9 +12,8 @@ from threading import Event, current_thread, main_thread
 from typing import Any
 
 STOPPING = b"\nstopping (ctrl-C again ends the program)\n"
-INTERRUPTED = (
-    130  # the exit code of what was stopped: 128 and the number of SIGINT, as shells have it
-)
+# The exit code of what was stopped: 128 and the number of SIGINT, as shells have it.
+INTERRUPTED = 130
 
 
 @contextmanager

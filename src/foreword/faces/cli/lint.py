@@ -235,7 +235,9 @@ def _recipe_files(folder: Path, inside: str, found: _Findings) -> list[str]:
             found.problems.append(shut_folder(place, skip.reason))
         elif inside and place not in paths:
             # elsewhere, links are no business of whoever looks for recipes
-            found.problems.append(warning(place, 1, "unused-link", f"{skip.reason}: left out"))
+            found.problems.append(
+                warning(place, 1, code="unused-link", message=f"{skip.reason}: left out")
+            )
     return paths
 
 

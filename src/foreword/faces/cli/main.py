@@ -137,7 +137,7 @@ def run() -> None:
     except click.ClickException as wrong:
         context = wrong.ctx if isinstance(wrong, click.UsageError) else None
         command = context.command_path if context else "foreword"
-        _show_error(wrong.format_message(), f"`{command} --help` shows how it is used")
+        _show_error(wrong.format_message(), hint=f"`{command} --help` shows how it is used")
         sys.exit(wrong.exit_code)
     except (BadPlan, BadNode) as bad:
         from foreword.faces.cli import screen
@@ -145,7 +145,7 @@ def run() -> None:
         screen.show_problems(bad.where, bad.problems, bad.command_hint)
         sys.exit(exit_code(bad))
     except ForewordError as error:
-        _show_error(error.message, error.command_hint)
+        _show_error(error.message, hint=error.command_hint)
         sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
@@ -155,12 +155,16 @@ def run() -> None:
         sys.exit(141)
     except UnicodeError as error:
         _drop_output()
-        _show_error(f"text that can't be written or read here: {error}", "try it with PYTHONUTF8=1")
+        _show_error(
+            f"text that can't be written or read here: {error}", hint="try it with PYTHONUTF8=1"
+        )
         sys.exit(1)
     except OSError as error:
         _drop_output()
         what = f"{error.filename!s}: " if error.filename is not None else "can't write the output: "
-        _show_error(f"{what}{error.strerror or error}", "check the disk and where the output goes")
+        _show_error(
+            f"{what}{error.strerror or error}", hint="check the disk and where the output goes"
+        )
         sys.exit(1)
     except Exception as error:
         if os.environ.get(TRACE):
@@ -168,7 +172,7 @@ def run() -> None:
         _drop_output()
         error.__traceback__ = None  # lets go of what was in memory when it ran out
         message, hint = _unforeseen_error(error)
-        _show_error(message, hint)
+        _show_error(message, hint=hint)
         sys.exit(1)
 
 

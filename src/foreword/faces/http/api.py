@@ -92,4 +92,4 @@ async def _nowhere(request: Request) -> Response:
     guess = did_you_mean(path, [endpoint.path for endpoint in ENDPOINTS])
     suggestion = f"did you mean {guess}? " if guess else ""
     hint = f"{suggestion}/openapi.json has every path"
-    raise ProblemResponse(404, "no_such_path", f"there is nothing at {path}", hint)
+    raise ProblemResponse(404, code="no_such_path", title=f"there is nothing at {path}", hint=hint)

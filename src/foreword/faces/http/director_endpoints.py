@@ -217,7 +217,7 @@ async def _wait_for_call(
     if job.outcome is None:
         status = 503 if job.cancel.is_set() else 502
         title = job.problem or "it was stopped"
-        raise ProblemResponse(status, "tool_failed", title, hint=job.hint)
+        raise ProblemResponse(status, code="tool_failed", title=title, hint=job.hint)
     answer = json_of(ToolCallAnswer(text=job.outcome.text, failed=job.outcome.failed))
     return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
 
@@ -238,7 +238,10 @@ async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> 
     job = await request.app_state.call(_last_job, request)
     if job.listeners >= MOST_LISTENERS:
         raise ProblemResponse(
-            503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
+            503,
+            code="no_more_listeners",
+            title="no more listeners now",
+            headers={"retry-after": "1"},
         )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     if http_request.method == "HEAD":
@@ -252,7 +255,9 @@ def _last_job(request: ApiRequest[Nothing, None]) -> DirectorJob:
     job = request.app_state.directors.job(_existing(request))
     if job is None:
         raise ProblemResponse(
-            404, "nothing_yet", "the director has done nothing here since the server was started"
+            404,
+            code="nothing_yet",
+            title="the director has done nothing here since the server was started",
         )
     return job
 

@@ -187,13 +187,13 @@ class Directors:
     def _begin(self, workflow: str, job: DirectorJob, act: Act) -> DirectorJob:
         with self._lock:
             if self._stopped:
-                raise ProblemResponse(503, "stopping", "the server is stopping")
+                raise ProblemResponse(503, code="stopping", title="the server is stopping")
             slot = self._slots.get(workflow)
             if slot is not None and slot.is_busy:
                 raise ProblemResponse(
                     409,
-                    "busy",
-                    "the director is at work here already",
+                    code="busy",
+                    title="the director is at work here already",
                     hint="wait until it is done, or stop it",
                 )
             evicted = None
@@ -220,7 +220,7 @@ class Directors:
             if not slot.is_busy:
                 return self._slots.pop(workflow)
         title = f"{MOST_DIRECTORS} directors are at work, and no more can be"
-        raise ProblemResponse(503, "no_more_directors", title)
+        raise ProblemResponse(503, code="no_more_directors", title=title)
 
     def _run(
         self, slot: _DirectorSlot, job: DirectorJob, act: Act, evicted: _DirectorSlot | None

@@ -168,7 +168,11 @@ def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
         if endpoint is None:
             what = f"{path} takes {allowed}, not {http_request.method[:20]}"
             raise ProblemResponse(
-                405, "wrong_method", what, request_parsing.DESCRIBED, headers={"allow": allowed}
+                405,
+                code="wrong_method",
+                title=what,
+                hint=request_parsing.DESCRIBED,
+                headers={"allow": allowed},
             )
         return await endpoint.respond(http_request, http_request.app.state.app_state)
 

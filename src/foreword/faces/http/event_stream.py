@@ -53,7 +53,10 @@ async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> 
         await app_state.call(_check_exists, app_state, workflow)
     if app_state.poller.stopped or app_state.poller.listeners >= MOST_LISTENERS:
         raise ProblemResponse(
-            503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
+            503,
+            code="no_more_listeners",
+            title="no more listeners now",
+            headers={"retry-after": "1"},
         )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     if http_request.method == "HEAD":

@@ -41,10 +41,12 @@ async def _check_store(http_request: Request, request: ApiRequest[Nothing, None]
     except StoreError as error:  # anybody may ask this, so nobody is told where the store is
         log.error("%s", mask(error.message))
         raise ProblemResponse(
-            503, "store", "the store does not answer", "the server's log has more"
+            503, code="store", title="the store does not answer", hint="the server's log has more"
         ) from None
     except (TimeoutError, ProblemResponse):
-        raise ProblemResponse(503, "store", "the store does not answer in time") from None
+        raise ProblemResponse(
+            503, code="store", title="the store does not answer in time"
+        ) from None
     answer = json_of(Health(status="ok", version=__version__))
     return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
 

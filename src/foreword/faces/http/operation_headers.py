@@ -45,7 +45,7 @@ def update_plan(request: OperationRequest) -> Any:
         more["expected_version"] = _version_in(header)
         if expected not in (None, more["expected_version"]):
             title = "If-Match and expected_version name different versions"
-            raise ProblemResponse(400, "bad_request", title, hint="give one of them")
+            raise ProblemResponse(400, code="bad_request", title=title, hint="give one of them")
     try:
         made = request.perform(**more)
     except PlanConflict as conflict:
@@ -61,7 +61,7 @@ def _version_in(if_match: str) -> int | None:
     if found is None:
         title = f"If-Match is no version of a plan: {if_match[:60]}"
         hint = 'a version in quotes, for example "12"; or * for any'
-        raise ProblemResponse(400, "bad_request", title, hint)
+        raise ProblemResponse(400, code="bad_request", title=title, hint=hint)
     return int(found[1])
 
 
@@ -75,7 +75,7 @@ def _key(request: OperationRequest) -> str | None:
     values = request.headers.getlist(KEY)
     if len(values) > 1:
         title = f"{KEY} is there {len(values)} times"
-        raise ProblemResponse(400, "bad_request", title, hint="send it once")
+        raise ProblemResponse(400, code="bad_request", title=title, hint="send it once")
     if not values:
         return None
     key = values[0].strip()

@@ -107,20 +107,20 @@ class RequestGuard:
         except TimeoutError:
             title = f"no answer within {self.settings.timeout_seconds:g} seconds"
             response = _refusal(
-                scope, ProblemResponse(504, "too_slow", title, hint=_late_hint(scope))
+                scope, ProblemResponse(504, code="too_slow", title=title, hint=_late_hint(scope))
             )
         except asyncio.CancelledError:
             if not self.app_state.poller.stopped:
                 raise
             title = "the server is stopping"
             response = _refusal(
-                scope, ProblemResponse(503, "stopping", title, hint=_late_hint(scope))
+                scope, ProblemResponse(503, code="stopping", title=title, hint=_late_hint(scope))
             )
         except Exception as error:  # noqa: BLE001 - nothing may reach the client but a problem
             log.error("%s", mask("".join(format_exception(error))))
             title = "something went wrong in the server"
             response = _refusal(
-                scope, ProblemResponse(500, "internal", title, hint="its log has more")
+                scope, ProblemResponse(500, code="internal", title=title, hint="its log has more")
             )
         if response is not None and not send.status:
             await response(scope, receive, send)
@@ -147,9 +147,9 @@ class RequestGuard:
         if name not in self._names | own:
             raise ProblemResponse(
                 421,
-                "unknown_host",
-                f"this server does not answer to {name[:80]!r}",
-                "see --allow-host",
+                code="unknown_host",
+                title=f"this server does not answer to {name[:80]!r}",
+                hint="see --allow-host",
             )
 
     def _check_rate(self, scope: Scope) -> None:
@@ -159,9 +159,9 @@ class RequestGuard:
             seconds = str(int(wait) + 1)
             raise ProblemResponse(
                 429,
-                "too_many",
-                "too many requests",
-                f"wait {seconds} s",
+                code="too_many",
+                title="too many requests",
+                hint=f"wait {seconds} s",
                 headers={"retry-after": seconds},
             )
 
@@ -180,7 +180,9 @@ class RequestGuard:
         else:
             is_ours = urlsplit(origin).netloc.lower() == headers["host"].lower()
         if not is_ours or site not in (None, "same-origin", "none"):
-            raise ProblemResponse(403, "wrong_origin", "a page of another site may not ask this")
+            raise ProblemResponse(
+                403, code="wrong_origin", title="a page of another site may not ask this"
+            )
 
     def _check_token(self, scope: Scope, headers: Headers) -> None:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
@@ -193,7 +195,9 @@ class RequestGuard:
     def _check_fits(self, token: str) -> None:
         if not fits(token, self.settings.token_digest):
             title = WRONG if token else WANTED
-            raise ProblemResponse(401, "token_needed", title, ASK, headers=CHALLENGE)
+            raise ProblemResponse(
+                401, code="token_needed", title=title, hint=ASK, headers=CHALLENGE
+            )
 
     async def _login(self, request: Request) -> Response:
         """The token once, in the address or the form; from then on in a cookie that no script
@@ -262,7 +266,7 @@ def _check_framing(scope: Scope, headers: Headers) -> None:
         return
     if "content-length" in headers or scope["http_version"] == "1.0":
         title = "Transfer-Encoding with Content-Length, or in HTTP/1.0"
-        raise ProblemResponse(400, "bad_framing", title, headers={"connection": "close"})
+        raise ProblemResponse(400, code="bad_framing", title=title, headers={"connection": "close"})
 
 
 def _is_api(scope: Scope) -> bool:

@@ -58,7 +58,7 @@ def _too_large(largest: int) -> ProblemResponse:
     # The rest of the body is not read, so nothing else can come through this connection.
     return ProblemResponse(
         413,
-        "too_large",
-        f"the body has more than {largest:,} bytes",
+        code="too_large",
+        title=f"the body has more than {largest:,} bytes",
         headers={"connection": "close"},
     )

@@ -38,16 +38,16 @@ async def json_bytes(request: Request) -> bytes:
     if kind != "application/json":
         raise ProblemResponse(
             415,
-            "wrong_content_type",
-            "the body must be JSON",
-            "send it with Content-Type: application/json",
+            code="wrong_content_type",
+            title="the body must be JSON",
+            hint="send it with Content-Type: application/json",
         )
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise ProblemResponse(
             415,
-            "wrong_content_type",
-            "the body is compressed",
-            "send it as it is, without Content-Encoding",
+            code="wrong_content_type",
+            title="the body is compressed",
+            hint="send it as it is, without Content-Encoding",
         )
     return await request.body()
 
@@ -72,7 +72,10 @@ def parse_json(body: bytes) -> Any:
 
 def _not_json(why: str) -> ProblemResponse:
     return ProblemResponse(
-        400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE], DESCRIBED
+        400,
+        code="not_json",
+        title=f"the body can't be read as JSON: {why}"[:LONGEST_TITLE],
+        hint=DESCRIBED,
     )
 
 
@@ -114,9 +117,9 @@ def query(request: Request, model: type[Model]) -> Model:
     pairs = request.query_params.multi_items()
     if len({name for name, _ in pairs}) != len(pairs):
         title = f"the parameter {_first_duplicate(pairs)[:LONGEST_NAME]!r} is there twice"
-        raise ProblemResponse(400, "bad_request", title)
+        raise ProblemResponse(400, code="bad_request", title=title)
     if any("\0" in value for _, value in pairs):
-        raise ProblemResponse(400, "bad_request", "a parameter has a NUL in it")
+        raise ProblemResponse(400, code="bad_request", title="a parameter has a NUL in it")
     kinds = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     values = {name: _convert(value, kinds.get(name)) for name, value in pairs}
     return validate(model, values)
@@ -149,7 +152,7 @@ def path_value(name: str, text: str, model: type[BaseModel]) -> str | int:
     found = whole(text)
     if found is None:
         title = f"{name} {text[:LONGEST_NAME]!r} is no whole number"
-        raise ProblemResponse(404, "unknown_name", title, "for example 1")
+        raise ProblemResponse(404, code="unknown_name", title=title, hint="for example 1")
     return found
 
 
@@ -169,7 +172,9 @@ def path_of(params: Mapping[str, str]) -> dict[str, str]:
     try:
         names = {name: unquote(value, errors="strict") for name, value in params.items()}
     except UnicodeDecodeError:
-        raise ProblemResponse(400, "bad_request", "a name in the path is not UTF-8") from None
+        raise ProblemResponse(
+            400, code="bad_request", title="a name in the path is not UTF-8"
+        ) from None
     if any("\0" in name for name in names.values()):
-        raise ProblemResponse(400, "bad_request", "a name in the path has a NUL in it")
+        raise ProblemResponse(400, code="bad_request", title="a name in the path has a NUL in it")
     return names

@@ -33,9 +33,9 @@ def create_session(request: ApiRequest[Nothing, NewSession]) -> HttpAnswer[Sessi
         if conversation_operations.is_begun(db, name):
             raise ProblemResponse(
                 409,
-                "session_exists",
-                f"there is a session {name!r} already",
-                "go on with it, or choose another name",
+                code="session_exists",
+                title=f"there is a session {name!r} already",
+                hint="go on with it, or choose another name",
             )
     with request.app_state.session(name, create=True) as session:
         if request.body.system_prompt is not None:

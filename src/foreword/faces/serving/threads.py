@@ -99,7 +99,7 @@ class Threads:
                 " locked"
             )
             headers = {"retry-after": str(RETRY_SECONDS)}
-            raise ProblemResponse(503, "busy", what, hint, headers=headers)
+            raise ProblemResponse(503, code="busy", title=what, hint=hint, headers=headers)
 
     def _finish(
         self, worker: _Worker, job: _ThreadJob, result: object, error: BaseException | None
