@@ -12,6 +12,7 @@ from threading import Lock
 
 from foreword.browser.rules import ASSET_KINDS, Origin, Rules, origin_of, request_origin, url_host
 from foreword.secrets.masking import mask
+from foreword.text.quantity import quantity
 
 # Pages of the large news sites ask some fifty others; ten times as many are no page that is meant
 # to work.
@@ -41,10 +42,9 @@ class BlockedOrigin:
         return f"{option} {self.origin}"
 
     def __str__(self) -> str:
-        noun = "request" if self.requests == 1 else "requests"
         kinds = ", ".join(self.kinds)
         return (
-            f"{self.requests:,} {noun} to {self.origin} ({kinds});"
+            f"{quantity(self.requests, 'request')} to {self.origin} ({kinds});"
             f" the user can allow them: {self.option}"
         )
 

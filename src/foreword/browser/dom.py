@@ -12,6 +12,7 @@ from typing import Any
 
 from foreword.secrets.masking import HIDDEN, is_secret_name, mask
 from foreword.text.cut import Mark, Measure
+from foreword.text.quantity import quantity
 
 # The least that shortening leaves: a few words of each text, and the page's outline below its body.
 # With less, the gaps take more room than what is left.
@@ -195,8 +196,7 @@ def _run_lines(run: Sequence[DomElement | str], depth: int, limits: DomLimits) -
 
 
 def _amount(elements: int, chars: int) -> str:
-    noun = "element" if elements == 1 else "elements"
-    return f"{elements:,} {noun}, {chars:,} characters of text"
+    return f"{quantity(elements, 'element')}, {chars:,} characters of text"
 
 
 def _cut(text: str, longest: int) -> str:

@@ -14,6 +14,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import Scale
 from foreword.engine.report import Check, Report
 from foreword.section import Choice
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.text.line_check import LineCheck
@@ -76,7 +77,7 @@ def _cuts_keep_structure(report: Report) -> Check:
     parts = sum(check.parts for check in checks)
     torn = sum(check.torn for check in checks)
     foreign = sum(check.foreign for check in checks)
-    cuts = f"{len(checks):,} {'cut' if len(checks) == 1 else 'cuts'}"
+    cuts = quantity(len(checks), "cut")
     detail = f"{cuts}, {lines:,} lines, each the author's and in its place"
     if foreign:
         detail = f"{cuts}, {foreign:,} of {lines:,} lines are not the author's or not in place"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.engine.report import Omission, Report, Row
@@ -233,8 +234,8 @@ def _status(report: Report) -> str:
             return f"within budget, but {short}"
         unwanted = sum(bool(choice.section.rule.excluded) for choice in report.choices)
         if unwanted:
-            noun = "section" if unwanted == 1 else "sections"
-            return f"within budget: whole, but for {unwanted:,} {noun} that the recipe leaves out"
+            sections = quantity(unwanted, "section")
+            return f"within budget: whole, but for {sections} that the recipe leaves out"
         return "within budget: everything is in, whole"
     left_out = f"trimmed: {report.omitted_tokens:,} of {report.original_tokens:,} tokens left out"
     return f"{left_out}, and {short}" if short else left_out

@@ -15,6 +15,7 @@ from typing import Any
 from foreword.errors import UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import is_array, mask
+from foreword.text.quantity import quantity
 
 _TEMPLATE = lazy_pattern(r"\{\{([^{}]{0,500})\}\}")
 _FIRST = lazy_pattern(r"[^.\[\]\"'{}]+")
@@ -156,7 +157,7 @@ def _member(value: Any, part: str | int, where: str) -> Any:
         raise UnknownName("key", mask(str(part)), known, where=f"in {where}")
     if is_array(value) and isinstance(part, int):
         if not -len(value) <= part < len(value):
-            count = f"{len(value):,} element{'' if len(value) == 1 else 's'}"
+            count = quantity(len(value), "element")
             raise UsageError(
                 f"{where} has {count}, so there is no [{part}]", hint="the first is [0]"
             )

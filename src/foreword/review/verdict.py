@@ -27,6 +27,7 @@ from foreword.review.change_facts import (
 from foreword.review.condition import ConditionOutcome, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 from foreword.review.profile import Approval, ReviewProfile, Thresholds
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -128,7 +129,7 @@ def _severity_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> li
         if most is not None and count > most:
             allowed = f"at most {most}" if most else "none"
             reasons.append(
-                f"{_plural(count, f'{severity} finding')}; profile {thresholds.profile} allows"
+                f"{quantity(count, f'{severity} finding')}; profile {thresholds.profile} allows"
                 f" {allowed}."
             )
     return reasons
@@ -179,7 +180,7 @@ def _answer_reasons(members: Sequence[MemberResult], least: float, profile: str)
         consequence = (
             f"profile {profile} asks for {least:.0%}" if answered else "there is no opinion"
         )
-        reasons.append(f"{answered} of {_plural(len(members), 'member')} answered; {consequence}.")
+        reasons.append(f"{answered} of {quantity(len(members), 'member')} answered; {consequence}.")
     missing = ", ".join(member.name for member in members if member.status == "missing")
     if missing:
         reasons.append(f"The panel names who is not there: {missing}.")
@@ -197,7 +198,7 @@ def _unjudged_reasons(review: Review, profile: ReviewProfile) -> list[str]:
     unjudged = [severity for severity in _GRAVE if counts.get(severity) and severity not in limits]
     if not unjudged:
         return []
-    found = [_plural(counts[severity], f"{severity} finding") for severity in unjudged]
+    found = [quantity(counts[severity], f"{severity} finding") for severity in unjudged]
     return [f"Human review: profile {profile.name} says nothing of {', '.join(found)}."]
 
 
@@ -319,13 +320,9 @@ def _approval_reason(
     findings: Sequence[Finding], members: Sequence[MemberResult], profile: str
 ) -> str:
     answered = sum(member.status == "answered" for member in members)
-    found = _plural(len(findings), "finding") if findings else "no findings"
-    who = f"{answered} of {_plural(len(members), 'member')} answered with {found}"
+    found = quantity(len(findings), "finding") if findings else "no findings"
+    who = f"{answered} of {quantity(len(members), 'member')} answered with {found}"
     return f"{who}, within what profile {profile} allows."
-
-
-def _plural(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 _TEXT = {"type": "string"}

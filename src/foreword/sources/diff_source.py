@@ -20,6 +20,7 @@ from foreword.review.change_facts import ReviewedChange
 from foreword.sources import git_command
 from foreword.text.clean import clean
 from foreword.text.omission_mark import BINARY_LEFT_OUT
+from foreword.text.quantity import quantity
 
 STDIN = "-"
 NUL = b"\0"
@@ -85,8 +86,7 @@ def as_diff(raw: bytes, source: str) -> Diff:
     notes = []
     text, patches = _PATCH.subn(f"{BINARY_LEFT_OUT}\n", text)
     if patches:
-        files = "file" if patches == 1 else "files"
-        notes.append(f"the binary data of {patches:,} {files} was left out")
+        notes.append(f"the binary data of {quantity(patches, 'file')} was left out")
     unseen = len(_UNSEEN.findall(text))
     if unseen:
         files_were = "file was" if unseen == 1 else "files were"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from foreword.dataclass import dataclass
 from foreword.store import originals
 from foreword.store.database import Database, Row, stamp, storable_text
+from foreword.text.quantity import quantity
 
 COLUMNS = "name, phase, title, tokens, handle, created, task"
 _KEEP_OLD = "DO NOTHING"
@@ -36,7 +37,7 @@ class Artifact:
     @property
     def reference(self) -> str:
         """What stands for it in a context: `[FEAT-1] Requirements, 412 tokens`."""
-        return f"[{self.name}] {self.title}, {self.tokens:,} token{'' if self.tokens == 1 else 's'}"
+        return f"[{self.name}] {self.title}, {quantity(self.tokens, 'token')}"
 
 
 def keep(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from foreword.pattern import lazy_pattern
 from foreword.text.omission_mark import CUT_START, GAP
 from foreword.text.pieces import Layout, Piece
+from foreword.text.quantity import quantity
 
 # Characters: a gap that holds no more is written as it was, for its mark would hardly be shorter.
 SMALL_GAP = 16
@@ -147,8 +148,7 @@ def _units(layout: Layout, first: int, end: int) -> list[str]:
 
 
 def _count(number: int, unit: str) -> str:
-    plural = _PLURALS.get(unit, f"{unit}s")
-    return f"{number:,} {unit if number == 1 else plural}"
+    return quantity(number, unit, _PLURALS.get(unit, ""))
 
 
 def line_count(piece: Piece) -> int:

@@ -18,6 +18,7 @@ from foreword.errors import UsageError
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import hide, mask
 from foreword.sources.git_status import GitStatus
+from foreword.text.quantity import quantity
 
 FORMAT = 1  # of the file, for programs that read it
 # Of a file, in bytes. Most file systems take 255; the rest is for the ending of a temporary file.
@@ -229,9 +230,9 @@ def _commits_in_words(apart: tuple[int, int] | None) -> str:
     ahead, behind = apart
     parts = []
     if ahead:
-        parts.append(f"{ahead:,} {'commit' if ahead == 1 else 'commits'} ahead")
+        parts.append(f"{quantity(ahead, 'commit')} ahead")
     if behind:
-        parts.append(f"{behind:,} {'commit' if behind == 1 else 'commits'} behind")
+        parts.append(f"{quantity(behind, 'commit')} behind")
     return ", ".join(parts) or "the same history"
 
 

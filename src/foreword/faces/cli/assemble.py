@@ -10,30 +10,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import Command, request_options
+from foreword.faces.cli.options import QUIET, Command, request_options
 
 if TYPE_CHECKING:
     from foreword.engine.package import Package
 
 FORMATS = ("xml", "messages", "anthropic", "openai", "responses", "gemini", "bedrock", "json")
-OUTPUT = (
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(FORMATS),
-        default="xml",
-        show_default=True,
-        help="What goes to stdout.",
-    ),
-    click.option("--quiet", "-q", is_flag=True, help="No report on stderr."),
+PACKAGE_FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="xml",
+    show_default=True,
+    help="What goes to stdout.",
 )
 
 
 def output_options(command: Command) -> Command:
     """The options that say how a package is shown."""
-    for option in reversed(OUTPUT):
-        command = option(command)
-    return command
+    return PACKAGE_FORMAT(QUIET(command))
 
 
 @click.command()

@@ -15,6 +15,7 @@ from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import json_option
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.agent_sessions.machine import SessionPlace
@@ -107,8 +108,8 @@ def _from(done: int, advance: Callable[[int], None]) -> Callable[[int], None]:
 
 def _report_lines(sessions: Sequence[SessionFinding], totals: Totals) -> Iterator[str]:
     agents = ", ".join(f"{number:,} of {agent}" for agent, number in totals.agents.items())
-    sessions_found = _count(totals.sessions, "session")
-    yield f"{sessions_found} ({agents}), {_count(totals.compactions, 'compaction')}."
+    sessions_found = quantity(totals.sessions, "session")
+    yield f"{sessions_found} ({agents}), {quantity(totals.compactions, 'compaction')}."
     if totals.compactions:
         yield from _compaction_totals(totals)
     with_any = [session for session in sessions if session.compactions]
@@ -121,7 +122,7 @@ def _report_lines(sessions: Sequence[SessionFinding], totals: Totals) -> Iterato
             yield f"  {tokens:,} tokens came in with: {printable(turn)}"
     if len(with_any) > MOST_SESSIONS:
         older = len(with_any) - MOST_SESSIONS
-        yield f"... and {_count(older, 'older session')} with compactions: --json has all"
+        yield f"... and {quantity(older, 'older session')} with compactions: --json has all"
     yield ""
     yield from _window_lines(totals)
     yield from _cache_lines(totals)
@@ -130,19 +131,19 @@ def _report_lines(sessions: Sequence[SessionFinding], totals: Totals) -> Iterato
 def _compaction_totals(totals: Totals) -> Iterator[str]:
     if totals.needed:
         yield (
-            f"Of {_count(totals.needed, 'name')} that the agents used again afterwards, their"
+            f"Of {quantity(totals.needed, 'name')} that the agents used again afterwards, their"
             f" summaries had {_share(totals.kept, totals.needed)}. At the same size Foreword would"
             f" have had {_share(totals.foreword_kept, totals.needed)}."
         )
     else:
         yield "Nothing from before a compaction was used again."
     yield (
-        f"The summaries said {_count(totals.invented, 'thing')} that nobody had said, of"
+        f"The summaries said {quantity(totals.invented, 'thing')} that nobody had said, of"
         f" {totals.claims:,} that can be looked up."
     )
     if totals.reread_files:
         yield (
-            f"{_count(totals.reread_files, 'file')} had to be read again, for"
+            f"{quantity(totals.reread_files, 'file')} had to be read again, for"
             f" {totals.reread_tokens:,} tokens."
         )
 
@@ -151,7 +152,7 @@ def _compaction_lines(one: CompactionFinding) -> Iterator[str]:
     trigger = f"{one.trigger}, " if one.trigger else ""
     yield (
         f"  compaction {one.number} ({trigger}{one.tokens_before:,} tokens became a summary of"
-        f" {one.summary_tokens:,}): {one.lost} of {_count(one.needed, 'needed name')} lost"
+        f" {one.summary_tokens:,}): {one.lost} of {quantity(one.needed, 'needed name')} lost"
     )
     restored = sum(loss.restored for loss in one.losses)
     if one.losses:
@@ -184,15 +185,11 @@ def _cache_lines(totals: Totals) -> Iterator[str]:
         yield f"{read} came from the prompt cache."
         return
     yield (
-        f"{read} came from the prompt cache. It broke {_count(totals.cache_breaks, 'time')}, for"
+        f"{read} came from the prompt cache. It broke {quantity(totals.cache_breaks, 'time')}, for"
         f" {totals.broken_tokens:,} tokens that were read anew:"
     )
     for reason, tokens in totals.breaks_by_reason.items():
         yield f"  {tokens:>9,}  {reason}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _share(part: int, whole: int) -> str:

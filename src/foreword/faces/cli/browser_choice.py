@@ -77,6 +77,13 @@ def _window_size(context: click.Context, option: click.Parameter, text: str | No
     return size
 
 
+DIRECTOR_MODEL = click.option(
+    "--model",
+    metavar="NAME",
+    envvar="FOREWORD_DIRECTOR_MODEL",
+    show_envvar=True,
+    help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
+)
 WINDOW = click.option(
     "--window",
     metavar="N",

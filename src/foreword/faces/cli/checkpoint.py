@@ -15,7 +15,7 @@ import click
 from foreword.engine.report_table import printable, shorten_name
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import Command, store_options
+from foreword.faces.cli.options import Command, form_option, store_options
 
 if TYPE_CHECKING:
     from foreword.operations.operation import Project
@@ -44,13 +44,7 @@ def checkpoint_options(command: Command) -> Command:
     options = [
         click.argument("task"),
         click.option("--phase", metavar="N", help="The checkpoint of this phase; else the newest."),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(["text", "json"]),
-            default="text",
-            show_default=True,
-        ),
+        form_option("text", "json"),
     ]
     for option in reversed(options):
         command = option(command)

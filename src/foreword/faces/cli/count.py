@@ -12,6 +12,7 @@ import click
 from foreword.engine.report_table import printable
 from foreword.errors import BadSource
 from foreword.faces.cli.command_input import STDIN, read_bytes
+from foreword.faces.cli.options import form_option
 from foreword.tokens import COUNTERS, Counter, why_underestimated
 
 # From here on a progress bar is worth its line: with less, counting is over before it is read.
@@ -24,9 +25,7 @@ LARGE_BYTES = 20_000_000
     "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]"
 )
 @click.option("--model", metavar="NAME", help="Count as this model would.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@form_option("text", "json")
 def count(files: tuple[str, ...], counter: str | None, model: str | None, form: str) -> None:
     """Count the tokens of files or of stdin.
 

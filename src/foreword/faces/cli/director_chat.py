@@ -14,7 +14,7 @@ import click
 
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.cli import command_input, screen
-from foreword.faces.cli.browser_choice import WINDOW, BrowserChoice, browser_options
+from foreword.faces.cli.browser_choice import DIRECTOR_MODEL, WINDOW, BrowserChoice, browser_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
@@ -32,13 +32,7 @@ NO_MODEL = (
 
 @click.command()
 @click.argument("workflow")
-@click.option(
-    "--model",
-    metavar="NAME",
-    envvar="FOREWORD_DIRECTOR_MODEL",
-    show_envvar=True,
-    help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
-)
+@DIRECTOR_MODEL
 @WINDOW
 @click.option(
     "--say", "message", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."

@@ -17,18 +17,18 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     DOCUMENT_RECIPE,
+    form_option,
     judging_options,
     read_facts,
     store_options,
 )
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.work.flow_status import FlowStatus, PhaseStatus
 
 LONGEST_TITLE = 40  # columns of a phase's title
-FORMATS = click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+FORMATS = form_option("text", "json")
 DIFF = click.option(
     "--diff",
     metavar="REV|FILE|-",
@@ -356,6 +356,6 @@ def _phase_status(phase: PhaseStatus) -> str:
     if phase.status != "done":
         return f"{phase.status}  {phase.error}".rstrip()
     name = f"[{phase.artifact}]  " if phase.artifact else ""
-    tokens = f"{phase.tokens:,} token{'' if phase.tokens == 1 else 's'}"
+    tokens = quantity(phase.tokens, "token")
     note = f"  ({phase.note})" if phase.note else ""
     return f"done     {name}{verdict}{tokens}  {phase.handle}{note}"

@@ -17,7 +17,9 @@ import click
 from foreword.engine.report_table import printable
 from foreword.errors import BadSource, RecipeError, UnknownName, at
 from foreword.faces.cli import screen
+from foreword.faces.cli.options import form_option
 from foreword.pattern import lazy_pattern
+from foreword.text.quantity import quantity
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
@@ -74,9 +76,7 @@ class _LintOptions:
     help="Repair what is safe to repair: closing marks, white space in marks.",
 )
 @click.option("--show-excused", is_flag=True, help="Also show what the recipe's exceptions excuse.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@form_option("text", "json")
 def lint(
     paths: tuple[str, ...],
     recipe: str | None,
@@ -402,20 +402,16 @@ def _say_totals(found: _Findings) -> None:
     if found.documents:
         _say_checked_documents(found)
     elif found.recipes or not found.empty_folders:
-        recipes = _many(len(found.recipes), "recipe")
-        screen.say(f"{recipes} checked, {_many(len(found.problems), 'problem')}")
+        recipes = quantity(len(found.recipes), "recipe")
+        screen.say(f"{recipes} checked, {quantity(len(found.problems), 'problem')}")
 
 
 def _say_checked_documents(found: _Findings) -> None:
-    checked = _many(found.documents, "document")
+    checked = quantity(found.documents, "document")
     if found.recipes:
-        checked = f"{_many(len(found.recipes), 'recipe')} and {checked}"
-    errors = _many(found.count("error"), "error")
-    warnings = _many(found.count("warning"), "warning")
+        checked = f"{quantity(len(found.recipes), 'recipe')} and {checked}"
+    errors = quantity(found.count("error"), "error")
+    warnings = quantity(found.count("warning"), "warning")
     fixable = sum(problem.fixable for problem in found.problems)
     hint = f" ({fixable} can be fixed with --fix)" if fixable else ""
     screen.say(f"{checked} checked, {errors}, {warnings}{hint}")
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

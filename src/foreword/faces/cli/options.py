@@ -163,6 +163,23 @@ STORE = [
 ]
 
 
+QUIET = click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+
+
+def form_option(*forms: str) -> Callable[[Command], Command]:
+    """`--format` with these choices, the first where nobody says."""
+    return click.option(
+        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True
+    )
+
+
+def last_option(default: int, what: str) -> Callable[[Command], Command]:
+    """`--last`, how many of a list."""
+    return click.option(
+        "--last", metavar="N", type=AT_LEAST_ONE, default=default, show_default=True, help=what
+    )
+
+
 def json_option(what: str = "The same for programs.") -> Callable[[Command], Command]:
     """`--format text|json`, which reaches the command as `as_json`; `--json` says it in short."""
 

@@ -18,10 +18,12 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     DOCUMENT_RECIPE,
+    form_option,
     judging_options,
     read_facts,
     store_options,
 )
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.review.change_facts import MemberResult
@@ -86,13 +88,7 @@ def panel() -> None:
     show_default=True,
     help="How long each member has to answer.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-)
+@form_option("text", "json", "markdown")
 @click.option(
     "--check",
     is_flag=True,
@@ -144,11 +140,8 @@ def run(
     # a name that is mistyped is an error before anything is said
     factory_project.read_panel(folder, name, recipe)
     change = read_change(diff, folder, command_input.read_stdin)
-    files = len(change.change.files)
-    screen.say(
-        f"{name}: {change.change.lines:,} changed lines in {files:,}"
-        f" file{'' if files == 1 else 's'}"
-    )
+    files = quantity(len(change.change.files), "file")
+    screen.say(f"{name}: {change.change.lines:,} changed lines in {files}")
     asking = panel_runs.PanelRequest(
         model,
         timeout_seconds=timeout_seconds,

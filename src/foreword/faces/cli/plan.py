@@ -16,7 +16,7 @@ from foreword.faces.cli.command_input import (
     read_json,
 )
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import form_option, store_options
 
 if TYPE_CHECKING:
     from foreword.operations.plan_operations import Plan
@@ -44,9 +44,7 @@ def plan() -> None:
 @click.option(
     "--version", "number", metavar="N", type=int, help="An earlier version; else the newest."
 )
-@click.option(
-    "--format", "form", type=click.Choice(["todo", "json"]), default="todo", show_default=True
-)
+@form_option("todo", "json")
 @store_options
 def show(workflow: str, number: int | None, form: str, db: str | None, root: str) -> None:
     """Print the plan as a to-do list or as JSON.

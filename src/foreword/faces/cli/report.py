@@ -13,7 +13,7 @@ from foreword.engine.report_table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import AT_LEAST_ONE, store_options
+from foreword.faces.cli.options import last_option, store_options
 
 if TYPE_CHECKING:
     from foreword.context.report_diff import SectionDifference
@@ -37,14 +37,7 @@ def report() -> None:
 
 
 @report.command("list")
-@click.option(
-    "--last",
-    metavar="N",
-    type=AT_LEAST_ONE,
-    default=20,
-    show_default=True,
-    help="How many, the newest first.",
-)
+@last_option(20, "How many, the newest first.")
 @store_options
 def list_reports(last: int, db: str | None, root: str) -> None:
     """List earlier contexts, the newest first.

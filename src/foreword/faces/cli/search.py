@@ -11,7 +11,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import json_option, store_options
+from foreword.faces.cli.options import QUIET, json_option, store_options
 
 if TYPE_CHECKING:
     from foreword.search.search import SearchAnswer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1500]")
 @json_option("Hits, text and report as JSON, for programs.")
-@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@QUIET
 @store_options
 def search(
     question: str,

@@ -19,6 +19,7 @@ from foreword.faces.cli.browser_choice import (
     ACTION_SECONDS,
     ASSETS,
     ATTACH,
+    DIRECTOR_MODEL,
     KEEP_LOGIN,
     ORIGIN,
     PAGE_SECONDS,
@@ -94,13 +95,7 @@ REQUESTS_PER_MINUTE = 6_000
     show_default=True,
     help="The most from one address.",
 )
-@click.option(
-    "--model",
-    metavar="NAME",
-    envvar="FOREWORD_DIRECTOR_MODEL",
-    show_envvar=True,
-    help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
-)
+@DIRECTOR_MODEL
 @WINDOW
 @ORIGIN
 @ASSETS

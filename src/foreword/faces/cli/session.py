@@ -13,10 +13,10 @@ import click
 from foreword.engine.report_table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import FORMATS, format_package
+from foreword.faces.cli.assemble import PACKAGE_FORMAT, format_package
 from foreword.faces.cli.command_input import read_text, say_if_new
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import QUIET, store_options
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
@@ -137,14 +137,7 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
     help="chat, workflow, workflow-cached, or your own with a conversation in it; kept from then"
     " on.  [default: as before, at first workflow]",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="xml",
-    show_default=True,
-    help="What goes to stdout.",
-)
+@PACKAGE_FORMAT
 @click.option(
     "--budget", metavar="N", help="The most tokens the context may have; kept from then on."
 )
@@ -161,7 +154,7 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
     metavar="|".join(COUNTERS),
     help="How tokens are counted; kept from then on.  [default: as before, at first o200k]",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@QUIET
 @click.option(
     "--no-save",
     is_flag=True,

@@ -12,7 +12,7 @@ import click
 from foreword.engine.report_table import bar, printable
 from foreword.errors import BadBudget
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import json_option, store_options
+from foreword.faces.cli.options import form_option, json_option, store_options
 
 if TYPE_CHECKING:
     from foreword.message import Message
@@ -106,9 +106,7 @@ def _method(made: Compaction) -> str:
 @click.command()
 @click.argument("name")
 @click.argument("number", type=int, required=False, metavar="[N]")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@form_option("text", "json")
 @store_options
 def expand(name: str, number: int | None, form: str, db: str | None, root: str) -> None:
     """Print the original messages behind a summary.

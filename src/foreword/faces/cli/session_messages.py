@@ -25,6 +25,7 @@ from foreword.faces.cli.command_input import (
 from foreword.faces.cli.options import WordChoice, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.session.session import Session
@@ -150,8 +151,7 @@ def _say_imported(imported: int, tokens: int, there: int) -> None:
     if there:
         screen.say(f"{imported:,} imported, {there:,} are there already")
     else:
-        messages = "message" if imported == 1 else "messages"
-        screen.say(f"imported {imported:,} {messages}, {tokens:,} tokens")
+        screen.say(f"imported {quantity(imported, 'message')}, {tokens:,} tokens")
 
 
 def _say_skipped(skipped: Counter[str]) -> None:

@@ -5,24 +5,17 @@ from __future__ import annotations
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import FORMATS, format_package
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.assemble import PACKAGE_FORMAT, format_package
+from foreword.faces.cli.options import QUIET, store_options
 
 
 @click.command()
 @click.argument("name")
 @click.argument("question", nargs=-1, required=True)
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1500]")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="xml",
-    show_default=True,
-    help="What goes to stdout.",
-)
+@PACKAGE_FORMAT
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@QUIET
 @store_options
 def recall(
     name: str,

@@ -13,7 +13,8 @@ import click
 
 from foreword.engine.report_table import bar, cut_to, printable
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import AT_LEAST_ONE, json_option, store_options
+from foreword.faces.cli.options import json_option, last_option, store_options
+from foreword.text.quantity import quantity
 
 BAR = 24  # columns
 CALL_BAR = 12  # columns
@@ -22,14 +23,7 @@ LABEL = 13  # columns of the longest label, `compressed at`
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--last",
-    metavar="N",
-    type=AT_LEAST_ONE,
-    default=20,
-    show_default=True,
-    help="How many calls, the newest first.",
-)
+@last_option(20, "How many calls, the newest first.")
 @json_option()
 @store_options
 def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> None:
@@ -63,7 +57,7 @@ def _page(used: Mapping[str, Any], width: int) -> str:
 def _heading(used: Mapping[str, Any]) -> str:
     parts = [
         used["workflow"],
-        _many(used["messages"], "message"),
+        quantity(used["messages"], "message"),
         f"{used['history_tokens']:,} tokens of history",
     ]
     if used["compressions"]:
@@ -96,7 +90,7 @@ def _averages(used: Mapping[str, Any]) -> str:
     lines = [
         _average("prefix reuse", used["reuse"], "on average, the first call aside"),
         _average("budget used", used["used"], "on average"),
-        f"{'breaks':<{LABEL}} {used['breaks']:>9,}  in {_many(used['calls'], 'call')}",
+        f"{'breaks':<{LABEL}} {used['breaks']:>9,}  in {quantity(used['calls'], 'call')}",
     ]
     reasons = Counter[str]()
     for call in used["log"]:
@@ -148,10 +142,6 @@ def _call_line(call: Mapping[str, Any]) -> str:
     reused = "-" if call["prefix_break"] == FIRST else f"{call['reuse']:.1%}"
     size = f"{call['total_tokens']:>9,} {call['used']:>9.1%}  {bar(call['used'], CALL_BAR)}"
     return f"{call['report']:>6}  {when}  {size}  {reused:>6}  {call['prefix_break'] or '-'}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def _times(count: int) -> str:

@@ -13,7 +13,8 @@ from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import STDIN, answer_on, existing_workflow, read_text
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import AT_LEAST_ONE, store_options
+from foreword.faces.cli.options import last_option, store_options
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.session.workflow_state import WorkflowState
@@ -37,14 +38,7 @@ def variable() -> None:
 @variable.command("list")
 @click.argument("workflow")
 @click.option("--changes", is_flag=True, help="The trail of changes instead, the newest first.")
-@click.option(
-    "--last",
-    metavar="N",
-    type=AT_LEAST_ONE,
-    default=100,
-    show_default=True,
-    help="How many changes.",
-)
+@last_option(100, "How many changes.")
 @store_options
 def list_variables(workflow: str, changes: bool, last: int, db: str | None, root: str) -> None:
     """List the variables as a model sees them.
@@ -195,6 +189,6 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     from foreword.operations.variable_operations import CLEAR_ALL_VARIABLES
 
     names = answer_on(CLEAR_ALL_VARIABLES, workflow, {"reason": reason}, db=db, root=root).cleared
-    screen.say(f"cleared {len(names):,} {'variable' if len(names) == 1 else 'variables'}")
+    screen.say(f"cleared {quantity(len(names), 'variable')}")
     for name in names:
         screen.say(f"  {name}")

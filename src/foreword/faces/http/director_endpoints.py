@@ -22,7 +22,13 @@ from foreword.faces.http.endpoint import (
     function_endpoint,
     json_of,
 )
-from foreword.faces.http.event_stream import BEGIN, MEDIA, STILL_HERE
+from foreword.faces.http.event_stream import (
+    BEGIN,
+    HEADERS,
+    MEDIA,
+    STILL_HERE,
+    no_more_listeners,
+)
 from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.serving.app_state import AppState
 from foreword.faces.serving.problem_response import ProblemResponse
@@ -237,18 +243,12 @@ def listen(request: ApiRequest[Nothing, None]) -> DirectorEvent:
 async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
     job = await request.app_state.call(_last_job, request)
     if job.listeners >= MOST_LISTENERS:
-        raise ProblemResponse(
-            503,
-            code="no_more_listeners",
-            title="no more listeners now",
-            headers={"retry-after": "1"},
-        )
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        raise no_more_listeners()
     if http_request.method == "HEAD":
-        return Response(headers=headers, media_type=MEDIA)
+        return Response(headers=HEADERS, media_type=MEDIA)
     http_request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as the job
     seen = _event_count(request.headers.get("last-event-id", ""), job)
-    return StreamingResponse(_stream_bytes(job, seen), headers=headers, media_type=MEDIA)
+    return StreamingResponse(_stream_bytes(job, seen), headers=HEADERS, media_type=MEDIA)
 
 
 def _last_job(request: ApiRequest[Nothing, None]) -> DirectorJob:

@@ -25,6 +25,7 @@ from foreword.operations.change_vector import KINDS, ChangeEvent, Vector, parse_
 from foreword.store.database import to_json
 
 MEDIA = "text/event-stream"
+HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 # Of one process: under the connections that `http_server` takes, so that requests still come
 # through.
 MOST_LISTENERS = 1_500
@@ -46,21 +47,25 @@ class EventData:
     ]
 
 
+def no_more_listeners() -> ProblemResponse:
+    """The answer to one listener too many."""
+    return ProblemResponse(
+        503,
+        code="no_more_listeners",
+        title="no more listeners now",
+        headers={"retry-after": "1"},
+    )
+
+
 async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
     app_state = request.app_state
     workflow = request.path.get("workflow", ANY)
     if workflow != ANY:
         await app_state.call(_check_exists, app_state, workflow)
     if app_state.poller.stopped or app_state.poller.listeners >= MOST_LISTENERS:
-        raise ProblemResponse(
-            503,
-            code="no_more_listeners",
-            title="no more listeners now",
-            headers={"retry-after": "1"},
-        )
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        raise no_more_listeners()
     if http_request.method == "HEAD":
-        return Response(headers=headers, media_type=MEDIA)
+        return Response(headers=HEADERS, media_type=MEDIA)
     # a stream lasts as long as somebody listens
     http_request.scope["foreword.limit"].reschedule(None)
     seen = None
@@ -69,7 +74,7 @@ async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> 
         seen = parse_vector(last.strip()) or Vector()
     begin = await app_state.poller.begin(workflow)
     events = app_state.poller.events(workflow, begin, seen)
-    return StreamingResponse(_stream_bytes(events), headers=headers, media_type=MEDIA)
+    return StreamingResponse(_stream_bytes(events), headers=HEADERS, media_type=MEDIA)
 
 
 def _check_exists(app_state: AppState, workflow: str) -> None:

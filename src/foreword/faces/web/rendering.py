@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse
 
 from foreword.faces.web import addresses, glossary
 from foreword.pattern import lazy_pattern
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -84,7 +85,7 @@ def environment() -> Environment:
         "percent": percent,
         "ago": ago,
         "utc": utc,
-        "many": many,
+        "many": quantity,
         "words": words,
         "signed": signed_number,
         "hue": hue,
@@ -153,11 +154,6 @@ def percent(share: float | None) -> str:
     return text.replace(".0%", "%")
 
 
-def many(count: int, what: str) -> str:
-    """`1 message`, `2,000 messages`."""
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
-
-
 def words(name: str) -> str:
     """`conversation_history` as people read it."""
     text = name.replace("_", " ")
@@ -180,7 +176,7 @@ def ago(stamp: str) -> str:
     seconds = (datetime.now(UTC) - then).total_seconds()
     for size, unit in _UNITS:
         if seconds >= size:
-            return f"{many(int(seconds // size), unit)} ago"
+            return f"{quantity(int(seconds // size), unit)} ago"
     return "just now"
 
 
