@@ -24,13 +24,13 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 def kinds_since(session: Session, old: Vector) -> list[str]:
-    now = change_vector.vector(session.db, "kiln")
+    now = change_vector.vectors(session.db, ["kiln"]).get("kiln")
     assert now is not None
     return [event.kind for event in change_vector.events_between("kiln", old, now)]
 
 
 def now(session: Session) -> Vector:
-    found = change_vector.vector(session.db, "kiln")
+    found = change_vector.vectors(session.db, ["kiln"]).get("kiln")
     assert found is not None
     return found
 
@@ -113,7 +113,7 @@ def test_nothing_is_told_of_other_workflows(session: Session) -> None:
     assert change_vector.vectors(session.db) == {"kiln": before, "wheel": Vector(plan=1)}
     assert change_vector.vectors(session.db, ["wheel", "teapot"]) == {"wheel": Vector(plan=1)}
     assert change_vector.vectors(session.db, []) == {}
-    assert change_vector.vector(session.db, "teapot") is None
+    assert change_vector.vectors(session.db, ["teapot"]) == {}
 
 
 def test_the_sum_of_vectors_moves_with_each_of_them() -> None:

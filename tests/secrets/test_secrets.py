@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.secrets.masking import HIDDEN, hide, is_secret_name, is_secret_value, mask
+from foreword.secrets.masking import HIDDEN, hide, is_secret_name, mask
 from tests.examples import examples
 
 pytestmark = pytest.mark.attack
@@ -86,13 +86,12 @@ def test_a_key_is_told_by_its_shape_wherever_it_stands(kind: str) -> None:
     assert mask(key) == HIDDEN
     assert mask(f"use {key}, then go on") == f"use {HIDDEN}, then go on"
     assert mask(f"({key})") == f"({HIDDEN})"
-    assert is_secret_value(f'["{key}"]')
+    assert mask(f'["{key}"]') != f'["{key}"]'
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_is_left_alone(text: str) -> None:
     assert mask(text) == text
-    assert not is_secret_value(text)
 
 
 @pytest.mark.parametrize(

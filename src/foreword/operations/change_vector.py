@@ -61,13 +61,8 @@ class ChangeEvent:
     at: Vector
 
 
-def vector(db: Database, workflow: str) -> Vector | None:
-    """How new everything of a workflow is; nothing where there is no workflow of that name."""
-    return vectors(db, [workflow]).get(workflow)
-
-
 def vectors(db: Database, workflows: Sequence[str] | None = None) -> dict[str, Vector]:
-    """The same of several workflows, or of all."""
+    """How new everything of these workflows is, or of all; one that is not there has none."""
     numbers = stored.newest_numbers(db, workflows)
     return {name: _vector(parts) for name, parts in numbers.items()}
 

@@ -35,7 +35,6 @@ __all__ = [
     "is_array",
     "is_secret",
     "is_secret_name",
-    "is_secret_value",
     "mask",
     "members",
 ]
@@ -91,11 +90,6 @@ def is_secret(name: str, value: object) -> bool:
 
 def _may_be_secret(name: str) -> bool:
     return is_secret_name(name) or is_guarded_name(name) or is_pin_name(name)
-
-
-def is_secret_value(text: str) -> bool:
-    """Whether a secret can be told by its shape anywhere in the text."""
-    return mask(text) != text
 
 
 def mask(text: str) -> str:

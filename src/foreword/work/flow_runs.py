@@ -24,7 +24,6 @@ from foreword.sources.project_root import project_root
 from foreword.store import checkpoint_files
 from foreword.store.database import Database
 from foreword.store.urls import open_database
-from foreword.tokens import Counter, calibrated, counter
 from foreword.work import dbos_setup, task_checkpoints
 from foreword.work.flow_status import (
     FlowStatus,
@@ -224,17 +223,6 @@ def _status_of(run: str, engine: Engine, store: Database) -> FlowStatus:
     flows = runs_listed_by(dbos_setup.driver().DBOS, engine.root, store)
     (flow,) = _wanted_flows(flows, run)
     return flow_status(flow, store)
-
-
-def counter_for(root: str | Path, model: str, db: str | None = None) -> Counter:
-    """The estimate, corrected by what the provider of a model has charged for the questions of
-    this root's flows."""
-    pairs = []
-    for flow in known_runs(project_root(root), db):
-        usage = flow.usage.get(model)
-        if usage is not None:
-            pairs.append((usage["counted_tokens"], usage["charged_tokens"]))
-    return calibrated(counter("estimate"), pairs)
 
 
 def _change_order(
