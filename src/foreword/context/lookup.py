@@ -8,7 +8,7 @@ was cut.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
 from foreword.context import assemble
@@ -105,21 +105,21 @@ def lookup(
     notes = library.notes
     if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
         raise UnknownName(ARTIFACT, name, artifacts)
-    if not found:
-        if save and index is None and library.documents:
-            with project_stores.open_store(library.root) as index:
-                found, unread = _by_meaning(wanted, library, kinds, artifacts, index)
-        else:
-            found, unread = _by_meaning(wanted, library, kinds, artifacts, index)
-        notes += unread
-    if not found:
-        library.check()
-        known = [document.name for document in library.documents if document.kind in kinds]
-        raise UnknownName("document", wanted, [*artifacts, *known])
-    package = _answer(
-        wanted, found, tokens=tokens, counter=choose_counter(counter, model), notes=notes
-    )
-    return assemble.keep(package, library.root) if save else package
+    with ExitStack() as while_open:
+        store: Database | None = None
+        if not found:
+            if save and index is None and library.documents:
+                store = while_open.enter_context(project_stores.open_store(library.root))
+            found, unread = _by_meaning(wanted, library, kinds, artifacts, index or store)
+            notes += unread
+        if not found:
+            library.check()
+            known = [document.name for document in library.documents if document.kind in kinds]
+            raise UnknownName("document", wanted, [*artifacts, *known])
+        package = _answer(
+            wanted, found, tokens=tokens, counter=choose_counter(counter, model), notes=notes
+        )
+        return assemble.keep(package, library.root, store) if save else package
 
 
 def _newest_artifact(name: str, root: Path, db: str | None) -> dict[str, str]:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
@@ -232,7 +233,13 @@ def find(
     return answers
 
 
-_Scored = tuple[int, int, str]  # whose it is, its score, its text
+class _ScoredText(NamedTuple):
+    """An entry of a document with its score."""
+
+    source: int
+    score: int
+    text: str
+    terms: tuple[str, ...]
 
 
 def _score_documents(
@@ -243,7 +250,7 @@ def _score_documents(
     others: Sequence[tuple[int, str]],
     *,
     most: int,
-) -> list[_Scored]:
+) -> list[_ScoredText]:
     """The entries of one field that the index found, and others beside them, each with its
     score."""
     candidates = search_index.candidates(db, question, field, among, most=most)
@@ -252,25 +259,29 @@ def _score_documents(
     found = search_index.passages_at(db, [entry.id for entry in entries])
     texts = [(passage.source, passage.body) for passage in found]
     texts += others
-    scores = rank_texts([text for _, text in texts], question, candidates.statistics)
-    return [(number, score, text) for (number, text), score in zip(texts, scores, strict=True)]
+    terms = [word_terms(text) for _, text in texts]
+    scores = rank_texts([text for _, text in texts], terms, question, candidates.statistics)
+    scored = list[_ScoredText]()
+    for (number, text), score, own in zip(texts, scores, terms, strict=True):
+        scored.append(_ScoredText(source=number, score=score, text=text, terms=own))
+    return scored
 
 
-def _sums(scored: Iterable[_Scored], most: int) -> dict[int, int]:
+def _sums(scored: Iterable[_ScoredText], most: int) -> dict[int, int]:
     """For each document, the sum of so many of its best scores."""
     found = dict[int, list[int]]()
-    for number, score, _ in scored:
-        found.setdefault(number, []).append(score)
-    return {number: sum(sorted(each)[-most:]) for number, each in found.items()}
+    for each in scored:
+        found.setdefault(each.source, []).append(each.score)
+    return {number: sum(sorted(scores)[-most:]) for number, scores in found.items()}
 
 
-def _coverage(scored: Iterable[_Scored], question: Question) -> dict[int, float]:
+def _coverage(scored: Iterable[_ScoredText], question: Question) -> dict[int, float]:
     """For each document, from 3/4 to 1 by how much of the question is anywhere in it: `potter`
     in a title is no answer to a question about pots on a shelf."""
     found = dict[int, set[str]]()
-    for number, _, text in scored:
-        own = found.setdefault(number, set())
-        own.update(question.weights.keys() & set(word_terms(text)))
+    for each in scored:
+        own = found.setdefault(each.source, set())
+        own.update(question.weights.keys() & set(each.terms))
     everywhere = set[str]().union(*found.values())
     whole = sum(question.weights[term] for term in everywhere) or 1
     shares = dict[int, float]()
@@ -279,6 +290,6 @@ def _coverage(scored: Iterable[_Scored], question: Question) -> dict[int, float]
     return shares
 
 
-def _best_part(parts: Iterable[_Scored], number: int) -> str:
-    own = [(score, text) for each, score, text in parts if each == number]
-    return max(own, key=lambda part: part[0])[1] if own else ""
+def _best_part(parts: Iterable[_ScoredText], number: int) -> str:
+    own = [part for part in parts if part.source == number]
+    return max(own, key=lambda part: part.score).text if own else ""

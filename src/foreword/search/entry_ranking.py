@@ -44,9 +44,14 @@ def with_length(known: Statistics, counted: Sequence[int]) -> Statistics:
     return Statistics(known.passages, length, known.holders)
 
 
-def rank_texts(texts: Sequence[str], question: Question, statistics: Statistics) -> list[int]:
-    """A score for each of some texts that have nothing to do with each other."""
-    terms = [word_terms(text) for text in texts]
+def rank_texts(
+    texts: Sequence[str],
+    terms: Sequence[tuple[str, ...]],
+    question: Question,
+    statistics: Statistics,
+) -> list[int]:
+    """A score for each of some texts, with their `word_terms`, that have nothing to do with each
+    other."""
     passages = [
         Passage(text=text, session=str(at), terms=terms_for(question, text, terms[at]))
         for at, text in enumerate(texts)

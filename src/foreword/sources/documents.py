@@ -53,7 +53,7 @@ def find_documents(
         for folder, pattern in product(within, patterns):
             place = f"{folder}/{pattern}" if folder else pattern
             for path in files.find(root, place, unread, listings):
-                if kind != "doc" and PurePosixPath(path).name.lower() in CONTENTS:
+                if kind != "doc" and path.rpartition("/")[2].lower() in CONTENTS:
                     continue
                 inside = path.removeprefix(f"{folder}/") if folder else path
                 found.setdefault(path, Document(kind, name_of(inside), path))
@@ -62,11 +62,11 @@ def find_documents(
 
 def name_of(path: str) -> str:
     """What a document is called: its file's name, or its folder's where the file's says nothing."""
-    place = PurePosixPath(path)
-    stem = place.name.split(".")[0] or place.stem
-    if stem.lower() in SHARED_NAMES and place.parent.name:
-        return place.parent.name
-    return stem
+    # by hand: a project may have thousands, and taking paths apart would be most of the work
+    parent, _, name = path.rstrip("/").rpartition("/")
+    stem = name.split(".")[0] or PurePosixPath(name).stem
+    folder = parent.rpartition("/")[2]
+    return folder if folder and stem.lower() in SHARED_NAMES else stem
 
 
 def find_document(

@@ -38,12 +38,6 @@ class Column:
     kinds: tuple[type, ...]
     signed: bool  # whether a number may be below zero
 
-    def holds(self, value: object) -> bool:
-        """Whether a value may be in it."""
-        if type(value) not in self.kinds:
-            return False
-        return self.signed or type(value) is not int or value >= 0
-
 
 def columns_of(description: Iterable[Sequence[str | None]]) -> tuple[Column, ...]:
     """The columns of a query as SQLite describes them: name, declared type, database, table,
@@ -73,7 +67,8 @@ def _kinds_of(declared: str | None, table: str | None, name: str | None) -> tupl
 def problem_in(row: Row, columns: Sequence[Column]) -> str:
     """What is wrong with a row, in words; nothing where it holds what it should."""
     for column, value in zip(columns, row, strict=True):
-        if not column.holds(value):
+        is_below_zero = type(value) is int and value < 0
+        if type(value) not in column.kinds or (is_below_zero and not column.signed):
             place = f"{column.name} in table {column.table}" if column.table else column.name
             what = f"{_WORDS.get(type(value), 'something')} {_short_repr(value)}".rstrip()
             return f"{place} holds {what} (row {columns[0].name} {_short_repr(row[0])})"

@@ -11,8 +11,8 @@ that nothing that was appended is missing from an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from foreword.dataclass import dataclass
 from foreword.formats.record import from_record
@@ -63,12 +63,14 @@ _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 # Of a term, to the index: what is longer is a hash or a blob, which its beginning tells apart.
 _LONGEST_TERM = 64
 Progress = Callable[[int], None]
-_EntryTerms = tuple[int, set[str]]
+_EntryTerms = tuple[int, str]  # the number of an entry, and its terms with blanks between them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexSource:
-    """What entries are from: a conversation, a file ..."""
+class IndexSource(NamedTuple):
+    """What entries are from: a conversation, a file ...
+
+    A tuple in the order of `_SOURCE`, since a question to a project reads thousands of them.
+    """
 
     id: int
     kind: str
@@ -143,14 +145,20 @@ def index_terms(text: str) -> set[str]:
     Fewer than the ranking knows: a name as a whole is found by its words, and to look for names is
     ten times as dear as all the rest (250 us for a message of 550 characters).
     """
+    return set(_term_list(text).split())
+
+
+def _term_list(text: str) -> str:
+    """The terms of a text with blanks between them. Words of one stem give it more than once,
+    which an index passes over sooner than we could."""
     # Parted by its bytes, which is far quicker than a pattern; what is not ASCII is seen to once
     # for each word.
     found = set(text.encode("utf-8", "replace").translate(_BLANKS).split())
-    return set[str]().union(*map(_word_terms, found))
+    return " ".join(map(_word_terms, found))
 
 
 @lru_cache(maxsize=65_536)
-def _word_terms(spelled: bytes) -> tuple[str, ...]:
+def _word_terms(spelled: bytes) -> str:
     """The terms of what stands between two blanks; of `camelCase` those inside it, too."""
     found = set[str]()
     for word in _WORD.findall(bigrams(spelled.decode())):
@@ -158,7 +166,7 @@ def _word_terms(spelled: bytes) -> tuple[str, ...]:
             lowered = part.lower()
             if lowered not in STOP_WORDS:
                 found.add(stem(lowered)[:_LONGEST_TERM])
-    return tuple(found)
+    return " ".join(sorted(found))
 
 
 # --- taking in ------------------------------------------------------------------------------------
@@ -214,7 +222,7 @@ def add_messages(
             found += _message_terms(source.id, seq, record, secrets)
         _write_terms(db, found)
         entries += len(found)
-        count += sum(len(each) for _, each in found)
+        count += sum(len(terms.split()) for _, terms in found)
         progress(len(rows))
     db.rows(
         "UPDATE search_sources SET last = ?, entries = ?, terms = ? WHERE id = ?",
@@ -256,9 +264,9 @@ def _message_terms(
     except ValueError:
         return  # whoever reads the message is told that it was altered
     for part, passage in enumerate(passages_of(secrets.hide_known_values(text))):
-        found = index_terms(passage)
-        if found:
-            yield _entry_id(CONVERSATION, source, seq, part), found
+        terms = _term_list(passage)
+        if terms.strip():
+            yield _entry_id(CONVERSATION, source, seq, part), terms
 
 
 def forget_messages(db: Database, conversation: int, *, after: int) -> None:
@@ -332,14 +340,14 @@ def add(
     count = source.terms
     ids = list[int]()
     bodies = list[str]()
-    found = list[set[str]]()
+    found = list[str]()
     for number, passage in enumerate(passages, source.entries):
         ids.append(_entry_id(passage.field or source.kind, source.id, number, 0))
         bodies.append(storable_text(passage.text))
-        found.append(index_terms(f"{passage.heading}\n{bodies[-1]}"))
+        found.append(_term_list(f"{passage.heading}\n{bodies[-1]}"))
         if not passage.field:
             entries += 1
-            count += len(found[-1])
+            count += len(found[-1].split())
     abouts = [storable_text(passage.about) for passage in passages]
     db.many(
         "INSERT INTO search_entries (id, about, body) VALUES (?, ?, ?)",
@@ -350,7 +358,7 @@ def add(
         "UPDATE search_sources SET stamp = ?, last = ?, entries = ?, terms = ? WHERE id = ?",
         (stamp, last, entries, count, source.id),
     )
-    return replace(source, stamp=stamp, last=last, entries=entries, terms=count)
+    return source._replace(stamp=stamp, last=last, entries=entries, terms=count)
 
 
 def drop(db: Database, kind: str, names: Iterable[str]) -> None:
@@ -381,8 +389,7 @@ def make_source(
 
 
 def _write_terms(db: Database, found: Iterable[_EntryTerms]) -> None:
-    rows = [(number, " ".join(sorted(each))) for number, each in found]
-    db.many("INSERT INTO search_words (rowid, words) VALUES (?, ?)", rows)
+    db.many("INSERT INTO search_words (rowid, words) VALUES (?, ?)", found)
 
 
 # --- what is there --------------------------------------------------------------------------------
@@ -393,7 +400,7 @@ _SOURCE = "SELECT id, kind, name, stamp, about, last, entries, terms FROM search
 def find_source(db: Database, kind: str, name: str) -> IndexSource | None:
     """The source of that name, if it was taken in."""
     rows = db.rows(f"{_SOURCE} WHERE kind = ? AND name = ?", (kind, storable_text(name)))
-    return _source(rows[0]) if rows else None
+    return IndexSource._make(rows[0]) if rows else None
 
 
 def sources(db: Database, kind: str, *, below: str = "") -> list[IndexSource]:
@@ -402,21 +409,7 @@ def sources(db: Database, kind: str, *, below: str = "") -> list[IndexSource]:
         f"{_SOURCE} WHERE kind = ? AND name >= ? AND name < ? ORDER BY id",
         (kind, below, f"{below[:-1]}{chr(ord(below[-1]) + 1)}" if below else "\U0010ffff"),
     )
-    return [_source(row) for row in rows]
-
-
-def _source(row: Row) -> IndexSource:
-    number, kind, name, stamp, about, last, entries, terms = row
-    return IndexSource(
-        id=number,
-        kind=kind,
-        name=name,
-        stamp=stamp,
-        about=about,
-        last=last,
-        entries=entries,
-        terms=terms,
-    )
+    return [IndexSource._make(row) for row in rows]
 
 
 def passages_at(db: Database, entries: Sequence[int]) -> list[StoredPassage]:
