@@ -8,11 +8,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 
 from foreword import __version__
 from foreword.demos import samples
-from foreword.faces.cli.main import COMMANDS, HEADINGS
+from foreword.faces.cli.main import COMMANDS, HEADINGS, cli
 from tests.command import foreword
 
 HEAVY = (
@@ -158,12 +159,112 @@ def test_the_help_has_every_command_under_one_heading() -> None:
         assert [line.split()[0] for line in below.splitlines()] == list(names)
 
 
+# What runs until it is ended, talks with a person, or answers in a form that others prescribe.
+WITHOUT_JSON = {
+    "worker",
+    "hook",
+    "statusline",
+    "director chat",
+    "director demo",
+    "director site",
+    "browser start",
+    "serve",
+    "mcp",
+    "demo",
+}
+
+
+def commands_with_options() -> dict[str, list[click.Option]]:
+    """Every command that can be run, with its options."""
+    found = dict[str, list[click.Option]]()
+    groups: list[tuple[str, click.Group]] = [("", cli)]
+    while groups:
+        path, group = groups.pop()
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                groups.append((f"{path}{name} ", command))
+                continue
+            options = [each for each in command.params if isinstance(each, click.Option)]
+            found[path + name] = options
+    return found
+
+
 def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
-    long = foreword("director", "tools", "--format", "json")
-    assert long.code == 0
-    assert json.loads(long.out)
-    assert long == foreword("director", "tools", "--json")
-    assert long != foreword("director", "tools", "--format", "text")
+    for name, options in commands_with_options().items():
+        forms = {choice for each in options for choice in _formats(each)}
+        assert ("json" in forms) == (name not in WITHOUT_JSON), name
+
+
+def _formats(option: click.Option) -> tuple[str, ...]:
+    is_format = "--format" in option.opts and isinstance(option.type, click.Choice)
+    return tuple(option.type.choices) if is_format else ()
+
+
+def test_a_thing_has_one_name_whatever_the_command() -> None:
+    known = {
+        spelling for options in commands_with_options().values() for spelling in _shown(options)
+    }
+    # each of these was another word for something that has a name
+    assert not known & {"--seconds", "--model-seconds", "--output", "--store", "--timeout-secs"}
+    for name, options in commands_with_options().items():
+        if "--root" in _shown(options) and name not in WITHOUT_STORE:
+            assert "--db" in _shown(options), name
+
+
+# What reads a project's files alone.
+WITHOUT_STORE = {
+    "recipe list",
+    "recipe show",
+    "recipes",
+    "panel list",
+    "flow show",
+    "init",
+    "hook",
+    "browser start",
+}
+
+
+def _shown(options: list[click.Option]) -> set[str]:
+    return {spelling for each in options if not each.hidden for spelling in each.opts}
+
+
+def test_an_old_spelling_works_and_says_once_how_it_is_said_now() -> None:
+    new = foreword("director", "tools", "--format", "json")
+    old = foreword("director", "tools", "--json")
+    assert (new.code, new.out, new.err) == (0, old.out, "")
+    assert json.loads(new.out)
+    assert old.err == "note: --json is an old spelling, which works; it is --format json now\n"
+    assert "--json" not in foreword("director", "tools", "--help").out
+
+
+def test_an_import_takes_a_name_and_a_file(tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "Fire the kiln."}), "utf-8")
+    new = foreword("session", "import", "one", talk, "--format", "json", cwd=tmp_path)
+    assert json.loads(new.out)["imported"] == 1
+    old = foreword("session", "import", talk, "--workflow", "two", cwd=tmp_path)
+    assert (old.code, old.out) == (0, "")
+    assert old.err.count("old spelling") == 1
+    listed = json.loads(foreword("session", "list", "--format", "json", cwd=tmp_path).out)
+    assert {(each["name"], each["messages"]) for each in listed} == {("one", 1), ("two", 1)}
+    alone = foreword("session", "import", talk, cwd=tmp_path)
+    assert (alone.code, alone.out) == (2, "")
+    assert "NAME FILE" in alone.err
+
+
+def test_a_context_is_kept_in_the_store_that_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Kiln\n" + "It is hot. " * 400, "utf-8")
+    store = f"sqlite:///{tmp_path}/own.db"
+    ran = foreword(
+        "fit", "notes.md", "--budget", "60", "--db", store, "--format", "json", cwd=tmp_path
+    )
+    handle = json.loads(ran.out)["report"]["omissions"][0]["handle"]
+    assert not (tmp_path / ".foreword").exists()
+    recalled = foreword("recall", handle, "--db", store, "--format", "json", cwd=tmp_path)
+    assert "It is hot." in json.loads(recalled.out)["text"]
 
 
 def test_recipes_are_listed_by_either_name() -> None:

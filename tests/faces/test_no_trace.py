@@ -23,7 +23,7 @@ GIB = 1024**3
 NAMED = [  # commands that take a file
     ("count", "FILE"),
     ("count", "FILE", "--counter", "o200k"),
-    ("session", "import", "FILE", "--workflow", "w"),
+    ("session", "import", "w", "FILE"),
     ("session", "append", "w", "FILE"),
     ("plan", "update", "w", "FILE", "--reason", "r"),
     ("assemble", "package", "--purpose", "handoff", "--source", "FILE"),
@@ -86,9 +86,7 @@ def test_a_pipe_that_the_user_makes_is_read(folder: Path) -> None:
     )
     assert run_in_process("count", fd_path(b"hello world ")).out.split()[0] == "3"
     assert run_in_process("session", "append", "w", fd_path(message)).out == "message 1\n"
-    assert (
-        run_in_process("session", "import", fd_path(message + b"\n"), "--workflow", "v").code == 0
-    )
+    assert run_in_process("session", "import", "v", fd_path(message + b"\n")).code == 0
     made = run_in_process("assemble", "package", "--purpose", "handoff", "--source", fd_path(items))
     assert "Use UTC" in made.out
     assert run_in_process("count", "/dev/null").out.split()[0] == "0"

@@ -61,7 +61,7 @@ def test_a_session_is_made_filled_called_and_looked_at(tmp_path: Path, database:
     assert (made.code, made.out) == (0, "")
     assert made.err.endswith("began session 'demo'\n")
     assert run("new", "demo").code == 2
-    imported = run("import", "talk.jsonl", "--workflow", "demo")
+    imported = run("import", "demo", "talk.jsonl")
     assert (imported.code, imported.out) == (0, "")
     assert imported.err.startswith("imported 80 messages, ")
     called = run("context", "demo", "--format", "anthropic")
@@ -102,7 +102,7 @@ def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> No
     (tmp_path / "talk.json").write_text(
         json.dumps({"system": "Be brief.", "messages": rounds_of_talk(30)})
     )
-    run("import", "talk.json", "--workflow", "demo")
+    run("import", "demo", "talk.json")
     preview = json.loads(run("compress", "demo", "--to", "2000", "--preview", "--json").out)
     assert preview["applied"] is False
     assert preview["tokens_after"] < preview["tokens_before"]
@@ -162,7 +162,7 @@ def test_a_transcript_that_is_wrong_anywhere_is_not_imported_at_all(
     tmp_path: Path, name: str, text: str, place: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    ran = foreword("session", "import", name, "--workflow", "demo", cwd=tmp_path)
+    ran = foreword("session", "import", "demo", name, cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert place in ran.err
     assert not (tmp_path / ".foreword").exists()
@@ -176,9 +176,7 @@ def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> Non
         message,
         {**message, "uuid": "2", "isMeta": True},
     ]
-    ran = foreword(
-        "session", "import", "-", "--workflow", "demo", cwd=tmp_path, stdin=as_lines(lines).encode()
-    )
+    ran = foreword("session", "import", "demo", "-", cwd=tmp_path, stdin=as_lines(lines).encode())
     assert ran.code == 0
     assert "imported 1 message, " in ran.err
     assert "left out, since they are no messages: 1 summary, 1 duplicate, 1 meta" in ran.err
@@ -194,24 +192,17 @@ def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, dat
     file = tmp_path / "talk.jsonl"
     file.write_text(as_lines(rounds_of_talk(2)))
     assert (
-        run("import", "talk.jsonl", "--workflow", "demo")
-        .err.splitlines()[-1]
-        .startswith("imported 8 messages, ")
+        run("import", "demo", "talk.jsonl").err.splitlines()[-1].startswith("imported 8 messages, ")
     )
-    again = run("import", "talk.jsonl", "--workflow", "demo")
+    again = run("import", "demo", "talk.jsonl")
     assert (again.code, again.out, again.err) == (0, "", "0 imported, 8 are there already\n")
     run("append", "demo", "--text", "Something else.")
     file.write_text(as_lines(rounds_of_talk(3)))
-    assert (
-        run("import", "talk.jsonl", "--workflow", "demo").err == "4 imported, 8 are there already\n"
-    )
-    assert (
-        run("import", "talk.jsonl", "--workflow", "demo").err
-        == "0 imported, 12 are there already\n"
-    )
+    assert run("import", "demo", "talk.jsonl").err == "4 imported, 8 are there already\n"
+    assert run("import", "demo", "talk.jsonl").err == "0 imported, 12 are there already\n"
     assert json.loads(run("usage", "demo", "--json").out)["messages"] == 13
     assert (
-        run("import", "talk.jsonl", "--workflow", "other")
+        run("import", "other", "talk.jsonl")
         .err.splitlines()[-1]
         .startswith("imported 12 messages, ")
     )
@@ -234,7 +225,7 @@ def test_what_was_rewound_or_is_an_error_of_the_api_is_told(tmp_path: Path) -> N
         line("right", "failed", "assistant"),
     ]
     (tmp_path / "talk.jsonl").write_text(as_lines(lines))
-    ran = foreword("session", "import", "talk.jsonl", "--workflow", "demo", cwd=tmp_path)
+    ran = foreword("session", "import", "demo", "talk.jsonl", cwd=tmp_path)
     assert "imported 2 messages, " in ran.err
     assert "\n1 on branches that were rewound, left out\n" in ran.err
     assert "left out, since they are no messages: 1 API error\n" in ran.err
@@ -319,7 +310,7 @@ def test_append_and_import_refuse_what_the_servers_refuse_by_the_same_path(
 
 def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:
     (tmp_path / "talk.jsonl").write_text(as_lines(rounds_of_talk(10)))
-    foreword("session", "import", "talk.jsonl", "--workflow", "demo", cwd=tmp_path)
+    foreword("session", "import", "demo", "talk.jsonl", cwd=tmp_path)
     look = (
         "session",
         "context",

@@ -44,9 +44,11 @@ class Handoff:
     handle: str = ""
 
 
-def make_handoff(session: SessionFile, budget_tokens: int, keep_in: Path | None) -> Handoff:
+def make_handoff(
+    session: SessionFile, budget_tokens: int, keep_in: Path | None, db: str | None = None
+) -> Handoff:
     """The package of a session, at most so many tokens by characters / 4; the conversation itself
-    is kept in the store of the project `keep_in`, where one is given."""
+    is kept in the store `db` or that of the project `keep_in`, where one is given."""
     if budget_tokens < LEAST_BUDGET:
         problem = f"{budget_tokens} tokens are too few: a handoff takes {LEAST_BUDGET}"
         raise BadBudget(budget_tokens, problem=problem, hint="--budget 4000 holds most sessions")
@@ -61,7 +63,7 @@ def make_handoff(session: SessionFile, budget_tokens: int, keep_in: Path | None)
         raise BadSource(head.session or session.agent, "no message in it")
     estimate = counter("estimate")
     state = work_state(messages, int(SUMMARY_SHARE * budget_tokens), estimate)
-    handle = _keep(messages, keep_in) if keep_in is not None else ""
+    handle = _keep(messages, keep_in, db) if keep_in is not None else ""
     recall = RECALL.format(handle=handle, messages=f"{len(messages):,}") if handle else ""
     leads = LEADS.format(agent=head.agent, folder=head.folder or "an unknown folder", recall=recall)
     opening, closing = f"<{TAG}>\n{mask(leads)}\n", f"\n</{TAG}>\n"
@@ -80,14 +82,14 @@ def make_handoff(session: SessionFile, budget_tokens: int, keep_in: Path | None)
     )
 
 
-def _keep(messages: list[Message], root: Path) -> str:
+def _keep(messages: list[Message], root: Path, db: str | None) -> str:
     """Keep a conversation as a text, secrets hidden; returns its handle."""
     from foreword.store import originals
     from foreword.store.urls import open_database
 
     texts = [f"{message.role}: {message.text}" for message in messages if message.text.strip()]
     whole = mask("\n\n".join(texts)).encode("utf-8", "replace")
-    database = open_database(None, root)
+    database = open_database(db, root)
     try:
         return originals.keep(database, whole)
     finally:

@@ -62,6 +62,7 @@ def assemble(
     values: Mapping[str, str] | None = None,
     strict: bool = False,
     save: bool = True,
+    db: str | None = None,
     settled: SettledTier | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Package:
@@ -78,8 +79,9 @@ def assemble(
 
     Commands in a skill file run only if `allow_commands` has the beginning of them, and through a
     shell only with `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill
-    other blanks of the recipe; with `strict`, a tier 0 over its limit is an error. `save=False`
-    keeps nothing: no report, and no originals for `recall`. `settled` keeps tier 1 as the first
+    other blanks of the recipe; with `strict`, a tier 0 over its limit is an error. The report and
+    what `recall` brings back are kept in the store `db` (an address), else in the root's;
+    `save=False` keeps nothing. `settled` keeps tier 1 as the first
     context that was made with it had it. `progress` is told how many of how many files of a code
     base are read.
     """
@@ -106,7 +108,7 @@ def assemble(
         instructions=instructions or "",
         source=str(source) if isinstance(source, Path) else source,
         policy=_command_policy(spec, allow_commands, allow_shell),
-        carried=carried_items(root, carry),
+        carried=carried_items(root, carry, db),
         values=blanks,
         budget_tokens=budget_steps.tokens,
         counter=chosen_counter,
@@ -127,8 +129,8 @@ def assemble(
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     if carry is not None and save:
-        save_carried_items(root, carry, spec, gathered.items)
-    return keep(package, root) if save else package
+        save_carried_items(root, carry, spec, gathered.items, db)
+    return keep(package, root, url=db) if save else package
 
 
 def fit_sections(
@@ -186,13 +188,15 @@ def _command_policy(spec: RecipeSpec, allow_commands: Sequence[str], allow_shell
     )
 
 
-def keep(package: Package, root: Path, db: Database | None = None) -> Package:
-    """Put the report and the originals into the root's store, which may be open already as `db`;
-    a note says where, if not under the root."""
-    note = store_note(root)
+def keep(
+    package: Package, root: Path, db: Database | None = None, *, url: str | None = None
+) -> Package:
+    """Put the report and the originals into the store of that address, else the root's, which may
+    be open already as `db`; a note says where, if not under the root."""
+    note = "" if url else store_note(root)
     if note and package.originals:
         package = _with_notes(package, [note])
-    with project_stores.open_store(root) if db is None else nullcontext(db) as store:
+    with project_stores.open_store(root, url) if db is None else nullcontext(db) as store:
         save_report(store, package.originals, package.report.to_dict())
     return package
 

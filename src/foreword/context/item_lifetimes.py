@@ -22,9 +22,9 @@ from foreword.store.database import Database
 from foreword.store.project_stores import open_existing, open_store
 
 
-def carried_items(root: Path, name: str | None) -> tuple[Item, ...]:
+def carried_items(root: Path, name: str | None, url: str | None = None) -> tuple[Item, ...]:
     """The items kept under a name by an earlier session."""
-    store = open_existing(root) if name is not None else None
+    store = open_existing(root, url) if name is not None else None
     if store is None or name is None:
         return ()
     try:
@@ -38,7 +38,9 @@ def _item(row: Mapping[str, Any], source: str) -> Item:
     return Item(**{**known, "source": source})
 
 
-def save_carried_items(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:
+def save_carried_items(
+    root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item], url: str | None = None
+) -> None:
     """Keep what persists; an item whose status says that it has ended is forgotten."""
     titles = Counter((item.kind, same_title(item.title)) for item in items)
     persisting = dict[ItemKey, dict[str, object]]()
@@ -53,7 +55,7 @@ def save_carried_items(root: Path, name: str, recipe: RecipeSpec, items: Sequenc
             ended |= {key, (item.kind, title)}
         elif _persists(item, recipe.across_sessions):
             persisting[key] = asdict(item)
-    with open_store(root) as db:
+    with open_store(root, url) as db:
         ended |= _other_spellings(db, name, {*persisting, *ended})
         write_items(db, name, persisting, ended=ended - persisting.keys())
 

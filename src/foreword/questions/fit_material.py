@@ -54,6 +54,7 @@ def fit(
     counter: str | Counter | None = None,
     model: str | None = None,
     root: str | Path = ".",
+    db: str | None = None,
     save: bool = True,
 ) -> Package:
     """What of the material answers the question, within a budget of tokens.
@@ -61,9 +62,9 @@ def fit(
     `material` is a string, a dict (an item or a message), a `foreword.Message`, a `pathlib.Path`
     (a file, or a folder with all its text files), or a list of these. The package keeps their
     order and marks every gap; `report.omissions` says what was left out, and `foreword.recall`
-    brings it back from the store of `root` (nothing is kept with `save=False`). Without a question
-    it keeps what carries most. `counter` is `estimate`, `o200k`, `cl100k` or a `Counter`, or
-    follows from `model`.
+    brings it back from the store `db` (an address), else that of `root`; with `save=False` nothing
+    is kept. Without a question it keeps what carries most. `counter` is `estimate`, `o200k`,
+    `cl100k` or a `Counter`, or follows from `model`.
     """
     tokens = whole_number(budget, "budget")
     if tokens is None:
@@ -76,7 +77,7 @@ def fit(
         counter=choose_counter(counter, model),
     )
     package = fitting.package()
-    return keep(package, project_root(root)) if save else package
+    return keep(package, project_root(root), url=db) if save else package
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

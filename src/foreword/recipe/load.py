@@ -131,7 +131,7 @@ def _first(name: str, root: Path | None) -> RecipeFile:
     raise RecipeError(
         name,
         "there is no such file",
-        hint="give the path of a recipe, or a name from `foreword recipes`",
+        hint="give the path of a recipe, or a name from `foreword recipe list`",
     )
 
 

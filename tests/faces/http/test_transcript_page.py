@@ -76,4 +76,4 @@ def test_a_store_is_not_named_beside_it(tmp_path: Path) -> None:
     path = _write_transcript(tmp_path, "kiln.jsonl", 1)
     ran = foreword("serve", "--transcript", path, "--db", "sqlite:///x.db", cwd=tmp_path)
     assert ran.code == 2
-    assert "hint: to keep it: foreword session import FILE --workflow NAME" in ran.err
+    assert "hint: to keep it: foreword session import NAME FILE" in ran.err

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import QUIET, Command, request_options
+from foreword.faces.cli.options import QUIET, Command, json_option, request_options
 
 if TYPE_CHECKING:
+    from foreword.context.explain import Explanation
     from foreword.engine.package import Package
 
 FORMATS = ("xml", "messages", "anthropic", "openai", "responses", "gemini", "bedrock", "json")
@@ -41,7 +42,7 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
     The text goes to stdout, the report to stderr.
 
     RECIPE is a built-in recipe, one of the project's own, or a path to a YAML file (see `foreword
-    recipes`).
+    recipe list`).
 
     \b
     Examples:
@@ -98,7 +99,8 @@ def format_package(package: Package, form: str) -> str:
 @click.option(
     "--about", metavar="ABOUT", help="The section, file or item to explain; without it, all."
 )
-def why(recipe: str, about: str | None, **request: Any) -> None:
+@json_option()
+def why(recipe: str, about: str | None, as_json: bool, **request: Any) -> None:
     """Say what is in a context, and why.
 
     ABOUT is a tag, a title, a path, the name of a file or a handle: is it in, in which form, and
@@ -116,6 +118,14 @@ def why(recipe: str, about: str | None, **request: Any) -> None:
     _say_if_reading(request)
     with screen.progress_of("reading the code base") as progress:
         answer = explain.why(recipe, about, **request, progress=progress)
-    screen.show(answer.text)
+    show_explanation(answer, as_json)
+
+
+def show_explanation(answer: Explanation, as_json: bool) -> None:
+    """An answer to why; a budget that can't be met is the exit code, too."""
+    if as_json:
+        screen.show_json({"text": answer.text, "met": answer.met})
+    else:
+        screen.show(answer.text)
     if not answer.met:
         raise click.exceptions.Exit(1)

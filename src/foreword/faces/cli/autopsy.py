@@ -32,7 +32,7 @@ MOST_FILL = 8  # sources of a window
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--open", "opens", is_flag=True, help="Show the compaction that lost most as a page.")
 @click.option("--fix", is_flag=True, help="Set this project up for the agents found: `init`.")
-@json_option("Everything as JSON on standard output.")
+@json_option("Everything as JSON on standard output.", short=True)
 @click.pass_context
 def autopsy(
     context: click.Context, paths: tuple[Path, ...], opens: bool, fix: bool, as_json: bool

@@ -24,7 +24,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import ASSETS, PROGRAM, SHOW, browser_rules, profiles_folder
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.interrupt import interrupt_event
-from foreword.faces.cli.options import json_option
+from foreword.faces.cli.options import ROOT, json_option
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def browser() -> None:
 @ASSETS
 @PROGRAM
 @SHOW
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@ROOT
 def start(
     port: int,
     origins: tuple[str, ...],
@@ -145,7 +145,7 @@ def tabs(attach: str, as_json: bool) -> None:
     \b
     Examples:
       foreword browser tabs --attach http://127.0.0.1:9222
-      foreword browser tabs --attach http://127.0.0.1:9222 --json
+      foreword browser tabs --attach http://127.0.0.1:9222 --format json
     """
     from foreword.browser import Browser
     from foreword.engine.report_table import printable

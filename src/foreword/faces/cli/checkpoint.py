@@ -15,7 +15,13 @@ import click
 from foreword.engine.report_table import printable, shorten_name
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import Command, form_option, store_options
+from foreword.faces.cli.options import (
+    ONLY_JSON,
+    Command,
+    form_option,
+    json_option,
+    store_options,
+)
 
 if TYPE_CHECKING:
     from foreword.operations.operation import Project
@@ -53,8 +59,9 @@ def checkpoint_options(command: Command) -> Command:
 
 @checkpoint.command("list")
 @click.argument("task", required=False)
+@json_option()
 @store_options
-def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
+def list_checkpoints(task: str | None, as_json: bool, db: str | None, root: str) -> None:
     """List the checkpoints of a task or of all, the newest of each task last.
 
     One that can't be used is marked, with the reason.
@@ -70,11 +77,25 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
         entries = checkpoint_entries(folder, store, task)
     if not entries:
         screen.say(f"no checkpoints yet in {folder}")
-        return
-    _show_table(entries)
+    if as_json:
+        screen.show_json([_entry_as_json(entry) for entry in entries])
+    elif entries:
+        _show_table(entries)
     for entry in entries:
         for note in entry.notes:
             screen.warn(note)
+
+
+def _entry_as_json(entry: CheckpointEntry) -> dict[str, object]:
+    found = entry.checkpoint
+    return {
+        "task": entry.task,
+        "phase": entry.phase,
+        "number": found.sequence if found else None,
+        "written_at": found.written_at if found else None,
+        "problem": "" if found else entry.problem,
+        "where": list(entry.sources),
+    }
 
 
 def _show_table(entries: Sequence[CheckpointEntry]) -> None:
@@ -155,6 +176,7 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
 
 
 @checkpoint.command()
+@ONLY_JSON
 def schema() -> None:
     """Print the JSON Schema of a checkpoint's file.
 

@@ -20,7 +20,7 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
 from foreword.faces.cli.command_input import say_if_new
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import json_option, store_options
+from foreword.faces.cli.options import ONLY_JSON, json_option, store_options
 
 if TYPE_CHECKING:
     from foreword.browser import Rules
@@ -70,7 +70,7 @@ def tools(as_json: bool) -> None:
     \b
     Examples:
       foreword director tools
-      foreword director tools --json
+      foreword director tools --format json
     """
     from foreword.director.tool_table import TOOLS
 
@@ -87,6 +87,7 @@ def tools(as_json: bool) -> None:
 @click.argument("workflow")
 @click.argument("tool")
 @click.argument("arguments", metavar="[JSON|-]", default="{}")
+@ONLY_JSON
 @browser_options
 @store_options
 def call(

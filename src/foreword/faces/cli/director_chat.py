@@ -17,7 +17,7 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import DIRECTOR_MODEL, WINDOW, BrowserChoice, browser_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import old_spelling, store_options
 
 if TYPE_CHECKING:
     from foreword.director import Director, TurnResult
@@ -38,11 +38,12 @@ NO_MODEL = (
     "--say", "message", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."
 )
 @click.option(
-    "--model-seconds",
+    "--timeout-seconds",
     type=click.FloatRange(min=1),
     metavar="N",
     help="For one answer of the model.  [default: 120]",
 )
+@old_spelling("--model-seconds", "--timeout-seconds", type=click.FloatRange(min=1))
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @browser_options
 @store_options
@@ -51,7 +52,7 @@ def chat(
     model: str | None,
     window: int | None,
     message: str | None,
-    model_seconds: float | None,
+    timeout_seconds: float | None,
     verbose: bool,
     browser: BrowserChoice,
     db: str | None,
@@ -90,7 +91,7 @@ def chat(
             root=root,
             browser=browser,
             model=model,
-            model_seconds=model_seconds or MODEL_SECONDS,
+            model_seconds=timeout_seconds or MODEL_SECONDS,
             window=window,
         ) as director,
         director.alone(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.command_input import existing_workflow, workflow_to_write
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import json_option, name_and_file, store_options
 
 HINT = "a workflow file is what `foreword director export NAME` writes"
 
@@ -62,29 +63,32 @@ def _say_secrets(made: dict[str, Any]) -> None:
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE|-")
-@click.option("--workflow", required=True, metavar="NAME", help="What it is called here.")
+@name_and_file
+@json_option()
 @store_options
-def import_(file: str, workflow: str, db: str | None, root: str) -> None:
-    """Make a workflow from a file.
+def import_(name: str, file: str, as_json: bool, db: str | None, root: str) -> None:
+    """Make a workflow of that name from a file.
 
     A file that was exported from this store, and not changed since, takes the values of its secrets
     from the workflow it is of. Others are named, to be set by hand.
 
     \b
     Examples:
-      foreword director import letters.json --workflow copy
+      foreword director import copy letters.json
     """
     from foreword.director import workflow_file
 
     content = command_input.read_json(file, HINT)
-    with workflow_to_write(db, root, workflow) as state:
+    with workflow_to_write(db, root, name) as state:
         done = workflow_file.load(state, content)
     count = f"{done.nodes} node{'' if done.nodes == 1 else 's'}"
-    click.echo(f"{workflow}  {count}, variables: {', '.join(done.variables) or 'none'}")
+    if as_json:
+        screen.show_json(asdict(done))
+    else:
+        click.echo(f"{name}  {count}, variables: {', '.join(done.variables) or 'none'}")
     if done.taken_from:
         screen.say(f"secrets are those of {done.taken_from!r}")
     for path in done.missing:
         screen.warn(
-            f"{path} is not set: `foreword variable set {workflow} {path} - --reason ...` reads it"
+            f"{path} is not set: `foreword variable set {name} {path} - --reason ...` reads it"
         )

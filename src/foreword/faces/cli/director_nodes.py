@@ -15,7 +15,7 @@ from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
 from foreword.faces.cli.command_input import existing_workflow
 from foreword.faces.cli.director import AS_JSON, LINE_COLUMNS, finish, open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import ONLY_JSON, old_spelling, store_options
 
 if TYPE_CHECKING:
     from foreword.operations.node_operations import Result
@@ -39,7 +39,7 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
     \b
     Examples:
       foreword director nodes letters
-      foreword director nodes letters --json
+      foreword director nodes letters --format json
     """
     from foreword.director.node_tools import read_tree
     from foreword.operations.node_operations import newest_results
@@ -69,6 +69,7 @@ def _node_as_json(node: Node, newest: Mapping[str, Result], secrets: KnownValues
 @click.command()
 @click.argument("workflow")
 @click.argument("node")
+@ONLY_JSON
 @browser_options
 @store_options
 def test(
@@ -113,17 +114,18 @@ def test(
     "--skip", metavar="NODE", help="Go on; take this step for done, and do not do it again."
 )
 @click.option(
-    "--seconds",
+    "--timeout-seconds",
     type=click.FloatRange(min=1),
     metavar="N",
     help="How long it may take; it can be resumed then.  [default: 14400]",
 )
+@old_spelling("--seconds", "--timeout-seconds", type=click.FloatRange(min=1))
 @AS_JSON
 @browser_options
 @store_options
 def run(
     workflow: str,
-    seconds: float | None,
+    timeout_seconds: float | None,
     resume: bool,
     again: str | None,
     skip: str | None,
@@ -164,7 +166,7 @@ def run(
             resume=run_to_resume,
             again=again,
             skip=skip,
-            seconds=seconds or runner.RUN_SECONDS,
+            seconds=timeout_seconds or runner.RUN_SECONDS,
             on_step=_StepPrinter(director.session),
             cancel=cancel,
         )

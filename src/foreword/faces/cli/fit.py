@@ -8,6 +8,7 @@ import click
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import format_package, output_options
+from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
 
@@ -16,13 +17,7 @@ from foreword.tokens import COUNTERS
 @click.option("--question", metavar="TEXT", help="What the text is for.")
 @click.option("--budget", metavar="N", required=True, help="The most tokens the text may have.")
 @click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.")
-@click.option(
-    "--root",
-    metavar="DIR",
-    default=".",
-    show_default=True,
-    help="The folder whose store keeps what was left out.",
-)
+@store_options
 @output_options
 def fit(paths: tuple[str, ...], form: str, quiet: bool, **request: str) -> None:
     """Fit files to a question.

@@ -17,6 +17,7 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     DOCUMENT_RECIPE,
+    ROOT,
     form_option,
     judging_options,
     read_facts,
@@ -242,7 +243,7 @@ def resume(
 @click.argument("name")
 @FORMATS
 @DOCUMENT_RECIPE
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@ROOT
 def show(name: str, form: str, recipe: str, root: str) -> None:
     """Show the phases of a workflow: what each takes, hands on and waits for.
 

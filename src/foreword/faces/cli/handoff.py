@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import WordChoice
+from foreword.faces.cli.options import DB, ROOT, WordChoice, json_option
 
 if TYPE_CHECKING:
     from foreword.agent_sessions.machine import SessionPlace
@@ -48,9 +49,13 @@ MOST_TRIED = 20  # of an agent's newest sessions: those of other folders are pas
     show_default=True,
     help="The most tokens, by characters / 4.",
 )
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@DB
+@ROOT
+@json_option("The text in an object, with its handle.")
 @click.option("--start", is_flag=True, help="Start the agent with it instead of printing it.")
-def handoff(source: str, to: str, budget: int, root: str, start: bool) -> None:
+def handoff(
+    source: str, to: str, budget: int, db: str | None, root: str, as_json: bool, start: bool
+) -> None:
     """Hand the work of one agent's session to another.
 
     Prints where the work stands: what is wanted and was asked last, what is open, what was decided
@@ -72,14 +77,17 @@ def handoff(source: str, to: str, budget: int, root: str, start: bool) -> None:
     with place.open() as session:
         if session is None:
             raise UsageError(f"{place.path} is no session of a coding agent that is known")
-        package = make_handoff(session, budget, folder)
+        package = make_handoff(session, budget, folder, db)
     screen.say(
         f"{package.messages:,} messages of {package.agent} for {to}:"
         f" {package.tokens:,} of {budget:,} tokens; the conversation is {package.handle}"
     )
     if start:
         sys.exit(_start(to, package.text, folder))
-    screen.show(package.text, nl=False)
+    if as_json:
+        screen.show_json(asdict(package))
+    else:
+        screen.show(package.text, nl=False)
 
 
 def _place(source: str, folder: Path) -> SessionPlace:

@@ -16,7 +16,7 @@ import click
 from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import WordChoice
+from foreword.faces.cli.options import ROOT, WordChoice, json_option
 
 if TYPE_CHECKING:
     from foreword.coding_agents.file_writer import FileChange
@@ -27,7 +27,7 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
 
 
 @click.command()
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@ROOT
 @click.option(
     "--for",
     "agents",
@@ -41,7 +41,8 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
     "--yes", is_flag=True, help="Write without asking; a file that is in the way stays as it is."
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
-def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
+@json_option("The files and what becomes of each, for programs.")
+def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
     """Set a project up for a coding agent.
 
     Writes a recipe to start from, registers `foreword mcp`, and sets the hooks that the agent has:
@@ -60,8 +61,11 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
 
     folder = project_root(root)
     changes = file_writer.changes(folder, targets.target_files(agents, _command()))
-    for change in changes:
-        _show_change(change)
+    if as_json:
+        screen.show_json([{"path": change.path, "state": change.state} for change in changes])
+    else:
+        for change in changes:
+            _show_change(change)
     pending = [change for change in changes if change.state != "same"]
     if not pending:
         screen.say("everything is there already; nothing to do")

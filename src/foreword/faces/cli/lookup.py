@@ -10,7 +10,7 @@ import click
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import format_package, output_options
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import json_option, store_options
 from foreword.tokens import COUNTERS
 
 
@@ -58,8 +58,9 @@ def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | Non
 
 @click.command()
 @click.argument("handle")
+@json_option("The text in an object; what is not UTF-8 in it is replaced.")
 @store_options
-def recall(handle: str, db: str | None, root: str) -> None:
+def recall(handle: str, as_json: bool, db: str | None, root: str) -> None:
     """Print the original of something that was cut.
 
     Byte for byte, in this project or any other of yours.
@@ -71,4 +72,8 @@ def recall(handle: str, db: str | None, root: str) -> None:
     """
     from foreword.operations import original_pages
 
-    screen.show_bytes(original_pages.recall(handle, Path(root), db))
+    original = original_pages.recall(handle, Path(root), db)
+    if as_json:
+        screen.show_json({"handle": handle, "text": original.decode("utf-8", "replace")})
+    else:
+        screen.show_bytes(original)

@@ -121,7 +121,7 @@ def cli() -> None:
       foreword lint
       foreword autopsy
       foreword handoff --from claude --to codex
-      foreword session import talk.jsonl --workflow demo
+      foreword session import demo talk.jsonl
       foreword session context demo --format anthropic
     """
 

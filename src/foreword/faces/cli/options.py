@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import click
 
 from foreword.errors import UsageError, did_you_mean
-from foreword.faces.cli import command_input
+from foreword.faces.cli import command_input, screen
 from foreword.tokens import COUNTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -84,6 +85,17 @@ def _read_dash(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 AT_LEAST_ONE = click.IntRange(min=1)
+EXPECTED_WORDS = 2  # of an import: the name of a session or workflow, and a file
+ROOT = click.option(
+    "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
+)
+DB = click.option(
+    "--db",
+    metavar="URL",
+    envvar="FOREWORD_DB",
+    show_envvar=True,
+    help="The store: sqlite:///FILE or postgresql://...; else the one of the root.",
+)
 REQUEST = [
     click.option(
         "--agent", metavar="NAME", help="Which agent it is for (director), or who speaks (factory)."
@@ -112,9 +124,8 @@ REQUEST = [
         metavar="FILE|-",
         help="Your own material: JSON, a folder of Markdown, or - for stdin.",
     ),
-    click.option(
-        "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
-    ),
+    DB,
+    ROOT,
     click.option("--budget", metavar="N", help="The most tokens the context may have."),
     click.option("--window", metavar="N", help="The model's window in tokens."),
     click.option(
@@ -149,18 +160,7 @@ REQUEST = [
     ),
 ]
 
-STORE = [
-    click.option(
-        "--db",
-        metavar="URL",
-        envvar="FOREWORD_DB",
-        show_envvar=True,
-        help="The store: sqlite:///FILE or postgresql://...; else the one of the root.",
-    ),
-    click.option(
-        "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
-    ),
-]
+STORE = [DB, ROOT]
 
 
 QUIET = click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
@@ -180,31 +180,80 @@ def last_option(default: int, what: str) -> Callable[[Command], Command]:
     )
 
 
-def json_option(what: str = "The same for programs.") -> Callable[[Command], Command]:
-    """`--format text|json`, which reaches the command as `as_json`; `--json` says it in short."""
+def json_option(
+    what: str = "The same for programs.", *, short: bool = False
+) -> Callable[[Command], Command]:
+    """`--format text|json`, which reaches the command as `as_json`; with `short`, `--json` says
+    the same. Elsewhere `--json` is the old spelling of it."""
 
     def decorate(command: Command) -> Command:
-        # the short one first, whatever the order at the terminal: it has a value when not given
-        short = click.option(
-            "--json", "as_json", is_flag=True, is_eager=True, help="Short for --format json."
-        )
+        @wraps(command)
+        def with_format(*, form: str, in_short: bool, **given: Any) -> Any:
+            if in_short and not short:
+                say_old_spelling("--json", "--format json")
+            return command(as_json=in_short or form == "json", **given)
+
         form = click.option(
             "--format",
+            "form",
             type=click.Choice(["text", "json"]),
             default="text",
             show_default=True,
-            expose_value=False,
-            callback=_take_format,
             help=what,
         )
-        return form(short(command))
+        flag = click.option(
+            "--json", "in_short", is_flag=True, hidden=not short, help="Short for --format json."
+        )
+        return cast("Command", form(flag(with_format)))
 
     return decorate
 
 
-def _take_format(context: click.Context, option: click.Parameter, value: str) -> None:
-    if value == "json":
-        context.params["as_json"] = True
+# of a command whose output is JSON anyway: whoever asks for it as everywhere else is not refused
+ONLY_JSON = click.option(
+    "--format", type=click.Choice(["json"]), default="json", expose_value=False, hidden=True
+)
+
+
+def old_spelling(old: str, new: str, **attributes: Any) -> Callable[[Command], Command]:
+    """An option that was called otherwise before: the old name works, and says so."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_old_name(*, spelled_before: Any, **given: Any) -> Any:
+            if spelled_before is not None:
+                say_old_spelling(old, new)
+                given[new.removeprefix("--").replace("-", "_")] = spelled_before
+            return command(**given)
+
+        option = click.option(old, "spelled_before", hidden=True, **attributes)
+        return cast("Command", option(with_old_name))
+
+    return decorate
+
+
+def name_and_file(command: Command) -> Command:
+    """The arguments NAME and FILE of an import, which were `FILE --workflow NAME` before."""
+
+    @wraps(command)
+    def with_name(*, words: tuple[str, ...], workflow: str | None, **given: Any) -> Any:
+        if workflow is not None:
+            say_old_spelling("FILE --workflow NAME", "NAME FILE")
+            words = (workflow, *words)
+        if len(words) != EXPECTED_WORDS:
+            context = click.get_current_context()
+            raise click.UsageError("a name and a file are needed: NAME FILE, or NAME -", context)
+        name, file = words
+        return command(name=name, file=file, **given)
+
+    option = click.option("--workflow", metavar="NAME", hidden=True)
+    argument = click.argument("words", metavar="NAME FILE|-", nargs=-1)
+    return cast("Command", argument(option(with_name)))
+
+
+def say_old_spelling(old: str, new: str) -> None:
+    """One line for whoever says a thing as it was said before."""
+    screen.say(f"note: {old} is an old spelling, which works; it is {new} now")
 
 
 def store_options(command: Command) -> Command:

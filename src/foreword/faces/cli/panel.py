@@ -18,7 +18,10 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     DOCUMENT_RECIPE,
+    ONLY_JSON,
+    ROOT,
     form_option,
+    json_option,
     judging_options,
     read_facts,
     store_options,
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
     from foreword.review.findings import Finding
     from foreword.review.verdict import PanelResult
 
-ROOT = click.option(
-    "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
-)
 _VERDICTS = {
     "approve": "approve",
     "changes_requested": "changes requested",
@@ -159,9 +159,10 @@ def run(
 
 
 @panel.command("list")
+@json_option()
 @DOCUMENT_RECIPE
 @ROOT
-def list_panels(recipe: str, root: str) -> None:
+def list_panels(as_json: bool, recipe: str, root: str) -> None:
     """List the panels of a project and who sits on them.
 
     \b
@@ -177,19 +178,29 @@ def list_panels(recipe: str, root: str) -> None:
             f"there is no panel in {root}",
             hint="put one into personas/round_tables/ or prompts/reviews/",
         )
+    rows = list[dict[str, object]]()
+    lines = list[str]()
     width = max(map(len, names))
     for name in names:
         try:
             found = factory_project.read_panel(root, name, recipe)
         except ForewordError as problem:
-            click.echo(printable(f"{name:<{width}}  can't be run: {problem.message}"))
+            rows.append({"name": name, "problem": problem.message})
+            lines.append(f"{name:<{width}}  can't be run: {problem.message}")
             continue
-        members = ", ".join(member.name for member in found.members)
+        members = [member.name for member in found.members]
+        rows.append({"name": name, "members": members, "missing": list(found.missing)})
         missing = f"; missing: {', '.join(found.missing)}" if found.missing else ""
-        click.echo(printable(f"{name:<{width}}  {members}{missing}"))
+        lines.append(f"{name:<{width}}  {', '.join(members)}{missing}")
+    if as_json:
+        screen.show_json(rows)
+        return
+    for line in lines:
+        click.echo(printable(line))
 
 
 @panel.command()
+@ONLY_JSON
 def schema() -> None:
     """Print the JSON Schema of a panel's result.
 

@@ -16,7 +16,7 @@ from foreword.faces.cli.command_input import (
     read_json,
 )
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import form_option, store_options
+from foreword.faces.cli.options import json_option, say_old_spelling, store_options
 
 if TYPE_CHECKING:
     from foreword.operations.plan_operations import Plan
@@ -44,7 +44,14 @@ def plan() -> None:
 @click.option(
     "--version", "number", metavar="N", type=int, help="An earlier version; else the newest."
 )
-@form_option("todo", "json")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "todo"]),
+    metavar="[text|json]",
+    default="text",
+    show_default=True,
+)
 @store_options
 def show(workflow: str, number: int | None, form: str, db: str | None, root: str) -> None:
     """Print the plan as a to-do list or as JSON.
@@ -60,6 +67,8 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
     from foreword.plan.plan import as_todo
     from foreword.secrets.masking import hide
 
+    if form == "todo":
+        say_old_spelling("--format todo", "--format text")
     if number is None:
         newest = answer_on(GET_CURRENT_PLAN, workflow, {}, db=db, root=root)
         assert isinstance(newest, CurrentPlan)  # without a budget, it is whole
@@ -85,9 +94,16 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
     type=int,
     help="Only if the newest version is N; 0 where there is none yet.",
 )
+@json_option()
 @store_options
 def update(
-    workflow: str, file: str, reason: str, expect: int | None, db: str | None, root: str
+    workflow: str,
+    file: str,
+    reason: str,
+    expect: int | None,
+    as_json: bool,
+    db: str | None,
+    root: str,
 ) -> None:
     """Replace the plan by a new version.
 
@@ -109,15 +125,19 @@ def update(
     given = {"plan": plan, "reason": reason, "expected_version": expect}
     # who expects a version expects the workflow, too: a mistyped name is not to make one
     made = answer_on(UPDATE_PLAN, workflow, given, db=db, root=root, expected=bool(expect))
-    click.echo(f"version {made.version}")
+    if as_json:
+        screen.show_json(UPDATE_PLAN.to_data(made))
+    else:
+        click.echo(f"version {made.version}")
     for warning in made.warnings:
         screen.warn(warning)
 
 
 @plan.command()
 @click.argument("workflow")
+@json_option()
 @store_options
-def history(workflow: str, db: str | None, root: str) -> None:
+def history(workflow: str, as_json: bool, db: str | None, root: str) -> None:
     """List the versions, the oldest first.
 
     \b
@@ -128,9 +148,25 @@ def history(workflow: str, db: str | None, root: str) -> None:
         versions = state.plan_history()
     if not versions:
         raise _no_plan(workflow)
+    if as_json:
+        screen.show_json([_version_as_json(version) for version in versions])
+        return
     click.echo(f"{'version':>7}  {'when (UTC)':<19}  {'done':<{DONE_COLUMNS}}  reason", err=True)
     for version in versions:
         click.echo(printable(_version_line(version)))
+
+
+def _version_as_json(version: Plan) -> dict[str, object]:
+    from foreword.operations.plan_operations import progress
+
+    done = progress(version.data)
+    return {
+        "version": version.version,
+        "created": version.created,
+        "reason": version.reason,
+        "completed": done.completed,
+        "total": done.total,
+    }
 
 
 def _version_line(version: Plan) -> str:
@@ -146,8 +182,11 @@ def _version_line(version: Plan) -> str:
 @click.argument("workflow")
 @click.argument("old", type=int, required=False)
 @click.argument("new", type=int, required=False)
+@json_option()
 @store_options
-def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: str) -> None:
+def diff(
+    workflow: str, old: int | None, new: int | None, as_json: bool, db: str | None, root: str
+) -> None:
     """Say what changed between two versions.
 
     Without numbers the last two; with one, from that version to the newest.
@@ -165,6 +204,9 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
     changes = answer_on(DIFF_PLAN, workflow, given, db=db, root=root).lines
     count = f"{len(changes):,} changed" if changes else "no changes"
     screen.say(f"version {first} -> {last}: {count}")
+    if as_json:
+        screen.show_json({"old": first, "new": last, "lines": changes})
+        return
     for change in changes:
         click.echo(printable(change))
 

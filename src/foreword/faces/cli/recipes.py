@@ -11,23 +11,28 @@ from foreword.engine.report_table import printable
 from foreword.errors import RecipeError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import ONLY_JSON, ROOT, json_option
 
 
 @click.command()
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
-def recipes(root: str) -> None:
+@json_option()
+@ROOT
+def recipes(as_json: bool, root: str) -> None:
     """List the recipes that can be named.
 
     Built-in ones, and those in foreword/recipes under the root; one that is wrong is marked.
 
     \b
     Examples:
-      foreword recipes
-      foreword recipes --root ../kilnbook
+      foreword recipe list
+      foreword recipe list --root ../kilnbook --format json
     """
     from foreword.recipe import load as loading
 
     known, more = loading.recipes_to_list(Path(root))
+    if as_json:
+        screen.show_json([_recipe_as_json(name, path, Path(root)) for name, path in known.items()])
+        known = {}
     for name, path in known.items():
         own = "" if path.parent == loading.BUILTIN else f"  ({path})"
         click.echo(printable(f"{name:<12} {_description(name, Path(root))}{own}"))
@@ -35,6 +40,13 @@ def recipes(root: str) -> None:
         screen.warn(f"{more:,} more recipes are not listed; each can still be named")
     if problem := loading.folder_problem(Path(root)):
         screen.warn(problem)
+
+
+def _recipe_as_json(name: str, path: Path, root: Path) -> dict[str, object]:
+    from foreword.recipe import load as loading
+
+    is_own = path.parent != loading.BUILTIN
+    return {"name": name, "about": _description(name, root), "file": str(path) if is_own else None}
 
 
 def _description(name: str, root: Path) -> str:
@@ -64,11 +76,12 @@ recipe.add_command(recipes, "list")
 
 @recipe.command()
 @click.argument("name")
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
-def show(name: str, root: str) -> None:
+@json_option("One object with everything that it extends in it.")
+@ROOT
+def show(name: str, as_json: bool, root: str) -> None:
     """Print a recipe and those it extends.
 
-    NAME is one of `foreword recipes`, or the path of a recipe's file. One that is wrong is not
+    NAME is one of `foreword recipe list`, or the path of a recipe's file. One that is wrong is not
     printed: the error says where.
 
     \b
@@ -78,11 +91,16 @@ def show(name: str, root: str) -> None:
     """
     from foreword.recipe import load as loading
 
-    for layer in loading.checked_layers(name, Path(root)):
+    layers = loading.checked_layers(name, Path(root))
+    if as_json:
+        screen.show_json(loading.load(name, Path(root)).model_dump(mode="json", by_alias=True))
+        return
+    for layer in layers:
         screen.show(layer.text, nl=False)
 
 
 @recipe.command()
+@ONLY_JSON
 def schema() -> None:
     """Print the JSON Schema of a recipe, for editors.
 

@@ -13,7 +13,7 @@ from foreword.engine.report_table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import last_option, store_options
+from foreword.faces.cli.options import ONLY_JSON, json_option, last_option, store_options
 
 if TYPE_CHECKING:
     from foreword.context.report_diff import SectionDifference
@@ -38,8 +38,9 @@ def report() -> None:
 
 @report.command("list")
 @last_option(20, "How many, the newest first.")
+@json_option()
 @store_options
-def list_reports(last: int, db: str | None, root: str) -> None:
+def list_reports(last: int, as_json: bool, db: str | None, root: str) -> None:
     """List earlier contexts, the newest first.
 
     \b
@@ -52,7 +53,29 @@ def list_reports(last: int, db: str | None, root: str) -> None:
     reports = project_reports(project_root(root), db, last)
     if not reports:
         screen.say(f"no reports yet in {_place(db, root)}")
-        return
+    if as_json:
+        screen.show_json([_report_as_json(stored) for stored in reports])
+    elif reports:
+        _show_reports(reports)
+
+
+def _report_as_json(stored: StoredReport) -> dict[str, object]:
+    """What the line of a report says; `report show` has the whole."""
+    from foreword.operations.report_operations import request_of
+
+    report = stored.report
+    return {
+        "number": stored.number,
+        "created": stored.created,
+        "recipe": report["recipe"],
+        **request_of(report),
+        "total_tokens": report["total_tokens"],
+        "budget_tokens": report["budget_tokens"],
+        "status": report.get("status", ""),
+    }
+
+
+def _show_reports(reports: list[StoredReport]) -> None:
     heading = (
         f"{'no.':>5}  {'when (UTC)':<19}  {'recipe':<15} {'for':<16} {'tokens':>9} of {'budget':>9}"
         "  status"
@@ -85,6 +108,7 @@ def _place(db: str | None, root: str) -> str:
 
 @report.command("show")
 @click.argument("number", type=int)
+@ONLY_JSON
 @store_options
 def show_report(number: int, db: str | None, root: str) -> None:
     """Print one report as JSON.
@@ -112,8 +136,9 @@ def _existing_report(db: str | None, root: str, number: int) -> StoredReport:
 @report.command("diff")
 @click.argument("old", type=int)
 @click.argument("new", type=int)
+@json_option()
 @store_options
-def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
+def diff_reports(old: int, new: int, as_json: bool, db: str | None, root: str) -> None:
     """Say which sections grew, shrank, appeared or went.
 
     \b
@@ -124,9 +149,25 @@ def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
 
     before = _existing_report(db, root, old)
     after = _existing_report(db, root, new)
+    comparison = compare(before, after)
     screen.say(f"report {old} ({_request(before)}) -> {new} ({_request(after)})")
-    for line in _comparison_lines(compare(before, after)):
+    if as_json:
+        sections = [_difference_as_json(section) for section in comparison.sections]
+        total = _difference_as_json(comparison.total)
+        screen.show_json({"sections": sections, "total": total, "notes": comparison.notes})
+        return
+    for line in _comparison_lines(comparison):
         click.echo(printable(line))
+
+
+def _difference_as_json(one: SectionDifference) -> dict[str, object]:
+    return {
+        "tag": one.tag,
+        "before": one.before,
+        "after": one.after,
+        "change": one.change,
+        "word": one.word,
+    }
 
 
 def _request(stored: StoredReport) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("question")
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1500]")
-@json_option("Hits, text and report as JSON, for programs.")
+@json_option("Hits, text and report as JSON, for programs.", short=True)
 @QUIET
 @store_options
 def search(

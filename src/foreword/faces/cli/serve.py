@@ -163,7 +163,7 @@ def serve(
         if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
             raise UsageError(
                 "--transcript has a store of its own, so --db can't go with it",
-                hint="to keep it: foreword session import FILE --workflow NAME",
+                hint="to keep it: foreword session import NAME FILE",
             )
         db = context.with_resource(_transcript_store(transcripts))
     if recipe is not None:

@@ -6,6 +6,7 @@ call. `MODULES` says where the others are. What a session does is `foreword.sess
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import PACKAGE_FORMAT, format_package
 from foreword.faces.cli.command_input import read_text, say_if_new
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import QUIET, store_options
+from foreword.faces.cli.options import QUIET, json_option, store_options
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def session() -> None:
 
     \b
     Examples:
-      foreword session import talk.jsonl --workflow demo
+      foreword session import demo talk.jsonl
       foreword session context demo --format anthropic
       foreword session recall demo "why did we drop the retry loop"
       foreword session usage demo
@@ -59,8 +60,9 @@ def session() -> None:
 @click.command()
 @click.argument("name")
 @click.option("--system-prompt", metavar="FILE|-", help="The system prompt to begin with.")
+@json_option()
 @store_options
-def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None:
+def new(name: str, system_prompt: str | None, as_json: bool, db: str | None, root: str) -> None:
     """Begin a session.
 
     \b
@@ -84,11 +86,14 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
         if prompt is not None:
             made.system_prompt = prompt
     screen.say(f"began session {name!r}")
+    if as_json:
+        screen.show_json({"name": name})
 
 
 @click.command("list")
+@json_option()
 @store_options
-def list_sessions(db: str | None, root: str) -> None:
+def list_sessions(as_json: bool, db: str | None, root: str) -> None:
     """List the sessions, the newest first.
 
     The tokens are those of all that was said; beside them, what is left of it now that older
@@ -110,7 +115,14 @@ def list_sessions(db: str | None, root: str) -> None:
         store.close()
     if not found:
         screen.say(f"no sessions yet in {store.name}")
+    if as_json:
+        screen.show_json([asdict(one) for one in found])
         return
+    if found:
+        _show_sessions(found)
+
+
+def _show_sessions(found: list[WorkflowEntry]) -> None:
     width = len("name")
     largest = 1
     for one in found:

@@ -144,8 +144,9 @@ def _show_messages(messages: list[Message]) -> None:
 
 @click.command()
 @click.argument("name")
+@json_option()
 @store_options
-def undo(name: str, db: str | None, root: str) -> None:
+def undo(name: str, as_json: bool, db: str | None, root: str) -> None:
     """Take back the last compression.
 
     \b
@@ -162,6 +163,8 @@ def undo(name: str, db: str | None, root: str) -> None:
     if left:
         first = left[-1].last + 1
         still = f"; messages 1-{first - 1:,} are still summed up by compression {left[-1].number}"
+    if as_json:
+        screen.show_json({"compression": undone.number, "first": first, "last": undone.last})
     screen.say(
         f"undid compression {undone.number}: messages {first:,}-{undone.last:,} are in the history"
         f" again{still}"

@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -22,7 +23,7 @@ from foreword.faces.cli.command_input import (
     read_json,
     say_if_new,
 )
-from foreword.faces.cli.options import WordChoice, store_options
+from foreword.faces.cli.options import WordChoice, json_option, name_and_file, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
 from foreword.text.quantity import quantity
@@ -45,6 +46,7 @@ SHAPE = (
 @click.option("--role", type=WordChoice(ROLES), help="Who says the text.  [default: user]")
 @click.option("--kind", type=WordChoice(KINDS), help="What it is, if it is more than conversation.")
 @click.option("--pin", is_flag=True, help="Never leave it out.")
+@json_option()
 @store_options
 def append(
     name: str,
@@ -53,6 +55,7 @@ def append(
     role: str | None,
     kind: Kind | None,
     pin: bool,
+    as_json: bool,
     db: str | None,
     root: str,
 ) -> None:
@@ -73,7 +76,10 @@ def append(
     with _open(db, root, name) as session:
         added = session.append(message, kind=kind, pinned=pin)
         limit = session.limits.compress_at
-    click.echo(f"message {added.seq}")
+    if as_json:
+        screen.show_json(asdict(added))
+    else:
+        click.echo(f"message {added.seq}")
     screen.say(f"{added.tokens:,} tokens; the context has {added.size_tokens:,} of {limit:,}")
     for warning in added.warnings:
         screen.warn(warning)
@@ -118,10 +124,10 @@ def _says_something(message: Message) -> bool:
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE|-")
-@click.option("--workflow", metavar="NAME", required=True, help="Whose session it becomes part of.")
+@name_and_file
+@json_option()
 @store_options
-def import_transcript(file: str, workflow: str, db: str | None, root: str) -> None:
+def import_transcript(name: str, file: str, as_json: bool, db: str | None, root: str) -> None:
     """Add a recorded conversation to a session.
 
     A list of messages or a request as JSON, or one JSON object on each line (.jsonl), in the shape
@@ -133,16 +139,18 @@ def import_transcript(file: str, workflow: str, db: str | None, root: str) -> No
 
     \b
     Examples:
-      foreword session import talk.jsonl --workflow demo
-      foreword session import request.json --workflow demo --db sqlite:///state.db
+      foreword session import demo talk.jsonl
+      foreword session import demo request.json --db sqlite:///state.db
     """
     from foreword.formats.transcripts import THERE
 
     transcript = _Transcript(file)
     with screen.patience(f"checking {display_name(file)}"):
         total = transcript.check()
-    with _open(db, root, workflow) as session:
+    with _open(db, root, name) as session:
         imported, tokens, skipped = _import(session, transcript, total)
+    if as_json:
+        screen.show_json({"imported": imported, "tokens": tokens, "left_out": dict(skipped)})
     _say_imported(imported, tokens, skipped.pop(THERE, 0))
     _say_skipped(skipped)
 

@@ -6,15 +6,19 @@ from __future__ import annotations
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.assemble import show_explanation
+from foreword.faces.cli.options import json_option, store_options
 
 
 @click.command()
 @click.argument("name")
 @click.option("--about", metavar="ABOUT", help="A tag or a handle; without it, everything.")
 @click.option("--budget", metavar="N", help="The most tokens the context may have.")
+@json_option()
 @store_options
-def why(name: str, about: str | None, budget: str | None, db: str | None, root: str) -> None:
+def why(
+    name: str, about: str | None, budget: str | None, as_json: bool, db: str | None, root: str
+) -> None:
     """Say what is in the next call, in which form, and why.
 
     Nothing is changed.
@@ -28,16 +32,15 @@ def why(name: str, about: str | None, budget: str | None, db: str | None, root: 
 
     with Session.open(db, name, root=root, create=False) as session:
         answer = session.why(about, budget=budget)
-    screen.show(answer.text)
-    if not answer.met:
-        raise click.exceptions.Exit(1)
+    show_explanation(answer, as_json)
 
 
 @click.command()
 @click.argument("name")
 @click.argument("number", type=click.IntRange(min=1))
+@json_option()
 @store_options
-def pin(name: str, number: int, db: str | None, root: str) -> None:
+def pin(name: str, number: int, as_json: bool, db: str | None, root: str) -> None:
     """Keep a message in every call from now on.
 
     \b
@@ -45,13 +48,16 @@ def pin(name: str, number: int, db: str | None, root: str) -> None:
       foreword session pin demo 3
     """
     _set_pin(name, number, db, root, pinned=True)
+    if as_json:
+        screen.show_json({"number": number, "pinned": True})
 
 
 @click.command()
 @click.argument("name")
 @click.argument("number", type=click.IntRange(min=1))
+@json_option()
 @store_options
-def unpin(name: str, number: int, db: str | None, root: str) -> None:
+def unpin(name: str, number: int, as_json: bool, db: str | None, root: str) -> None:
     """Take a pin back: the message may be left out again.
 
     \b
@@ -59,6 +65,8 @@ def unpin(name: str, number: int, db: str | None, root: str) -> None:
       foreword session unpin demo 3
     """
     _set_pin(name, number, db, root, pinned=False)
+    if as_json:
+        screen.show_json({"number": number, "pinned": False})
 
 
 def _set_pin(name: str, number: int, db: str | None, root: str, *, pinned: bool) -> None:

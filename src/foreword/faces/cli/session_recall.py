@@ -6,7 +6,7 @@ import click
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import PACKAGE_FORMAT, format_package
-from foreword.faces.cli.options import QUIET, store_options
+from foreword.faces.cli.options import QUIET, say_old_spelling, store_options
 
 
 @click.command()
@@ -14,7 +14,7 @@ from foreword.faces.cli.options import QUIET, store_options
 @click.argument("question", nargs=-1, required=True)
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1500]")
 @PACKAGE_FORMAT
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--json", "as_json", is_flag=True, hidden=True)
 @QUIET
 @store_options
 def recall(
@@ -36,7 +36,7 @@ def recall(
     \b
     Examples:
       foreword session recall demo "why did we drop the retry loop"
-      foreword session recall demo which port does the server use --budget 600 --json
+      foreword session recall demo which port does the server use --budget 600 --format json
     """
     from foreword.session.session import Session
 
@@ -44,6 +44,8 @@ def recall(
         waiting = session.waiting_messages()
         with screen.progress(f"indexing {waiting:,} messages", waiting) as advance:
             package = session.recall(" ".join(question), budget, progress=advance)
+    if as_json:
+        say_old_spelling("--json", "--format json")
     screen.show(format_package(package, "json" if as_json else form), nl=False)
     if not quiet:
         screen.show_report(package.report)

@@ -35,7 +35,7 @@ def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> Non
     \b
     Examples:
       foreword session usage demo
-      foreword session usage demo --last 100 --json
+      foreword session usage demo --last 100 --format json
     """
     from foreword.session.session import Session
 

@@ -13,7 +13,7 @@ from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import STDIN, answer_on, existing_workflow, read_text
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import last_option, store_options
+from foreword.faces.cli.options import ONLY_JSON, json_option, last_option, store_options
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
@@ -39,8 +39,11 @@ def variable() -> None:
 @click.argument("workflow")
 @click.option("--changes", is_flag=True, help="The trail of changes instead, the newest first.")
 @last_option(100, "How many changes.")
+@json_option()
 @store_options
-def list_variables(workflow: str, changes: bool, last: int, db: str | None, root: str) -> None:
+def list_variables(
+    workflow: str, changes: bool, last: int, as_json: bool, db: str | None, root: str
+) -> None:
     """List the variables as a model sees them.
 
     Long values by their beginning, secrets hidden.
@@ -50,6 +53,16 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
       foreword variable list demo
       foreword variable list demo --changes
     """
+    from foreword.operations.operation import AnyOperation
+    from foreword.operations.variable_operations import LIST_VARIABLE_CHANGES, LIST_VARIABLES
+
+    operation: AnyOperation
+    if as_json:
+        operation = LIST_VARIABLE_CHANGES if changes else LIST_VARIABLES
+        given = {"limit": last} if changes else {}
+        answer = answer_on(operation, workflow, given, db=db, root=root)
+        screen.show_json(operation.to_data(answer))
+        return
     with existing_workflow(db, root, workflow) as state:
         lines = (
             _change_lines(state, last)
@@ -86,6 +99,7 @@ def _change_lines(state: WorkflowState, last: int) -> list[str]:
 @click.argument("workflow")
 @click.argument("name", required=False, metavar="[NAME|all]")
 @click.option("--node", metavar="N", help="All variables of this node, as in 7 for node7.emails.")
+@ONLY_JSON
 @store_options
 def get(workflow: str, name: str | None, node: str | None, db: str | None, root: str) -> None:
     """Print a whole value as JSON.
@@ -117,9 +131,17 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
     "--text", "as_text", is_flag=True, help="Take the value as text even where it reads as JSON."
 )
 @REASON
+@json_option()
 @store_options
 def set_variable(
-    workflow: str, name: str, value: str, as_text: bool, reason: str, db: str | None, root: str
+    workflow: str,
+    name: str,
+    value: str,
+    as_text: bool,
+    reason: str,
+    as_json: bool,
+    db: str | None,
+    root: str,
 ) -> None:
     """Set a variable.
 
@@ -143,6 +165,8 @@ def set_variable(
     given = {"name": name, "value": new_value, "reason": reason}
     made = answer_on(SET_VARIABLE, workflow, given, db=db, root=root)
     screen.say(printable(f"set {mask(made.name)} = {made.shown}"))
+    if as_json:
+        screen.show_json({"name": mask(made.name), "shown": made.shown})
 
 
 def _json_or_text(text: str) -> object:
@@ -161,8 +185,9 @@ def _refuse(name: str) -> NoReturn:
 @click.argument("workflow")
 @click.argument("name")
 @REASON
+@json_option()
 @store_options
-def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> None:
+def clear(workflow: str, name: str, reason: str, as_json: bool, db: str | None, root: str) -> None:
     """Remove a variable.
 
     \b
@@ -173,13 +198,16 @@ def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> N
 
     answer_on(CLEAR_VARIABLE, workflow, {"name": name, "reason": reason}, db=db, root=root)
     screen.say(f"cleared {name}")
+    if as_json:
+        screen.show_json({"cleared": [name]})
 
 
 @variable.command("clear-all")
 @click.argument("workflow")
 @REASON
+@json_option()
 @store_options
-def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
+def clear_all(workflow: str, reason: str, as_json: bool, db: str | None, root: str) -> None:
     """Remove every variable.
 
     \b
@@ -192,3 +220,5 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     screen.say(f"cleared {quantity(len(names), 'variable')}")
     for name in names:
         screen.say(f"  {name}")
+    if as_json:
+        screen.show_json({"cleared": names})
