@@ -1,7 +1,8 @@
 """What the examples beside this file share: a model on loopback that calls a tool at every other
 turn, the tool, and the figures at the end.
 
-The examples are for reading and for running: `python docs/integrations/langchain_agent.py 400`.
+The examples are for reading and for running: `python docs/integrations/langchain_agent.py 400 8000`
+talks for 400 turns within 8,000 tokens.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from foreword.testing import Reply, ToolCall
 from foreword.testing.provider import FakeProvider
 from foreword.testing.replies import count_request
 
-BUDGET = 2_000
-WINDOW = 8_000
+BUDGET = int(sys.argv[2]) if len(sys.argv) > 2 else 2_000
+WINDOW = 4 * BUDGET
 SYSTEM = "You keep the log of a kiln. Answer briefly."
 RESULTS = ("tool_result", "function_call_output", "functionResponse")
 
@@ -55,15 +56,15 @@ def turns() -> int:
 
 
 def finish(provider: FakeProvider, session: Session) -> None:
-    """Say how it went; a second word on the command line is a file for the requests."""
+    """Say how it went; a third word on the command line is a file for the requests."""
     sizes = [count_request(dict(body)) for body in provider.requests]
     usage = session.usage(10_000)
     print(f"{len(sizes)} requests, the largest {max(sizes):,} tokens of a budget of {BUDGET:,}")
     print(f"history: {len(session.history()):,} messages, {usage['compressions']} compressions")
     print(f"prompt cache: {usage['reuse'] or 0:.0%} of each call could be reused")
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 3:
         report = {"requests": provider.requests, "sizes": sizes, "reuse": usage["reuse"]}
-        Path(sys.argv[2]).write_text(json.dumps(report), "utf-8")
+        Path(sys.argv[3]).write_text(json.dumps(report), "utf-8")
 
 
 TOOLS: dict[str, Callable[..., str]] = {"read_log": read_log}

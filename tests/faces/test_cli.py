@@ -199,8 +199,9 @@ def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
 
 
 def _formats(option: click.Option) -> tuple[str, ...]:
-    is_format = "--format" in option.opts and isinstance(option.type, click.Choice)
-    return tuple(option.type.choices) if is_format else ()
+    if "--format" not in option.opts or not isinstance(option.type, click.Choice):
+        return ()
+    return tuple(option.type.choices)
 
 
 def test_a_thing_has_one_name_whatever_the_command() -> None:

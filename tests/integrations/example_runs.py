@@ -19,18 +19,24 @@ FRAMEWORKS = {
     "llama-index": "llama_index_agent",
     "openai-agents": "openai_agents_run",
 }
-BUDGET = 2_000  # that of the examples
-LEAST_REUSE = 0.8  # of a call, on average; 0.84 and more was seen
+# Budgets and the least share of a call that a prompt cache could take, on average. In a call of
+# 1,500 tokens the 130 that are new are 9% already, and every sixth turn gives something up: 84% and
+# more was seen. At 8,000 it is what our own sessions promise.
+SMALL = (2_000, 0.8)
+USUAL = (8_000, 0.95)
 
 
-def check_conversation(folder: Path, python: str, example: str, turns: int) -> None:
+def check_conversation(
+    folder: Path, python: str, example: str, turns: int, size: tuple[int, float] = USUAL
+) -> None:
     """Run an example: never over its budget, no call without its result, a prefix that a cache can
     reuse."""
-    found = run_example(folder, python, example, str(turns))
+    budget, least_reuse = size
+    found = run_example(folder, python, example, str(turns), str(budget))
     assert len(found["requests"]) >= turns * 1.4  # a tool is called at every other turn
-    assert max(found["sizes"]) <= BUDGET
-    assert sum(found["sizes"][:turns]) > 3 * BUDGET  # it was crossed, or nothing is shown
-    assert found["reuse"] >= LEAST_REUSE
+    assert max(found["sizes"]) <= budget
+    assert sum(found["sizes"][:turns]) > 3 * budget  # it was crossed, or nothing is shown
+    assert found["reuse"] >= least_reuse
     for number, request in enumerate(found["requests"]):
         said = request.get("messages") or request.get("input") or request.get("contents")
         found_calls = list(calls_in(said))
@@ -59,6 +65,25 @@ def run_example(folder: Path, python: str, example: str, *arguments: str) -> dic
     assert ran.returncode == 0, ran.stderr[-2000:]
     found: dict[str, Any] = json.loads(report.read_text("utf-8"))
     return found
+
+
+def run_adapters(python: str, framework: str, folder: Path) -> None:
+    """What an integration has beside its example, in the environment of the framework."""
+    script = Path(__file__).with_name("framework_adapters.py")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "HOME": str(folder),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+    ran = subprocess.run(
+        [python, str(script), framework, str(folder)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
 
 
 def calls_in(value: Any) -> Iterator[tuple[str, str]]:

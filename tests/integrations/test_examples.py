@@ -14,7 +14,9 @@ from tests.integrations.example_runs import (
     FRAMEWORKS,
     LIGHT,
     ROOT,
+    SMALL,
     check_conversation,
+    run_adapters,
 )
 
 TURNS = 16  # enough to cross the budget of the examples twice
@@ -24,12 +26,17 @@ TURNS = 16  # enough to cross the budget of the examples twice
 def test_a_conversation_with_the_real_framework_stays_within_its_budget(
     tmp_path: Path, example: str
 ) -> None:
-    check_conversation(tmp_path, sys.executable, example, TURNS)
+    check_conversation(tmp_path, sys.executable, example, TURNS, SMALL)
+
+
+@pytest.mark.parametrize("framework", ["openai", "pydantic-ai"])
+def test_what_an_integration_has_beside_its_example_works(tmp_path: Path, framework: str) -> None:
+    run_adapters(sys.executable, framework, tmp_path)
 
 
 def test_every_example_is_run_by_somebody() -> None:
     names = {path.stem for path in EXAMPLES.glob("*.py")} - {"practice"}
-    assert names == {*LIGHT, *FRAMEWORKS.values(), "claude_agent_run"}
+    assert names == {*LIGHT, *FRAMEWORKS.values(), "claude_agent_run", "deep_agent"}
 
 
 def test_no_integration_is_longer_than_a_page_or_two() -> None:

@@ -15,6 +15,7 @@ from tests.integrations.example_runs import (
     LIGHT,
     ROOT,
     check_conversation,
+    run_adapters,
     run_example,
 )
 
@@ -32,6 +33,10 @@ def python_of(folder: Path) -> str:
 
 
 LOOPS = [folder for folder in FOLDERS if framework_of(folder) != AGENT]
+DEEP = [folder for folder in FOLDERS if framework_of(folder) == "langchain"]
+# What a deep agent says by itself, tools and prompt, takes up to 8,000 tokens of its budget.
+DEEP_SIZE = (12_000, 0.95)
+ADAPTERS = ("langchain", "litellm", "llama-index", "openai-agents")
 AGENTS = [folder for folder in FOLDERS if framework_of(folder) == AGENT]
 
 
@@ -53,6 +58,18 @@ def test_a_long_result_of_the_claude_agent_sdk_is_cut_and_can_be_recalled(
     assert found["whole"] > 10_000
     assert max(found["sizes"]) < 1_200  # of a budget of 1,000, and what JSON adds
     assert all("foreword recall fw_" in text for text in found["results"])
+
+
+@pytest.mark.parametrize("folder", DEEP, ids=lambda folder: folder.name)
+def test_a_deep_agent_stays_within_its_budget(tmp_path: Path, folder: Path) -> None:
+    check_conversation(tmp_path, python_of(folder), "deep_agent", 100, DEEP_SIZE)
+    run_adapters(python_of(folder), "deepagents", tmp_path)
+
+
+@pytest.mark.parametrize("folder", LOOPS, ids=lambda folder: folder.name)
+def test_what_an_integration_has_beside_its_example_works(tmp_path: Path, folder: Path) -> None:
+    if framework_of(folder) in ADAPTERS:
+        run_adapters(python_of(folder), framework_of(folder), tmp_path)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -20,7 +20,12 @@ from foreword.coding_agents.hook_events import POST_TOOL_USE, PRE_COMPACT, event
 from foreword.coding_agents.long_results import BUDGET_TOKENS
 from foreword.context.recall import recall
 from foreword.errors import ForewordError
-from foreword.session.recall_tool import ANSWER_TOKENS, DESCRIPTION, NAME, PARAMETERS
+from foreword.session.recall_tool import (
+    ANSWER_TOKENS,
+    HANDLE_DESCRIPTION,
+    HANDLE_PARAMETERS,
+    NAME,
+)
 
 SERVER = "foreword"
 
@@ -81,5 +86,5 @@ def _server(root: Path) -> Any:
             text = f"Nothing was recalled: {error}."
         return {"content": [{"type": "text", "text": text}]}
 
-    recall_tool = tool(NAME, DESCRIPTION, PARAMETERS)(answer)
+    recall_tool = tool(NAME, HANDLE_DESCRIPTION, HANDLE_PARAMETERS)(answer)
     return create_sdk_mcp_server(SERVER, tools=[recall_tool])

@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any
 
 from foreword.engine.package import Package
-from foreword.session.recall_tool import RecallTool
 from foreword.session.session import Session
 
 RECIPE = "chat"
@@ -55,10 +54,13 @@ class Conversations:
         with self._lock:
             return act(self.session(conversation))
 
-    def recall_tool(self, conversation: str = MAIN) -> RecallTool:
-        """The recall tool of that conversation."""
+    def recall(
+        self, conversation: str = MAIN, *, handle: str = "", offset: int = 0, question: str = ""
+    ) -> str:
+        """What the recall tool of that conversation answers."""
         with self._lock:
-            return self.session(conversation).recall_tool()
+            tool = self.session(conversation).recall_tool()
+            return tool.handler(handle=handle, offset=offset, question=question)
 
     def close(self) -> None:
         """Close every session."""

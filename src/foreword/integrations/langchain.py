@@ -57,9 +57,10 @@ class ForewordMiddleware(AgentMiddleware):
         return request.override(system_prompt=prompt, messages=messages)
 
     def _recall_tool(self) -> StructuredTool:
-        def recall(handle: str, offset: int = 0) -> str:
-            tool = self.conversations.recall_tool(_thread())
-            return tool.handler(handle=handle, offset=offset)
+        def recall(handle: str = "", offset: int = 0, question: str = "") -> str:
+            return self.conversations.recall(
+                _thread(), handle=handle, offset=offset, question=question
+            )
 
         return StructuredTool.from_function(recall, description=DESCRIPTION)
 

@@ -52,9 +52,8 @@ class ForewordCapability(AbstractCapability[Any]):
             return None
         toolset = FunctionToolset[Any]()
 
-        def recall(handle: str, offset: int = 0) -> str:
-            tool = self.conversations.recall_tool()
-            return tool.handler(handle=handle, offset=offset)
+        def recall(handle: str = "", offset: int = 0, question: str = "") -> str:
+            return self.conversations.recall(handle=handle, offset=offset, question=question)
 
         toolset.add_function(recall, name=NAME, description=DESCRIPTION)
         return toolset

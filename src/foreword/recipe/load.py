@@ -249,7 +249,7 @@ def check(chain: list[RecipeFile]) -> RecipeSpec:
 
 def built_in_recipe(chain: list[RecipeFile]) -> RecipeSpec:
     """The merged recipe out of files that are known to be valid."""
-    data = _merge_layers(chain)
+    data = merge_layers(chain)
     return _complete(read_part(RecipeSpec, data), data, read_fields)
 
 
@@ -257,7 +257,7 @@ def validated_recipe(chain: list[RecipeFile]) -> RecipeSpec:
     """The merged recipe out of files that may hold anything; the first problem is raised."""
     for problem in problems(chain):
         raise problem
-    data = _merge_layers(chain)
+    data = merge_layers(chain)
     return _complete(validate(RecipeSpec, data), data, _validated_fields)
 
 
@@ -336,7 +336,7 @@ def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     from pydantic import ValidationError
 
     try:
-        recipe = validate(RecipeSpec, _merge_layers(chain))
+        recipe = validate(RecipeSpec, merge_layers(chain))
     except ValidationError as invalid:
         for error in invalid.errors():
             place = tuple(error["loc"])
@@ -346,7 +346,7 @@ def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
         yield problem_at(chain, place, message)
 
 
-def _merge_layers(chain: list[RecipeFile]) -> dict[str, Any]:
+def merge_layers(chain: list[RecipeFile]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in reversed(chain):
         merged = _over(merged, layer.data)

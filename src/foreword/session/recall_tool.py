@@ -20,19 +20,27 @@ from foreword.store import originals
 NAME = "recall"
 # Of an answer, where nobody says: a long page, and a quarter of a small window of 8,000.
 ANSWER_TOKENS = 2_000
-DESCRIPTION = (
+# By a handle, and by a question as well where there is a session to ask.
+HANDLE_DESCRIPTION = (
     "Bring back text that was left out of this conversation. Marks such as"
     " 'foreword recall fw_0123456789abcd' stand where something is missing: give the handle"
-    " (fw_...). A long text comes in pages; its last line says the offset of the next one. Or ask"
-    " a question: what was said about it comes back word for word, summed up messages included."
+    " (fw_...). A long text comes in pages; its last line says the offset of the next one."
 )
-PARAMETERS: dict[str, Any] = {
+DESCRIPTION = (
+    f"{HANDLE_DESCRIPTION} Or ask a question: what was said about it comes back word for word,"
+    " summed up messages included."
+)
+HANDLE_PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
         "handle": {"type": "string", "description": "The handle of a mark: fw_..."},
         "offset": {"type": "integer", "description": "From which character on; 0 at first."},
-        "question": {"type": "string", "description": "What to look for, instead of a handle."},
     },
+}
+QUESTION = {"type": "string", "description": "What to look for, instead of a handle."}
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {**HANDLE_PARAMETERS["properties"], "question": QUESTION},
 }
 _HANDLE = lazy_pattern(r"fw_[0-9a-f]+")
 

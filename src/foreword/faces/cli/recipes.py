@@ -93,7 +93,7 @@ def show(name: str, as_json: bool, root: str) -> None:
 
     layers = loading.checked_layers(name, Path(root))
     if as_json:
-        screen.show_json(loading.load(name, Path(root)).model_dump(mode="json", by_alias=True))
+        screen.show_json(loading.merge_layers(layers))
         return
     for layer in layers:
         screen.show(layer.text, nl=False)

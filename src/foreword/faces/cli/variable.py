@@ -53,15 +53,8 @@ def list_variables(
       foreword variable list demo
       foreword variable list demo --changes
     """
-    from foreword.operations.operation import AnyOperation
-    from foreword.operations.variable_operations import LIST_VARIABLE_CHANGES, LIST_VARIABLES
-
-    operation: AnyOperation
     if as_json:
-        operation = LIST_VARIABLE_CHANGES if changes else LIST_VARIABLES
-        given = {"limit": last} if changes else {}
-        answer = answer_on(operation, workflow, given, db=db, root=root)
-        screen.show_json(operation.to_data(answer))
+        _show_json(workflow, changes, last, db=db, root=root)
         return
     with existing_workflow(db, root, workflow) as state:
         lines = (
@@ -75,6 +68,17 @@ def list_variables(
         click.echo(f"{'when (UTC)':<19}  change", err=True)
     for line in lines:
         click.echo(printable(line))
+
+
+def _show_json(workflow: str, changes: bool, last: int, *, db: str | None, root: str) -> None:
+    from foreword.operations.variable_operations import LIST_VARIABLE_CHANGES, LIST_VARIABLES
+
+    if changes:
+        trail = answer_on(LIST_VARIABLE_CHANGES, workflow, {"limit": last}, db=db, root=root)
+        screen.show_json(LIST_VARIABLE_CHANGES.to_data(trail))
+    else:
+        listed = answer_on(LIST_VARIABLES, workflow, {}, db=db, root=root)
+        screen.show_json(LIST_VARIABLES.to_data(listed))
 
 
 def _variable_lines(variables: dict[str, object]) -> list[str]:
