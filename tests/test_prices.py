@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import foreword
+from foreword.demos import samples
 from foreword.prices import cost_of_calls, price_of
 from tests.sessions import Open
 
@@ -79,3 +82,45 @@ def test_a_session_knows_what_its_calls_cost_whoever_opens_it_later(open_session
     assert cost["model"] == "claude-sonnet-4-5"
     assert cost["input"] == pytest.approx(3 * total / 1_000_000, abs=1e-6)
     assert open_session("other").usage()["cost"] is None
+
+
+def test_the_report_of_a_context_says_what_it_costs_to_send(tmp_path: Path) -> None:
+    kilnbook = samples.lay_out(tmp_path / "sample")
+    asked = {"agent": "builder", "root": kilnbook, "budget": 3_000, "save": False}
+    report = foreword.assemble("director", model="claude-sonnet-4-5", **asked).report
+    cost = report.to_dict()["cost"]
+    assert cost["input"] == pytest.approx(3 * report.total_tokens / 1_000_000, abs=1e-6)
+    assert f"cost {cost['input']:.4f} USD to send, by the price of claude-sonnet-4-5" in str(report)
+    unknown = foreword.assemble("director", **asked).report
+    assert unknown.to_dict()["cost"] == "unknown"
+    assert "to send" not in str(unknown)
+
+
+def test_the_report_of_a_call_counts_what_a_cache_has_already(open_session: Open) -> None:
+    session = open_session(model="claude-sonnet-4-5", recipe="workflow-cached")
+    session.append({"role": "user", "content": "Fire the kiln. " * 400})
+    session.context()
+    session.append({"role": "assistant", "content": "It is warm."})
+    report = session.context().report
+    cost = report.to_dict()["cost"]
+    assert cost["input"] < 0.3 * cost["input_without_cache"]
+    assert cost["input_without_cache"] == pytest.approx(3 * report.total_tokens / 1e6, abs=1e-6)
+
+
+def test_a_state_in_front_of_the_history_is_told_with_what_it_costs(open_session: Open) -> None:
+    sessions = {}
+    for recipe in ("workflow", "workflow-cached"):
+        session = open_session(model="claude-sonnet-4-5", recipe=recipe, workflow=recipe)
+        for turn in range(3):
+            session.append({"role": "user", "content": f"Turn {turn}. " + "Fire the kiln. " * 300})
+            session.set_variable("turn", turn, "a new turn")
+            session.context()
+        sessions[recipe] = session.usage()
+    assert sessions["workflow-cached"]["state_in_front"] is None
+    told = sessions["workflow"]["state_in_front"]
+    assert (told["calls"], told["instead"]) == (2, "workflow-cached")
+    first, second = (
+        call["parts"]["conversation_history"] for call in sessions["workflow"]["log"][:0:-1]
+    )
+    assert told["tokens"] == first + second
+    assert told["cost"] == pytest.approx(2.7 * told["tokens"] / 1_000_000, abs=1e-6)

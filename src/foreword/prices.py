@@ -55,6 +55,7 @@ def _table() -> _Table:
     return _Table(int(data["tokens"]), prices)
 
 
+@cache
 def price_of(model: str) -> Price | None:
     """The price of a model by its name, with or without its provider, its version or a date in it;
     nothing where it is not known, as with a server of one's own (`NAME@http://...`)."""
@@ -67,6 +68,29 @@ def price_of(model: str) -> Price | None:
         if is_it and len(known) > len(longest):
             longest = known
     return _table().prices[longest] if longest else None
+
+
+def cost_of_call(model: str | None, tokens: int, cached_tokens: int = 0) -> dict[str, Any] | None:
+    """What one call costs to send, so many of its tokens from a prompt cache; nothing without a
+    price."""
+    price = price_of(model) if model else None
+    if price is None:
+        return None
+    return {
+        "model": model,
+        "currency": price.currency,
+        "date": price.date,
+        "input": round(price.of_input(tokens, cached_tokens), 6),
+        "input_without_cache": round(price.of_input(tokens), 6),
+    }
+
+
+def cost_of_reading_anew(model: str | None, tokens: int) -> float | None:
+    """What tokens cost that a cache could have had, above what they would have cost from it."""
+    price = price_of(model) if model else None
+    if price is None:
+        return None
+    return round(price.of_input(tokens) - price.of_input(tokens, tokens), 6)
 
 
 def cost_of_calls(model: str | None, log: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from foreword.context.settled_tier import SettledTier
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request
 from foreword.engine.pipeline import assemble as fit_and_write
+from foreword.prices import cost_of_call
 from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
 from foreword.recipe.schema import RecipeSpec
@@ -128,6 +129,9 @@ def assemble(
     )
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
+    cost = cost_of_call(model, package.report.total_tokens)
+    if cost is not None:
+        package = replace(package, report=replace(package.report, cost=cost))
     if carry is not None and save:
         save_carried_items(root, carry, spec, gathered.items, db)
     return keep(package, root, url=db) if save else package

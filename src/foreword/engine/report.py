@@ -8,7 +8,7 @@ the report.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -83,6 +83,7 @@ class Report:
     shortcomings: tuple[str, ...] = ()  # why a context that is whole is still not what it should be
     # inside sections that are in: a message that was shortened, a stretch summed up
     cuts: tuple[Omission, ...] = ()
+    cost: Mapping[str, Any] | None = None  # of sending it, by a model's price; none is known
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
@@ -344,6 +345,7 @@ class Report:
             "absent": [_fields(absent) for absent in self.absent],
             "tiers": self._tier_rows(),
             "self_check": [_fields(check) for check in self.checks],
+            "cost": dict(self.cost) if self.cost else "unknown",
             "warnings": list(self.warnings),
         }
 

@@ -50,12 +50,25 @@ def draw(report: Report, width: int | None = None) -> str:
     parts = [
         _heading(report, width),
         _sections(report, width),
+        _cost(report),
         _omissions(report.omissions, width, reason_width),
         _lines("not there", absent),
         _lines("self-check", checks),
         _lines("warnings", report.warnings),
     ]
     return "\n\n".join([part for part in parts if part])
+
+
+def _cost(report: Report) -> str:
+    """What it costs to send, where a price is known."""
+    cost = report.cost
+    if cost is None:
+        return ""
+    by_price = f"by the price of {cost['model']} in {cost['date']}"
+    cached = ""
+    if cost["input"] != cost["input_without_cache"]:
+        cached = f"; {cost['input_without_cache']:.4f} without a prompt cache"
+    return printable(f"cost {cost['input']:.4f} {cost['currency']} to send, {by_price}{cached}")
 
 
 def printable(text: str) -> str:

@@ -247,6 +247,16 @@ class SessionUsage:
             )
         ),
     ]
+    state_in_front: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description=(
+                "Where the recipe reads plan, variables or tabs before the history: in how many"
+                " calls they changed, how many tokens of history were read anew for it, what that"
+                " cost (null without a price), and the recipe that reads them after it."
+            )
+        ),
+    ]
     calls: int
     reuse: float | None
     used: float | None

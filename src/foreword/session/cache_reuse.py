@@ -15,6 +15,10 @@ from foreword.dataclass import dataclass
 from foreword.engine.report import Report
 
 FIRST = "first call"
+HISTORY = "conversation_history"
+# parts that change from call to call, which a recipe may read before the history or after it
+STATE = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
+CACHED_RECIPE = "workflow-cached"  # reads them after it
 # what only the next call reads
 INTERNAL = ("compression", "prefix", "hidden", "revision", "tools")
 
@@ -140,6 +144,21 @@ def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "used": round(used / len(log), 4) if log else None,
         "breaks": sum(1 for line in later if line["prefix_break"]),
     }
+
+
+def read_anew_for_state(log: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """In how many calls of a usage log (the newest first) a state that stands in front of the
+    history has changed, and how many tokens of the history had to be read anew for that: those
+    that the call before had, too."""
+    calls = 0
+    tokens = 0
+    for place, call in enumerate(log[:-1]):
+        tag = call["prefix_break"].removesuffix(" changed")
+        if tag in STATE and call["prefix_break"] != tag:
+            calls += 1
+            before = log[place + 1]["parts"].get(HISTORY, 0)
+            tokens += min(before, call["parts"].get(HISTORY, 0))
+    return calls, tokens
 
 
 def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ this process alone. How one call is made is `next_call`'s business.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +17,7 @@ from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
 from foreword.message import IMAGE_TOKENS, Message
+from foreword.prices import cost_of_call
 from foreword.recipe.selection import Selection
 from foreword.section import Budget
 from foreword.session import cache_reuse
@@ -68,8 +69,10 @@ class Calls:
         writer: HistoryWriter,
         budget: Budget,
         tools_digest: str = "",
+        model: str | None = None,
     ) -> None:
         self.db = db
+        self._model = model  # whose price a call has
         self.tools_digest = tools_digest  # of those that go with every call
         self.conversation = conversation
         self.selection = selection
@@ -172,8 +175,8 @@ class Calls:
         )
         call = make_call(inputs, budget)
         if save:
-            self._save(call, last_usage, began)
-        return call.package
+            return self._save(call, last_usage, began)
+        return _with_cost(call.package, self._model, 0)
 
     def request_so_far(
         self, parts: Mapping[str, str], *, now: SessionStamps, workflow: str
@@ -212,16 +215,18 @@ class Calls:
         total = call.package.report.total_tokens
         return RequestSoFar(messages=tuple(call.package.messages), tokens=total)
 
-    def _save(self, call: NextCall, last_usage: Mapping[str, Any], began: float) -> None:
+    def _save(self, call: NextCall, last_usage: Mapping[str, Any], began: float) -> Package:
         history = call.history
+        reuse = cache_reuse.compare(
+            call.stretches,
+            last_usage.get("prefix"),
+            self._rewrite_reason(last_usage) or history.reason,
+            self._digests,
+        )
+        package = _with_cost(call.package, self._model, reuse.tokens)
         entry = cache_reuse.entry(
-            call.package.report,
-            cache_reuse.compare(
-                call.stretches,
-                last_usage.get("prefix"),
-                self._rewrite_reason(last_usage) or history.reason,
-                self._digests,
-            ),
+            package.report,
+            reuse,
             messages=history.messages,
             image_tokens=IMAGE_TOKENS * history.images,
             milliseconds=(perf_counter() - began) * 1000,
@@ -242,14 +247,15 @@ class Calls:
         usage = {**entry, **for_next_call}
         number = reports.save_report(
             self.db,
-            call.package.originals,
-            call.package.report.to_dict(),
+            package.originals,
+            package.report.to_dict(),
             conversation=self.conversation.id,
             usage=usage,
         )
         self._last_call = _Call(number, usage)
         if is_current:
             self._stamps.note_own_write(last_call=number, cut=history.cut)
+        return package
 
     def _adopt(self, cut: Cut) -> None:
         """Begin the window where it begins now."""
@@ -285,3 +291,11 @@ class Calls:
         if last_usage.get("hidden", "") != self.writer.secrets.digest:
             return HIDDEN
         return ""
+
+
+def _with_cost(package: Package, model: str | None, cached_tokens: int) -> Package:
+    """The same with what it costs to send, where the model has a price."""
+    cost = cost_of_call(model, package.report.total_tokens, cached_tokens)
+    if cost is None:
+        return package
+    return replace(package, report=replace(package.report, cost=cost))

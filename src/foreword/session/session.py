@@ -21,7 +21,7 @@ from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageEr
 from foreword.formats.objects import is_plain
 from foreword.message import Kind, Message
 from foreword.models import ToolSpec
-from foreword.prices import cost_of_calls
+from foreword.prices import cost_of_calls, cost_of_reading_anew
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
@@ -133,6 +133,7 @@ class Session(WorkflowState):
             self._writer,
             options.budget,
             tools_digest=options.tools_digest,
+            model=options.settings.model,
         )
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
         # session that nobody closed open until the garbage is collected.
@@ -586,8 +587,22 @@ class Session(WorkflowState):
             "warning": size >= self.limits.warn_at,
             "compressions": sum(not one.undone for one in made),
             "cost": cost_of_calls(self._options.settings.model, log),
+            "state_in_front": self._state_in_front(log),
             **cache_reuse.totals(log),
             "log": cache_reuse.readable(log),
+        }
+
+    def _state_in_front(self, log: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+        """What it costs that the recipe reads the state before the history, where it does."""
+        calls, tokens = cache_reuse.read_anew_for_state(log)
+        if not calls:
+            return None
+        cost = cost_of_reading_anew(self._options.settings.model, tokens)
+        return {
+            "calls": calls,
+            "tokens": tokens,
+            "cost": cost,
+            "instead": cache_reuse.CACHED_RECIPE,
         }
 
     def _keep_settings(self) -> None:

@@ -35,6 +35,12 @@ NO_MODEL = (
 @DIRECTOR_MODEL
 @WINDOW
 @click.option(
+    "--recipe",
+    metavar="NAME|PATH",
+    help="How its context is ordered: workflow reads plan and tabs before the conversation,"
+    " workflow-cached after it, for prompt caches.  [default: as before, at first workflow]",
+)
+@click.option(
     "--say", "message", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."
 )
 @click.option(
@@ -51,6 +57,7 @@ def chat(
     workflow: str,
     model: str | None,
     window: int | None,
+    recipe: str | None,
     message: str | None,
     timeout_seconds: float | None,
     verbose: bool,
@@ -93,6 +100,7 @@ def chat(
             model=model,
             model_seconds=timeout_seconds or MODEL_SECONDS,
             window=window,
+            recipe=recipe,
         ) as director,
         director.alone(),
     ):
@@ -100,6 +108,16 @@ def chat(
             _say_once(director, message, printer)
         else:
             _talk(director, printer)
+            _say_order(director)
+
+
+def _say_order(director: Director) -> None:
+    """What it cost that the state stands in front of the conversation, where it did."""
+    from foreword.faces.cli.session_usage import order_words
+
+    order = director.session.usage()["state_in_front"]
+    if order is not None:
+        screen.say(f"{order['tokens']:,} {order_words(order)}; --recipe {order['instead']}")
 
 
 def _say_once(director: Director, message: str, printer: EventPrinter) -> None:

@@ -49,7 +49,8 @@ def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> Non
 
 def _page(used: Mapping[str, Any], width: int) -> str:
     """All of it, each line cut to the width."""
-    parts = [_heading(used), _size(used), _averages(used), _cost(used), _calls(used)]
+    parts = [_heading(used), _size(used), _averages(used), _cost(used)]
+    parts += [_order(used), _calls(used)]
     page = "\n\n".join(part for part in parts if part)
     return "\n".join(cut_to(printable(line), width) for line in page.splitlines())
 
@@ -117,6 +118,28 @@ def _cost(used: Mapping[str, Any]) -> str:
         f"{'':<{LABEL}} {'':>9}  {spared}, {again}",
     ]
     return "\n".join(lines)
+
+
+def _order(used: Mapping[str, Any]) -> str:
+    """What the order of the recipe costs, and how to have another."""
+    order = used["state_in_front"]
+    if order is None:
+        return ""
+    return "\n".join(
+        [
+            f"{'order':<{LABEL}} {order['tokens']:>9,}  {order_words(order)}",
+            f"{'':<{LABEL}} {'':>9}  `foreword session context {used['workflow']} --recipe"
+            f" {order['instead']}` puts it behind",
+        ]
+    )
+
+
+def order_words(order: Mapping[str, Any]) -> str:
+    """What the tokens are that were read anew, and what they cost above a cache's price."""
+    cost = order["cost"]
+    money = f"{cost:.4f} more than from a cache" if cost is not None else "cost unknown"
+    calls = _many(order["calls"], "call")
+    return f"tokens of history read anew in {calls}: the state in front of it changed ({money})"
 
 
 def _average(name: str, share: float | None, what: str) -> str:
