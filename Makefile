@@ -2,7 +2,7 @@
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes: three keep
 # two cores busy, since tests of browsers and servers wait much.
 
-.PHONY: demo test check check-static attack agents audit frameworks sites soak bench fit evals table mutants pictures lock clean
+.PHONY: demo test check check-static attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -83,6 +83,10 @@ bench: $(BENCH_INSTALLED) $(INSTALLED)
 # The pictures of the README, from the demo. Look at them before they are committed.
 pictures: $(INSTALLED) $(BROWSER)
 	@$(BIN)/python -m benchmarks.pictures
+
+# The pages of docs/reference, from the code; a test holds them up to date.
+reference: $(INSTALLED)
+	@$(BIN)/python -m benchmarks.reference
 
 # Tries other values for the weights of the built-in compressor on real sessions, each also on sessions that were left
 # out. Takes hours; ARGS="--every 8" for less.

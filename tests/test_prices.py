@@ -86,7 +86,7 @@ def test_a_session_knows_what_its_calls_cost_whoever_opens_it_later(open_session
 
 def test_the_report_of_a_context_says_what_it_costs_to_send(tmp_path: Path) -> None:
     kilnbook = samples.lay_out(tmp_path / "sample")
-    asked = {"agent": "builder", "root": kilnbook, "budget": 3_000, "save": False}
+    asked: dict[str, Any] = {"agent": "builder", "root": kilnbook, "budget": 3_000, "save": False}
     report = foreword.assemble("director", model="claude-sonnet-4-5", **asked).report
     cost = report.to_dict()["cost"]
     assert cost["input"] == pytest.approx(3 * report.total_tokens / 1_000_000, abs=1e-6)

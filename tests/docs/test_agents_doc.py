@@ -1,4 +1,4 @@
-"""docs/agents.md: everything it shows happens, on the sample it tells to lay out."""
+"""docs/agents.md and agent-files.md: everything they show happens, on the sample."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from foreword.sources.references import references_in
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
+FILES = PAGE.with_name("agent-files.md")
 
 
 def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
@@ -17,14 +18,14 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
 
 
 def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
-    text = " ".join(PAGE.read_text("utf-8").split())
+    text = " ".join(FILES.read_text("utf-8").split())
     assert f"`aggregate_confidence` | {BASE_CONFIDENCE}, less" in text
     for severity in ("critical", "high", "medium", "low"):
         assert f"{PENALTIES[severity]} for each {severity}" in text
 
 
 def test_every_way_to_name_something_in_a_phase_is_one() -> None:
-    _, _, behind = PAGE.read_text("utf-8").partition("A phase names what it needs")
+    _, _, behind = FILES.read_text("utf-8").partition("A phase names what it needs")
     table, _, _ = behind.partition("`foreword lint` reads")
     ways: list[str] = []
     for row in table.splitlines():

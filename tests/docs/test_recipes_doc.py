@@ -1,4 +1,4 @@
-"""docs/recipes.md: every recipe is checked, every command is run, every table is complete."""
+"""docs/recipes.md and recipe-sources.md: recipes are checked, commands run, tables complete."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from foreword.recipe.load import load
 from tests.docs.pages import blocks, check_page, save
 
 DOC = Path(__file__).parents[2] / "docs" / "recipes.md"
+SOURCES = DOC.with_name("recipe-sources.md")
 TASK = ".director/goals/02-shelf-reservations/02-reserve-a-shelf/tasks/03-reservation-form.md"
 
 
@@ -62,27 +63,13 @@ def test_fragments_of_recipes_use_fields_that_exist() -> None:
             assert yaml.safe_load(block.body).keys() <= field_names(schema.RecipeSpec)
 
 
-@pytest.mark.parametrize(
-    ("heading", "part"),
-    [
-        ("A recipe", schema.RecipeSpec),
-        ("A section", schema.SectionSpec),
-        ("An agent, skill, purpose or phase", schema.Profile),
-        ("Locate", schema.Locate),
-    ],
-)
-def test_the_tables_list_every_field_and_no_other(
-    heading: str, part: type[schema.RecipePart]
-) -> None:
-    listed: list[str] = []
-    for row in table_under(heading):
-        listed += re.findall(r"`([^`]+)`", row[0])
-    assert sorted(listed) == sorted(field_names(part))
+def test_the_page_of_sources_works_from_top_to_bottom(project: Path) -> None:
+    check_page(SOURCES, project)
 
 
 def test_the_table_of_kinds_is_that_of_the_recipe() -> None:
     purposes = load("package").purposes
-    head, *rows = table_under("The source of `package`", having="kind |")
+    head, *rows = table_under("The source of `package`", SOURCES, having="kind |")
     assert list(purposes) == head[1:]
     listed = set()
     for row in rows:
@@ -95,13 +82,13 @@ def test_the_table_of_kinds_is_that_of_the_recipe() -> None:
 def test_the_table_of_forms_is_that_of_the_engine() -> None:
     from foreword.section import FORMS
 
-    listed = [row[0].strip("`") for row in table_under("3. What a section may become")[1:]]
+    listed = [row[0].strip("`") for row in table_under("3. What a section may become", DOC)[1:]]
     assert sorted(listed) == sorted(FORMS)
 
 
 def test_the_table_of_state_keys_is_that_of_the_recipe() -> None:
     recipe = load("phases")
-    listed = {row[0].strip("`") for row in table_under("The source of `phases`")[1:]}
+    listed = {row[0].strip("`") for row in table_under("The source of `phases`", SOURCES)[1:]}
     assert listed == {section.state for section in recipe.sections.values()}
 
 
@@ -109,9 +96,9 @@ def tier_of(kind: str, purpose: Any) -> str:
     return next((str(tier) for tier, kinds in purpose.tiers.items() if kind in kinds), "-")
 
 
-def table_under(heading: str, having: str = "") -> list[list[str]]:
+def table_under(heading: str, page: Path, having: str = "") -> list[list[str]]:
     """The cells of the first table after a heading whose first line has that text."""
-    after = re.split(rf"^#+ {re.escape(heading)}$", DOC.read_text("utf-8"), flags=re.MULTILINE)[1]
+    after = re.split(rf"^#+ {re.escape(heading)}$", page.read_text("utf-8"), flags=re.MULTILINE)[1]
     tables = re.findall(r"(?:^\|.*\n)+", after, flags=re.MULTILINE)
     table = next(found for found in tables if having in found.splitlines()[0])
     head, _, *rows = [cells(line) for line in table.splitlines()]
