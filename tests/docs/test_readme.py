@@ -12,9 +12,6 @@ from foreword.faces.cli.main import COMMANDS
 from tests.docs.pages import check_page
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/contexts.md", "docs/conversations.md"])
@@ -30,12 +27,3 @@ def test_every_command_is_in_the_table() -> None:
 
 def test_a_stranger_has_read_the_readme_in_two_minutes() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 170
-
-
-@pytest.mark.parametrize("page", PAGES, ids=str)
-def test_links_lead_somewhere(page: Path) -> None:
-    prose = CODE.sub("", page.read_text("utf-8"))
-    for target in LINK.findall(prose):
-        if target.startswith("../../"):  # of a project that the page tells of
-            continue
-        assert (page.parent / target).exists(), target
