@@ -80,7 +80,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         store = f"sqlite:///{folder}/kiln.db"
         if os.environ.get("ANTHROPIC_API_KEY"):
-            model = os.environ.get("ANTHROPIC_MODEL", "claude-sonnet-4-5")
+            model = os.environ.get("ANTHROPIC_MODEL", "claude-sonnet-5-5")
             run(anthropic.Anthropic(), model, store)
             return
         with fake_provider(scripted_reply) as provider:

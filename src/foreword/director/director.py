@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from foreword.browser import Browser
 
 NO_MODEL = (
-    "name one (anthropic:claude-sonnet-4-5, openai:NAME@http://127.0.0.1:8080/v1), or call its"
+    "name one (anthropic:claude-sonnet-5-5, openai:NAME@http://127.0.0.1:8080/v1), or call its"
     " tools by hand"
 )
 

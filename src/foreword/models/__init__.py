@@ -1,7 +1,7 @@
 """One way to call a model, over pydantic-ai: `ask` a question, or make one request and get a
 `ModelReply`.
 
-A model is a name (`anthropic:claude-sonnet-4-5`, `openai:gpt-4o`, anything pydantic-ai knows), a
+A model is a name (`anthropic:claude-sonnet-5-5`, `openai:gpt-5`, anything pydantic-ai knows), a
 server that speaks OpenAI's format (`openai:NAME@http://127.0.0.1:8080/v1`), a pydantic-ai model
 object, or `test`, which needs neither key nor network. What is asked, and what becomes of the
 answer, is the caller's business.

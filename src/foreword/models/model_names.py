@@ -28,7 +28,7 @@ NO_KEY = "no-key"  # the clients want one, whether the server does or not
 KEYLESS = "or use the model `test`, which needs no key"
 INSTALL = "pip install 'foreword[models]'"
 EXAMPLES = (
-    "for example anthropic:claude-sonnet-4-5, openai:gpt-4o, openai:NAME@http://127.0.0.1:8080/v1,"
+    "for example anthropic:claude-sonnet-5-5, openai:gpt-5, openai:NAME@http://127.0.0.1:8080/v1,"
     " or test"
 )
 OURS = ("openai", "openai-chat", "openai-responses", "anthropic")  # that take a connection of ours

@@ -48,7 +48,7 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
     Examples:
       foreword assemble director --agent builder --budget 12000
       foreword assemble factory --phase 3a --task .plans/014-quiet-hours.md
-      foreword assemble director --agent planner --model gpt-4o --format json
+      foreword assemble director --agent planner --model gpt-5 --format json
       foreword assemble package --purpose handoff --source items.json --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
       foreword assemble repository --task ISSUE.md --budget 8000

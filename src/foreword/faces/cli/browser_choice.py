@@ -82,7 +82,7 @@ DIRECTOR_MODEL = click.option(
     metavar="NAME",
     envvar="FOREWORD_DIRECTOR_MODEL",
     show_envvar=True,
-    help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
+    help="Who directs, as in anthropic:claude-sonnet-5-5 or openai:NAME@http://127.0.0.1:8080/v1.",
 )
 WINDOW = click.option(
     "--window",

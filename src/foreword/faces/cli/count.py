@@ -34,7 +34,7 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
     \b
     Examples:
       foreword count README.md docs/*.md --counter o200k
-      git diff | foreword count --model gpt-4o
+      git diff | foreword count --model gpt-5
     """
     from foreword.recipe.budget import choose_counter
 

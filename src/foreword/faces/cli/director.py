@@ -57,7 +57,7 @@ def director() -> None:
     \b
     Examples:
       foreword director demo
-      foreword director chat letters --model anthropic:claude-sonnet-4-5 --origin https://example.com
+      foreword director chat letters --model anthropic:claude-sonnet-5-5 --origin https://example.com
       foreword director run letters
     """
 

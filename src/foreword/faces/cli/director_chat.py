@@ -73,9 +73,9 @@ def chat(
 
     \b
     Examples:
-      foreword director chat letters --model anthropic:claude-sonnet-4-5 --origin https://example.com
+      foreword director chat letters --model anthropic:claude-sonnet-5-5 --origin https://example.com
       foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
-      foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
+      foreword director chat letters --model openai:gpt-5 --say "Run it, and tell me what failed."
     """  # noqa: E501 - commands to copy stay on one line
     from foreword.director.director_resources import MODEL_SECONDS
     from foreword.faces.cli.director_events import EventPrinter

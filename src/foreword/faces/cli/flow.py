@@ -55,7 +55,7 @@ def flow() -> None:
 
     \b
     Examples:
-      foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-4-5
+      foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-5-5
       foreword flow resume
       foreword flow status
     """  # noqa: E501 - commands to copy stay on one line
@@ -79,7 +79,7 @@ def flow() -> None:
     "--model",
     metavar="NAME",
     default="",
-    help="Who does the phases, as in openai:gpt-4o; `test` needs no key.",
+    help="Who does the phases, as in openai:gpt-5; `test` needs no key.",
 )
 @DIFF
 @click.option(
@@ -125,8 +125,8 @@ def run(
 
     \b
     Examples:
-      foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-4-5
-      foreword flow run feature --task task.md --task-id FEAT-1 --model openai:gpt-4o --stop-at-gates
+      foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-5-5
+      foreword flow run feature --task task.md --task-id FEAT-1 --model openai:gpt-5 --stop-at-gates
       foreword flow run feature --task "try it out" --model test
       foreword flow run feature --task "kill it, then resume" --model test:3s
     """  # noqa: E501 - commands to copy stay on one line

@@ -136,7 +136,7 @@ REQUEST = [
     click.option(
         "--model",
         metavar="NAME",
-        help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.",
+        help="Picks window, counter and margin, as in gpt-5 or claude-sonnet-5-5.",
     ),
     click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted."),
     click.option(

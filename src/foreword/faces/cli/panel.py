@@ -48,7 +48,7 @@ def panel() -> None:
     \b
     Examples:
       foreword panel list
-      foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-4-5
+      foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-5-5
     """
 
 
@@ -64,7 +64,7 @@ def panel() -> None:
     "--model",
     metavar="NAME",
     default="",
-    help="Who answers for the members, as in openai:gpt-4o; `test` needs no key.",
+    help="Who answers for the members, as in openai:gpt-5; `test` needs no key.",
 )
 @click.option(
     "--moderator",
@@ -119,8 +119,8 @@ def run(
 
     \b
     Examples:
-      foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-4-5
-      git diff | foreword panel run code-review --diff - --model openai:gpt-4o --check
+      foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-5-5
+      git diff | foreword panel run code-review --diff - --model openai:gpt-5 --check
       foreword panel run code-review --diff change.diff --model test --fact ci_checks_passed=true
     """
     from foreword.faces.cli.run_board import RunBoard

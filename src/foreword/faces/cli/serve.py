@@ -141,7 +141,7 @@ def serve(
     Examples:
       foreword serve
       foreword serve --port 8080 --db postgresql://me@localhost/agents
-      foreword serve --model anthropic:claude-sonnet-4-5 --origin https://example.com
+      foreword serve --model anthropic:claude-sonnet-5-5 --origin https://example.com
       foreword serve --model openai:qwen3@http://127.0.0.1:8000/v1 --window 32000
       foreword serve --transcript ~/.claude/projects
       foreword serve --host 0.0.0.0 --allow-host agents.example --also docs=../docs

@@ -159,7 +159,7 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
 @click.option(
     "--model",
     metavar="NAME",
-    help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.",
+    help="Picks window, counter and margin, as in gpt-5 or claude-sonnet-5-5.",
 )
 @click.option(
     "--counter",
@@ -194,7 +194,7 @@ def context(
     \b
     Examples:
       foreword session context demo
-      foreword session context demo --format anthropic --model claude-sonnet-4
+      foreword session context demo --format anthropic --model claude-sonnet-5-5
       foreword session context demo --recipe workflow-cached --budget 50000 --no-save
     """
     from foreword.session.session import Session

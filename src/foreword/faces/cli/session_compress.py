@@ -30,7 +30,7 @@ TARGETS = "for example --to 20000 or --to 10%"
 @click.option(
     "--model",
     metavar="NAME",
-    help="A model that writes the summary, as in anthropic:claude-sonnet-4-0.",
+    help="A model that writes the summary, as in anthropic:claude-sonnet-5-5.",
 )
 @click.option(
     "--preview", is_flag=True, help="Say what would happen, with the summary; change nothing."
@@ -55,7 +55,7 @@ def compress(
     Examples:
       foreword session compress demo --preview
       foreword session compress demo --to 10%
-      foreword session compress demo --to 20000 --model openai:gpt-4o
+      foreword session compress demo --to 20000 --model openai:gpt-5
     """
     from foreword.session.session import Session
 
