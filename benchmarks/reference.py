@@ -122,8 +122,9 @@ def _arguments(function: Any) -> Iterator[str]:
         if parameter.kind is parameter.KEYWORD_ONLY and not is_named:
             yield "*"
         is_named = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
-        written = f"{stars.get(parameter.kind, '')}{parameter.name}: {parameter.annotation}"
+        stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL)
+        stars += "**" * (parameter.kind is parameter.VAR_KEYWORD)
+        written = f"{stars}{parameter.name}: {parameter.annotation}"
         has_default = parameter.default is not parameter.empty
         shown = "..." if callable(parameter.default) else repr(parameter.default)
         yield f"{written} = {shown}" if has_default else written
