@@ -138,7 +138,7 @@ def order_words(order: Mapping[str, Any]) -> str:
     """What the tokens are that were read anew, and what they cost above a cache's price."""
     cost = order["cost"]
     money = f"{cost:.4f} more than from a cache" if cost is not None else "cost unknown"
-    calls = _many(order["calls"], "call")
+    calls = quantity(order["calls"], "call")
     return f"tokens of history read anew in {calls}: the state in front of it changed ({money})"
 
 
