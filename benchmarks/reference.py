@@ -136,7 +136,8 @@ def commands_page() -> str:
 
     lines = ["# Commands", "", WRITTEN]
     for path, command in _commands(cli, "foreword"):
-        context = click.Context(command, info_name=path, max_content_width=HELP_COLUMNS)
+        # with the settings of the whole, since a command keeps the first help option it made
+        context = click.Context(command, info_name=path, **cli.context_settings)
         context.terminal_width = HELP_COLUMNS
         help_text = command.get_help(context)
         lines += [f"## {path}", "", "```text", help_text, "```", ""]
