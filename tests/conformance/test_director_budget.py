@@ -299,3 +299,17 @@ def test_d12_the_output_counts_in_the_budget_and_can_not_forge_a_tag(tmp_path: P
         assert -(-len(package.text) // 4) <= budget
         assert found["task"] == FILES[TASK]
     assert "Delete everything." in found["instructions"]
+
+
+def test_d8_with_a_budget_and_no_window_the_report_says_what_the_shares_are_of(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".director").mkdir()
+    (tmp_path / ".director" / "VISION.md").write_text("# Vision\n\nA calendar for the pool.\n")
+    given = foreword.assemble("director", root=tmp_path, agent="interviewer", budget=1_200)
+    meaning = "of what the budget is 30% of, as the targets are"
+    assert meaning in str(given.report)
+    (vision,) = [row for row in given.report.sections if row.tag == "vision"]
+    assert vision.share == pytest.approx(vision.tokens / 4_000)
+    told = foreword.assemble("director", root=tmp_path, agent="interviewer", window=4_000)
+    assert meaning not in str(told.report)

@@ -170,13 +170,18 @@ def _totals(report: Report, columns: _Columns) -> list[str]:
     budget = report.budget_tokens
     window = report.budget.window_tokens
     origin = f"of a window of {window:,}" if report.budget.has_window else "as given"
-    return [
+    lines = [
         columns.line(
             "total", tokens=total, share=total / window, rest=columns.bar_for(total / budget)
         ),
         columns.line("budget", tokens=budget, share=budget / window, target=origin),
         f"{'status':<{columns.name}}  {_status(report)}",
     ]
+    if not report.budget.has_window and window != budget:
+        # no window was named, and the recipe's targets are shares of one
+        meaning = f"of what the budget is {budget / window:.0%} of, as the targets are"
+        lines.append(f"{'share':<{columns.name}}  {meaning}")
+    return lines
 
 
 def _merged_rows(rows: list[Row]) -> list[Row]:
