@@ -1039,4 +1039,4 @@ def test_items_of_kinds_that_the_purpose_does_not_know_share_their_room(tmp_path
     kept = [row.tokens for row in package.report.sections if row.tag == "other" and row.tokens]
     assert len(kept) == 3
     assert kept[0] < 1.1 * kept[1], "two share the room"
-    assert kept[2] < 100, "of the last there is its lead"
+    assert kept[2] < 150, "of the last there is its lead"

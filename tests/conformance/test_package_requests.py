@@ -113,3 +113,44 @@ def test_p7_a_title_in_another_case_is_the_same_item(tmp_path: Path) -> None:
     assert "Times are UTC.\n" not in third
     carried({"title": "USE UTC", "text": "Withdrawn.", "status": "withdrawn"})
     assert "UTC" not in carried()
+
+
+def test_p1_an_item_without_a_title_is_named_by_its_first_words(tmp_path: Path) -> None:
+    first = "The buoy sends a packet every ten minutes, 51 bytes each. "
+    items = [
+        {"kind": "doc", "text": first * 80},
+        {"kind": "doc", "text": "$ ./check.py\n" + "all is well\n" * 300},
+    ]
+    report = foreword.assemble(
+        "package", root=tmp_path, purpose="design", source=items, budget=200
+    ).report
+    names = {omission.what for omission in report.omissions}
+    assert any('"The buoy sends a packet every ten minutes, 51 ..."' in name for name in names)
+    assert any('"$ ./check.py"' in name for name in names)
+
+
+def test_p8_an_assumption_that_nobody_validated_is_not_called_refuted(tmp_path: Path) -> None:
+    items = [
+        {"kind": "assumption", "title": "A", "text": "The town pays.", "validated": False},
+        {"kind": "assumption", "title": "B", "text": "The mast holds.", "validated": True},
+    ]
+    text = foreword.assemble(
+        "package", root=tmp_path, purpose="handoff", source=items, budget=400
+    ).text
+    assert "## Assumption (not validated): A" in text
+    assert "## Assumption (validated): B" in text
+
+
+def test_p6_a_key_of_an_item_that_nobody_reads_is_told_and_a_date_is_one_by_any_name(
+    tmp_path: Path,
+) -> None:
+    items = [
+        {"kind": "feedback", "text": "old words", "date": "2026-01-01", "details": "and more"},
+        {"kind": "feedback", "text": "new words", "created_at": "2026-02-01"},
+    ]
+    package = foreword.assemble(
+        "package", root=tmp_path, purpose="design", source=items, budget=400
+    )
+    assert package.text.index("new words") < package.text.index("old words")
+    (note,) = [one for one in package.report.warnings if "nobody reads" in one]
+    assert "items[0]: nobody reads 'details'" in note

@@ -1054,3 +1054,27 @@ def test_h_400_messages_with_tool_calls_fill_the_room_at_every_budget(tmp_path: 
         package = make(tmp_path, "planning", state(messages=messages), budget, save=False)
         check_valid(package)
         assert package.report.total_tokens >= 0.95 * budget or budget == 1000
+
+
+def test_h4_the_state_is_read_as_the_tool_that_keeps_it_names_it(tmp_path: Path) -> None:
+    state = {
+        "systemPrompt": "Repair the code.",
+        "planning": {"designDocContent": "# Design\n\nOrder is by time."},
+        "interface": {"typesContent": "type Entry = { since: string }"},
+        "implementation": {
+            "units": [
+                {"name": "inOrder", "filePath": "src/a.ts", "implementation": "let a = 1"},
+                {"name": "offers", "filePath": "src/b.ts", "implementation": "let b = 2"},
+            ]
+        },
+        "testing": {
+            "lastTestRun": {
+                "failures": [{"testName": "inOrder keeps ties", "errorMessage": "no", "stack": ""}]
+            }
+        },
+    }
+    text = foreword.assemble("phases", root=tmp_path, phase="testing", source=state).text
+    for part in ("Repair the code.", "Order is by time.", "type Entry", "inOrder keeps ties"):
+        assert part in text
+    assert "let a = 1" in text
+    assert "let b = 2" not in text

@@ -30,6 +30,9 @@ UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is 
 # the purpose does not know come behind 98 that it knows, items past the 10,000th share a place.
 UNKNOWN_KIND_ORDER = 99
 PLACES_OF_A_KIND = 10_000
+# Characters of the text that name an item without a title: six to eight words, and the report's
+# columns still fit a terminal.
+LONGEST_NAME = 48
 
 
 def add_carried_items(items: list[Item], carried: Sequence[Item]) -> list[Item]:
@@ -123,7 +126,7 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
         text=item.text,
         rule=rule,
         rank=_item_rank(tag, selection, item, place),
-        title=item.title or item.kind,
+        title=item.title or _first_words(item.text) or item.kind,
         source=item.source,
         kind=item.kind,
         before=before,
@@ -131,13 +134,20 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Sec
     )
 
 
+def _first_words(text: str) -> str:
+    """What an item without a title is called in the report, where there may be many of its kind."""
+    line = text.strip().split("\n", 1)[0].strip()
+    if len(line) > LONGEST_NAME:
+        line = f"{line[: LONGEST_NAME + 1].rsplit(None, 1)[0][:LONGEST_NAME]} ..."
+    return f'"{line}"' if line else ""  # in quotes it is taken for no file's name
+
+
 def _label(item: Item) -> str:
     """What kind of item it is, for a reader; of an assumption whether it was validated."""
     label = item.kind.replace("_", " ").capitalize()
     if item.kind != "assumption":
         return label
-    states = {True: "validated", False: "refuted", None: "not validated"}
-    return f"{label} ({states[item.validated]})"
+    return f"{label} ({'validated' if item.validated else 'not validated'})"
 
 
 def _item_rank(tag: str, selection: Selection, item: Item, place: int) -> Rank:
@@ -160,7 +170,7 @@ def state_sections(
 ) -> tuple[list[Section] | str, list[str]]:
     """The sections a key of the state makes, or why there are none; and notes."""
     spec = selection.sections[tag]
-    value = json_state.value_at(data, spec.state or "")
+    value = json_state.state_at(data, spec.state or "")
     if spec.state == CONVERSATION and value:
         return _conversation_sections(tag, selection, value, where)
     if spec.show:
@@ -240,7 +250,7 @@ def _member_texts(
     members = json_state.matching_members(members, spec.where)
     members = [member for member in members if _has_fields(member, spec.having)]
     if spec.named_in:
-        others = json_state.value_at(data, spec.named_in) or []
+        others = json_state.state_at(data, spec.named_in) or []
         members = json_state.members_named_by(
             members, json_state.members(others, where, spec.named_in), where, spec.named_in
         )

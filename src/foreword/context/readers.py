@@ -228,7 +228,7 @@ class _SectionReader:
             for item in self.out.items
             if item.kind in ("task", "instruction")
         ]
-        units = json_state.value_at(self.data, "units")
+        units = json_state.state_at(self.data, "units")
         members = list[dict[str, Any]]()
         if isinstance(units, list):
             members = [unit for unit in units if isinstance(unit, dict)]

@@ -24,6 +24,10 @@ from foreword.text.clean import clean
 
 _STDIN = "standard input"
 _HINT = "give a JSON file, a folder of Markdown files, or - for JSON on standard input"
+_DATES = ("created", "created_at", "date", "timestamp")
+_KEYS = frozenset(("kind", "title", "text", "status", "validated", "source", *_DATES))
+_WORDS = ("content", "body", "description", "details", "notes", "rationale", "reason", "summary")
+LONGEST_LABEL = 80  # characters: an owner, a link or some tags are shorter than a sentence or two
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
 _MOST_UNREAD = 3  # folders that an error names as not looked into; it is one line
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
@@ -152,9 +156,13 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
         raise BadSource(
             name, f"{place}.validated: must be true or false, not {type_name(validated)}"
         )
-    created = _string(entry, "created", place, name)
+    dates = [key for key in _DATES if entry.get(key) is not None]
+    created = _string(entry, dates[0] if dates else "created", place, name)
     if created.strip() and not iso(created):
-        notes.append(f"{name}: {place}.created: {created!r} is not a date")
+        notes.append(f"{name}: {place}.{dates[0]}: {created!r} is not a date")
+    unread = [key for key in entry if key not in _KEYS and _is_said(key, entry[key])]
+    if unread:
+        notes.append(f"{name}: {place}: nobody reads {', '.join(map(repr, unread))}")
     return Item(
         kind=kind,
         title=_string(entry, "title", place, name).strip() or _heading(text),
@@ -164,6 +172,13 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
         validated=validated,
         source=_string(entry, "source", place, name) or f"{name} {place}",
     )
+
+
+def _is_said(key: str, value: object) -> bool:
+    """Whether a key that is not read holds words of the item rather than a label."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return key in _WORDS or len(value) > LONGEST_LABEL or "\n" in value.strip()
 
 
 def _string(
@@ -261,7 +276,8 @@ def _field(
 
 
 def _creation_date(fields: Mapping[str, object], notes: list[str]) -> str:
-    created = _field(fields, "created", notes)
+    dates = [key for key in _DATES if fields.get(key) is not None]
+    created = _field(fields, dates[0] if dates else "created", notes)
     if created and not iso(created):
         notes.append(f"created: {created!r} is not a date; ignored")
     return iso(created)

@@ -48,6 +48,18 @@ USUAL_NAMES = {
 }
 
 
+# Where programs keep what recipes read, if not under the recipe's own key: as the state of a tool
+# that plans, designs, builds and tests in turn.
+USUAL_PLACES = {
+    "design_document": ("design_doc", "planning.design_doc_content", "planning.design_document"),
+    "types": ("type_definitions", "interface.types_content", "interface.types"),
+    "units": ("implementation.units",),
+    "tests": ("relevant_tests",),
+    "failures": ("testing.last_test_run.failures", "testing.failures", "failed_tests"),
+    "feature": ("feature_description", "planning.feature", "planning.feature_description"),
+}
+
+
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
     """The mapping in a JSON file or on standard input (`-`)."""
     if where == "-":
@@ -88,6 +100,28 @@ def value_at(data: Mapping[str, Any], path: str) -> Any:
     for step in path.split("."):
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
+
+
+def state_at(data: Mapping[str, Any], path: str) -> Any:
+    """The value at `a.b.c`, or at another place where it usually is; `designDocument` is the same
+    key as `design_document`."""
+    for place in (path, *USUAL_PLACES.get(path, ())):
+        value: Any = data
+        for step in place.split("."):
+            value = _member(value, step) if isinstance(value, Mapping) else None
+        if value is not None:
+            return value
+    return None
+
+
+def _member(mapping: Mapping[str, Any], name: str) -> Any:
+    if name in mapping:
+        return mapping[name]
+    plain = _plain_key(name)
+    for key in mapping:
+        if _plain_key(key) == plain:
+            return mapping[key]
+    return None
 
 
 def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
