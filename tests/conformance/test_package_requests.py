@@ -154,3 +154,25 @@ def test_p6_a_key_of_an_item_that_nobody_reads_is_told_and_a_date_is_one_by_any_
     assert package.text.index("new words") < package.text.index("old words")
     (note,) = [one for one in package.report.warnings if "nobody reads" in one]
     assert "items[0]: nobody reads 'details'" in note
+
+
+def test_p6_a_folder_whose_name_is_no_kind_holds_documents(tmp_path: Path) -> None:
+    skills = {
+        "canvas/SKILL.md": "---\nname: drawing-on-canvas\n---\n## Overview\n\nDraw.\n",
+        "debugging/SKILL.md": "# Debugging\n\nLook first.\n",
+        "decisions/a.md": "Keep the calendar.\n",
+        "blokers/b.md": "The mast is missing.\n",
+    }
+    for path, text in skills.items():
+        file = tmp_path / "skills" / path
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    package = foreword.assemble(
+        "package", root=tmp_path, purpose="handoff", source="skills", budget=2_000
+    )
+    assert "Keep the calendar." in package.text
+    assert "Look first." not in package.text
+    left_out = {omission.what for omission in package.report.omissions}
+    assert left_out == {"all of drawing-on-canvas", "all of Debugging", "all of b"}
+    (note,) = [one for one in package.report.warnings if "is no kind" in one]
+    assert note == "skills/blokers/b.md: 'bloker' is no kind, taken as doc; did you mean 'blocker'?"

@@ -24,6 +24,7 @@ from foreword.sources.items import Item
 from foreword.text import markdown
 
 REST = "*"
+DOCUMENT = "doc"
 CONVERSATION = "messages"
 UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is cut first
 # Items of one rank are kept by the order of their kinds, within a kind by their places. Kinds that
@@ -57,6 +58,27 @@ def end_reason(item: Item, rules: EndRule) -> str:
     if item.kind in rules.kinds and item.status.lower() in rules.statuses:
         return f"it is {item.status.lower()}"
     return ""
+
+
+def with_known_kinds(items: Sequence[Item], selection: Selection) -> tuple[list[Item], list[str]]:
+    """The items, those in a folder whose name is no kind as documents; and a note for each folder
+    that may be a misspelt kind."""
+    known = {*selection.kind_tiers, *selection.leave_out}
+    for spec in selection.sections.values():
+        known.update(spec.items or ())
+    if DOCUMENT not in known:
+        return list(items), []
+    resolved = list[Item]()
+    notes = dict[str, str]()
+    for item in items:
+        if item.is_kind_by_folder and item.kind not in known:
+            guess = did_you_mean(item.kind, known)
+            if guess:
+                note = f"{item.source}: {item.kind!r} is no kind, taken as {DOCUMENT}"
+                notes.setdefault(item.kind, f"{note}; did you mean {guess!r}?")
+            item = replace(item, kind=DOCUMENT)
+        resolved.append(item)
+    return resolved, list(notes.values())
 
 
 def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:

@@ -129,9 +129,10 @@ class _SectionReader:
         if source is None:
             raise self._input_missing("source")
         if any(spec.items for spec in specs):
-            items, notes = self._source_items(source)
+            read, notes = self._source_items(source)
+            items, folder_notes = item_sections.with_known_kinds(read, self.selection)
             self.out.items = item_sections.add_carried_items(items, self.inputs.carried)
-            self.out.notes += notes
+            self.out.notes += notes + folder_notes
             self.out.notes += item_sections.unknown_kinds(self.out.items, self.selection)
         else:
             self.data = self._source_state(source)

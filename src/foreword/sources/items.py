@@ -28,6 +28,7 @@ _DATES = ("created", "created_at", "date", "timestamp")
 _KEYS = frozenset(("kind", "title", "text", "status", "validated", "source", *_DATES))
 _WORDS = ("content", "body", "description", "details", "notes", "rationale", "reason", "summary")
 LONGEST_LABEL = 80  # characters: an owner, a link or some tags are shorter than a sentence or two
+_STOCK_NAMES = ("skill", "agent", "agents", "claude", "readme", "index")  # the folder tells more
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
 _MOST_UNREAD = 3  # folders that an error names as not looked into; it is one line
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
@@ -53,6 +54,7 @@ class Item:
     status: str = ""
     validated: bool | None = None
     source: str = ""
+    is_kind_by_folder: bool = False  # the author may have meant a subject by the folder's name
 
 
 def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
@@ -254,13 +256,27 @@ def _from_markdown(text: str, path: PurePosixPath, source: str, notes: list[str]
     kind = _field(fields, "kind", notes, numbers=False).lower()
     return Item(
         kind=kind or _kind_of(path.parent.name),
-        title=_field(fields, "title", notes) or _heading(body) or path.stem,
+        is_kind_by_folder=not kind,
+        title=_field(fields, "title", notes) or _title_of(body, fields, path),
         text=body,
         created=_creation_date(fields, notes),
         status=_field(fields, "status", notes),
         validated=_validated_flag(fields, notes),
         source=source,
     )
+
+
+def _title_of(body: str, fields: Mapping[str, object], path: PurePosixPath) -> str:
+    """What a file without a title is called: by its own first line, else by the name in its front
+    matter, else by its first heading or its path."""
+    heading = _heading(body)
+    if heading and body.startswith("# "):
+        return heading
+    name = fields.get("name")
+    if isinstance(name, str) and name.strip():
+        return clean(name)[0].strip()
+    is_stock_name = path.stem.lower() in _STOCK_NAMES
+    return heading or (path.parent.name if is_stock_name else "") or path.stem
 
 
 def _field(
