@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Any
 
 from foreword.errors import did_you_mean
@@ -25,6 +26,9 @@ from foreword.text import markdown
 
 REST = "*"
 DOCUMENT = "doc"
+# How like a kind the name of a folder is that was meant as one: `desicion` and `bloker` have 0.88
+# and 0.92, subjects such as `reasoning` and `optimization` up to 0.82.
+MISSPELT = 0.85
 CONVERSATION = "messages"
 UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is cut first
 # Items of one rank are kept by the order of their kinds, within a kind by their places. Kinds that
@@ -72,8 +76,7 @@ def with_known_kinds(items: Sequence[Item], selection: Selection) -> tuple[list[
     notes = dict[str, str]()
     for item in items:
         if item.is_kind_by_folder and item.kind not in known:
-            guess = did_you_mean(item.kind, known)
-            if guess:
+            for guess in get_close_matches(item.kind, known, 1, MISSPELT):
                 note = f"{item.source}: {item.kind!r} is no kind, taken as {DOCUMENT}"
                 notes.setdefault(item.kind, f"{note}; did you mean {guess!r}?")
             item = replace(item, kind=DOCUMENT)

@@ -175,13 +175,12 @@ def _totals(report: Report, columns: _Columns) -> list[str]:
             "total", tokens=total, share=total / window, rest=columns.bar_for(total / budget)
         ),
         columns.line("budget", tokens=budget, share=budget / window, target=origin),
-        f"{'status':<{columns.name}}  {_status(report)}",
     ]
     if not report.budget.has_window and window != budget:
         # no window was named, and the recipe's targets are shares of one
         meaning = f"of what the budget is {budget / window:.0%} of, as the targets are"
         lines.append(f"{'share':<{columns.name}}  {meaning}")
-    return lines
+    return [*lines, f"{'status':<{columns.name}}  {_status(report)}"]
 
 
 def _merged_rows(rows: list[Row]) -> list[Row]:
