@@ -12,9 +12,11 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from foreword import Package
+from tests.git_history import write_history
 
 STEP = ".director/goals/02-bookings/01-calendar"
 TASK = f"{STEP}/tasks/02-choose-a-slot.md"
@@ -162,10 +164,11 @@ def project(root: Path, changed: Mapping[str, str | bytes | None] | None = None)
 
 def commit(root: Path, *subjects: str) -> Path:
     """A real repository with these commits, the oldest first."""
-    _git(root, 0, "init", "--quiet", "--template=", "--initial-branch=main")
-    for number, subject in enumerate(subjects):
-        _git(root, number, "commit", "--quiet", "--allow-empty", "--message", subject)
-    return root
+    begin = datetime(2026, 2, 20, 10, tzinfo=UTC)
+    commits = [
+        (begin + timedelta(minutes=number), subject) for number, subject in enumerate(subjects)
+    ]
+    return write_history(root, commits, author="Ada <ada@example.org>")
 
 
 def merge(root: Path, subject: str) -> None:

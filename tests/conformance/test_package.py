@@ -4,10 +4,7 @@ brings."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations
@@ -21,6 +18,8 @@ from splintr import Tokenizer
 
 import foreword
 from foreword.errors import BadBudget, EssentialsTooLarge, InputMissing, UnknownName
+from tests.command import CommandResult
+from tests.command import foreword as command
 from tests.examples import examples
 
 PURPOSES = ("design", "implementation", "review", "handoff", "subagent")
@@ -90,16 +89,8 @@ def make(
     )
 
 
-def run(root: Path, *args: str, stdin: str | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "foreword", *args, "--root", str(root)],
-        input=None if stdin is None else stdin.encode(),
-        capture_output=True,
-        timeout=60,
-        cwd=root,
-        check=False,
-        env=os.environ | {"NO_COLOR": "1"},
-    )
+def run(root: Path, *args: str, stdin: str = "") -> CommandResult:
+    return command(*args, "--root", root, cwd=root, stdin=stdin.encode())
 
 
 def tokens_of_tier(package: foreword.Package, tier: int) -> int:
@@ -199,12 +190,12 @@ def test_p1_the_command_line_reads_the_source_from_standard_input(tmp_path: Path
         "json",
         stdin=source,
     )
-    assert done.returncode == 0, done.stderr
-    out = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    out = json.loads(done.out)
     assert out["text"] == make(tmp_path, "review", json.loads(source)["items"], 900).text
     assert out["messages"] == [{"role": "user", "content": out["text"]}]
     assert out["report"]["total_tokens"] <= 900
-    assert b"left out" in done.stderr
+    assert "left out" in done.err
 
 
 def test_p1_a_folder_of_markdown_makes_the_same_package_as_json(tmp_path: Path) -> None:
@@ -363,8 +354,8 @@ def test_p3_on_the_command_line_it_is_exit_code_1_and_nothing_on_stdout(tmp_path
         "--budget",
         "100",
     )
-    assert (done.returncode, done.stdout) == (1, b"")
-    error, hint = done.stderr.decode().splitlines()
+    assert (done.code, done.out) == (1, "")
+    error, hint = done.err.splitlines()
     assert error.startswith("error: essential sections need")
     assert all(f"interface {n}" in error for n in range(3))
     assert hint.startswith("hint: ")
@@ -506,7 +497,7 @@ def test_p5_the_mark_says_how_much_is_missing_and_the_handle_brings_it_back_in_a
         text.count("\n") - len(kept), rel=0.15, abs=8
     )
     done = run(tmp_path, "recall", omission.handle)
-    assert done.stdout == text.encode()
+    assert done.out == text
     assert foreword.recall(omission.handle, tmp_path) == text
 
 
@@ -689,9 +680,9 @@ def test_p7_it_comes_back_in_another_process_and_only_under_its_name(tmp_path: P
         "-",
         "--quiet",
     ]
-    assert b"Words of Use UTC." in run(tmp_path, *ask, "--carry", "shop", stdin=source).stdout
-    assert b"Use UTC" not in run(tmp_path, *ask, "--carry", "other", stdin=source).stdout
-    assert b"Use UTC" not in run(tmp_path, *ask, stdin=source).stdout
+    assert "Words of Use UTC." in run(tmp_path, *ask, "--carry", "shop", stdin=source).out
+    assert "Use UTC" not in run(tmp_path, *ask, "--carry", "other", stdin=source).out
+    assert "Use UTC" not in run(tmp_path, *ask, stdin=source).out
 
 
 def test_p7_a_newer_version_replaces_the_carried_one_and_an_ended_one_is_forgotten(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +16,8 @@ from splintr import Tokenizer
 
 import foreword
 from foreword.errors import BadBudget, BadSource, EssentialsTooLarge, InputMissing, UnknownName
+from tests.command import CommandResult
+from tests.command import foreword as command
 from tests.examples import examples
 
 PHASES = ("planning", "interface", "implementation", "testing")
@@ -96,16 +95,8 @@ def make(
     )
 
 
-def run(root: Path, *args: str, stdin: str | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "foreword", *args, "--root", str(root)],
-        input=None if stdin is None else stdin.encode(),
-        capture_output=True,
-        timeout=60,
-        cwd=root,
-        check=False,
-        env=os.environ | {"NO_COLOR": "1"},
-    )
+def run(root: Path, *args: str, stdin: str = "") -> CommandResult:
+    return command(*args, "--root", root, cwd=root, stdin=stdin.encode())
 
 
 def tags(package: foreword.Package) -> list[str]:
@@ -420,7 +411,7 @@ def test_h5_the_handle_of_the_mark_brings_back_every_message(tmp_path: Path) -> 
     (mark,) = MARK.findall(package.text)
     (omission,) = package.report.omissions
     assert omission.handle == mark[1]
-    assert json.loads(run(tmp_path, "recall", mark[1]).stdout) == messages
+    assert json.loads(run(tmp_path, "recall", mark[1]).out) == messages
 
 
 @pytest.mark.parametrize("budget", [400, 700, 1100, 1900])
@@ -807,13 +798,13 @@ def test_h9_every_call_leaves_an_entry_with_phase_tokens_per_part_total_and_time
         make(tmp_path, phase, state(messages=talk(9)), 400 + 100 * n)
         for n, phase in enumerate(PHASES)
     ]
-    listed = run(tmp_path, "report", "list").stdout.decode().splitlines()
+    listed = run(tmp_path, "report", "list").out.splitlines()
     assert len(listed) == 4
     for line, phase, package in zip(reversed(listed), PHASES, made, strict=True):
         assert re.search(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d .*\bphases +{phase} ", line)
         assert f"{package.report.total_tokens:,} of" in line
     number = listed[0].split()[0]
-    entry = json.loads(run(tmp_path, "report", "show", number).stdout)
+    entry = json.loads(run(tmp_path, "report", "show", number).out)
     assert (entry["phase"], entry["total_tokens"]) == ("testing", made[3].report.total_tokens)
     assert {row["tag"]: row["tokens"] for row in entry["sections"]} == {
         row.tag: row.tokens for row in made[3].report.sections
@@ -824,7 +815,7 @@ def test_h9_every_call_leaves_an_entry_with_phase_tokens_per_part_total_and_time
 def test_h9_a_call_that_keeps_nothing_leaves_no_entry(tmp_path: Path) -> None:
     make(tmp_path, "planning", state())
     make(tmp_path, "planning", state(), save=False)
-    assert len(run(tmp_path, "report", "list").stdout.splitlines()) == 1
+    assert len(run(tmp_path, "report", "list").out.splitlines()) == 1
 
 
 # --- the command line -----------------------------------------------------------------------------
@@ -851,7 +842,7 @@ def test_h_the_command_line_reads_the_state_from_standard_input_in_every_format(
             form,
             stdin=json.dumps(source),
         )
-        assert json.loads(done.stdout) == expected
+        assert json.loads(done.out) == expected
 
 
 def test_h_the_messages_format_tells_which_call_a_result_answers(tmp_path: Path) -> None:
@@ -867,7 +858,7 @@ def test_h_the_messages_format_tells_which_call_a_result_answers(tmp_path: Path)
         "--format",
         "messages",
     )
-    results = [message for message in json.loads(done.stdout) if message["role"] == "tool"]
+    results = [message for message in json.loads(done.out) if message["role"] == "tool"]
     assert [message.get("tool_call_id") for message in results] == [
         "call_0_a",
         "call_0_b",
@@ -879,8 +870,8 @@ def test_h_the_messages_format_tells_which_call_a_result_answers(tmp_path: Path)
 def test_h_a_missing_must_is_exit_code_2_with_one_error_and_one_hint(tmp_path: Path) -> None:
     put(tmp_path, state(design_document=None))
     done = run(tmp_path, "assemble", "phases", "--phase", "interface", "--source", "state.json")
-    assert (done.returncode, done.stdout) == (2, b"")
-    error, hint = done.stderr.decode().splitlines()
+    assert (done.code, done.out) == (2, "")
+    error, hint = done.err.splitlines()
     assert error.startswith("error: design_document is missing")
     assert hint.startswith("hint: ")
 

@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,14 @@ from hypothesis import strategies as st
 from foreword.errors import BadSource
 from foreword.sources import git
 from foreword.sources.git import Commit, plain
+from tests.git_history import write_history
 
 CLOCK = itertools.count()
 
 
 def run(root: Path, *argv: str) -> str:
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    minutes, seconds = divmod(next(CLOCK), 60)
-    when = f"2024-03-05T10:{minutes:02}:{seconds:02}+00:00"  # no two commits at the same moment
+    when = _next_moment().isoformat()
     environment = os.environ | {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
     process = subprocess.run(
         ["git", *who, *argv], cwd=root, check=True, capture_output=True, env=environment, text=True
@@ -31,10 +32,13 @@ def run(root: Path, *argv: str) -> str:
 
 
 def repository(root: Path, *subjects: str) -> Path:
-    run(root, "init", "-q", "-b", "main")
-    for subject in subjects:
-        run(root, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", subject)
-    return root
+    commits = [(_next_moment(), subject) for subject in subjects]
+    return write_history(root, commits, author="A <a@example.org>")
+
+
+def _next_moment() -> datetime:
+    """No two commits are of the same moment."""
+    return datetime(2024, 3, 5, 10, tzinfo=UTC) + timedelta(seconds=next(CLOCK))
 
 
 def texts(found: list[Commit] | str) -> list[str]:

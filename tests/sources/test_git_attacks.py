@@ -8,13 +8,16 @@ the attack is one.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,12 +54,23 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def project(root: Path) -> Path:
-    """Two commits, a stash, a tag, and a script that betrays whoever starts it."""
-    root.mkdir(parents=True, exist_ok=True)
-    run(root, "init", "-q", "-b", "main")
+    """Two commits, a tag, and a script that betrays whoever starts it."""
+    shutil.copytree(_repository(), root, dirs_exist_ok=True)
+    run(root, "update-index", "--refresh")  # as git left it: nothing looks changed
     script = root / "harm.sh"
     script.write_text(f"#!/bin/sh\n: > '{root}/PWNED'\n")
     script.chmod(0o755)
+    return root
+
+
+@cache
+def _repository() -> Path:
+    """What all of them begin with."""
+    folder = tempfile.mkdtemp(prefix="foreword-repository-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = Path(folder) / "p"
+    root.mkdir()
+    run(root, "init", "-q", "-b", "main")
     for number in range(2):
         (root / "f.txt").write_text(f"line {number}\n")
         run(root, "add", "f.txt")
