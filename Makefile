@@ -50,8 +50,9 @@ agents: $(INSTALLED) $(AGENTS_INSTALLED)
 	@FOREWORD_AGENTS=$(CURDIR)/.agents $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 5 tests/real_agents $(ARGS)
 
 # The browser on applications of other makers: all are installed (once), started on loopback, looked at and worked on.
+# Then the browser's own tests in the Chromium that users have; `make test` has most of them in the one without a window.
 sites: $(INSTALLED) $(BROWSER) $(SMALL_SITES_INSTALLED) $(SITES_INSTALLED)
-	@FOREWORD_SITES=1 $(BIN)/python -m pytest -q tests/sites $(ARGS)
+	@FOREWORD_SITES=1 $(BIN)/python -m pytest -q tests/sites tests/browser $(ARGS)
 
 # The integrations with the frameworks themselves, the oldest and the newest version of each in an environment of its
 # own, at a conversation of 400 turns. They take two gigabytes on disk, so they are no part of CI.

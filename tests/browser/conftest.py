@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 
@@ -13,17 +14,29 @@ from foreword.demos.site import Site, site
 from tests.browser.post_office import PostOffice, post_office
 from tests.chromium_program import WHOLE, path_with
 
+# How the program starts, what it keeps in its profile, and which addresses it asks by itself.
+_ABOUT_PROGRAM = ("test_attach", "test_browser_state", "test_channels", "test_profile")
+
 
 @pytest.fixture(scope="session")
-def path_with_chromium(tmp_path_factory: pytest.TempPathFactory) -> str:
+def whole_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path_with(WHOLE, tmp_path_factory.mktemp("whole"))
 
 
+@pytest.fixture(scope="session")
+def path_with_chromium(light_chromium: None, whole_path: str) -> str:
+    """For `make test` the program without a window, which takes a third of the CPU."""
+    return whole_path if os.environ.get("FOREWORD_SITES") else os.environ["PATH"]
+
+
 @pytest.fixture(scope="module", autouse=True)
-def whole_chromium(path_with_chromium: str) -> Iterator[None]:
-    """What these tests start is what users have."""
+def chromium_on_path(
+    request: pytest.FixtureRequest, path_with_chromium: str, whole_path: str
+) -> Iterator[None]:
+    """What these tests start by themselves; where it is about that, it is what users have."""
+    about_program = request.path.stem in _ABOUT_PROGRAM
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", path_with_chromium)
+        patch.setenv("PATH", whole_path if about_program else path_with_chromium)
         yield
 
 
@@ -52,7 +65,7 @@ def shared(
     path_with_chromium: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Browser]:
-    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1.5, page_seconds=4)
+    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1.5, page_seconds=12)
     program = shutil.which("chromium", path=path_with_chromium)
     folder = tmp_path_factory.mktemp("profiles")
     with Browser.start(rules, folder=folder, path=program) as browser:

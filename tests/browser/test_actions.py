@@ -163,7 +163,7 @@ def test_waiting_for_an_address_takes_a_part_of_it_or_a_pattern(
 
     assert browser.wait(url="/moved/")["url"] == browser.wait(url="*/on")["url"]
     with pytest.raises(
-        BrowserFailed, match="the address did not become '/elsewhere' within 4 s; it is http"
+        BrowserFailed, match="the address did not become '/elsewhere' within 12 s; it is http"
     ):
         browser.wait(url="/elsewhere")
 

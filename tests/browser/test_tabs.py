@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
-from foreword.browser import Browser
+from foreword.browser import Browser, Rules
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed
 from tests.browser.working import in_the_page, sign_in, until
@@ -98,17 +101,20 @@ def test_an_unknown_tab_is_an_error_that_names_those_that_are_open(browser: Brow
 
 
 def test_a_tab_that_comes_to_the_front_by_hand_is_the_active_one(
-    browser: Browser, desk: Site
+    desk: Site, whole_path: str, tmp_path: Path
 ) -> None:
-    browser.navigate(f"{desk.url}/help")
-    browser.open_tab(f"{desk.url}/moving", name="Other")
-    chromium = browser._chromium
-    assert chromium is not None
-    first = chromium.tabs.by_name(browser.tabs()[0]["name"])
-    # As by a click on the tab itself: nothing of ours is told about it.
-    browser._thread.run(first.page.bring_to_front(), 10)
+    # Without all that draws a window, no tab is behind another.
+    program = shutil.which("chromium", path=whole_path)
+    with Browser.start(Rules(origins=(desk.url,)), folder=tmp_path, path=program) as browser:
+        browser.navigate(f"{desk.url}/help")
+        browser.open_tab(f"{desk.url}/moving", name="Other")
+        chromium = browser._chromium
+        assert chromium is not None
+        first = chromium.tabs.by_name(browser.tabs()[0]["name"])
+        # As by a click on the tab itself: nothing of ours is told about it.
+        browser._thread.run(first.page.bring_to_front(), 10)
 
-    until(lambda: [tab["active"] for tab in browser.tabs()] == [True, False])
+        until(lambda: [tab["active"] for tab in browser.tabs()] == [True, False])
 
 
 def test_a_tab_opened_by_the_page_itself_much_later_is_seen(browser: Browser, desk: Site) -> None:

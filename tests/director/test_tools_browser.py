@@ -173,7 +173,7 @@ def test_a_batch_stops_at_the_first_failure_with_the_state_of_the_page(
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/hang", "within 4 s"),
+        ("/hang", "within 12 s"),
         ("/download", "download"),
         ("/away", "is not among the allowed origins"),
     ],
