@@ -4,7 +4,9 @@ behind it."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+import shutil
+from collections.abc import Generator, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -33,13 +35,36 @@ settings.register_profile(
 )
 settings.load_profile("busy")
 _numbers = count()
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.fixture
+def tmp_path(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """A folder of the test's own, kept if it fails.
+
+    Pytest's reads the names of all folders there are to find the next number, and leaves a link for
+    each test: the thousandth test waits for that longer than most tests take.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.mktemp(f"{name}{next(_numbers)}", numbered=False)
+    yield folder
+    if _FAILED not in request.node.stash:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    # Not `mktemp`, which reads the names of all folders there are to find the next number.
-    folder = tmp_path_factory.getbasetemp() / f"cache-{next(_numbers)}"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp(f"cache-{next(_numbers)}", numbered=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
 
