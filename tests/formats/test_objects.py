@@ -8,7 +8,6 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-import anthropic.types
 import openai.types.chat
 import openai.types.responses
 import pydantic_ai.messages as theirs
@@ -97,6 +96,8 @@ def read(value: object) -> list[Any]:
 def test_anthropics_message_is_read_like_its_json_and_its_nulls_never_go_back(
     open_session: Open,
 ) -> None:
+    import anthropic.types  # slow to import: only where this module is run
+
     answer = anthropic.types.Message.model_validate(ANTHROPIC)
     thought, words, call = read(answer)
     assert isinstance(thought, Thinking)
