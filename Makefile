@@ -13,6 +13,7 @@ BENCH_INSTALLED := .venv-bench/installed
 AUDIT_INSTALLED := .venv-audit/installed
 MUTANTS_INSTALLED := .venv-mutants/installed
 BROWSER := .venv/browser
+TESTS_COMPILED := .venv/tests-compiled
 NODE_INSTALLED := .venv/node/installed
 AGENTS_INSTALLED := .agents/installed
 SMALL_SITES_INSTALLED := .venv/sites/installed
@@ -29,7 +30,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
-test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED) $(SMALL_SITES_INSTALLED)
+test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED) $(SMALL_SITES_INSTALLED) $(TESTS_COMPILED)
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 10 $(ARGS)
 
 check: check-static test
@@ -71,7 +72,7 @@ soak: $(INSTALLED) agents
 	@FOREWORD_SOAK=1 FOREWORD_KILLS=50 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py \
 		tests/work/test_workers.py tests/work/test_checkpoints.py tests/store/test_durability.py \
 		tests/director/test_runner_killed.py tests/director/test_agent_job.py tests/test_bad_input.py \
-		tests/conformance/test_director_truncation.py
+		tests/conformance/test_director_truncation.py tests/session/test_session_cost.py
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
 bench: $(BENCH_INSTALLED) $(INSTALLED)
@@ -167,6 +168,11 @@ $(INSTALLED): requirements/dev.lock pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv pip sync -q --python $(BIN)/python --require-hashes requirements/dev.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+# Pytest rewrites the asserts of a module once and leaves byte-code; without that each test process would do it for all.
+$(TESTS_COMPILED): $(INSTALLED)
+	@$(BIN)/python -m pytest -q --collect-only tests >/dev/null || true
 	@touch $@
 
 # The tests of the browser run in a real Chromium, which comes with the system; those of pages in the same without a

@@ -18,6 +18,7 @@ import foreword
 from tests.chromium_program import LIGHT, path_with
 from tests.examples import examples
 from tests.sessions import Open
+from tests.warm_process import share_starter
 
 # A busy machine is slow: how long an example took says nothing about what it shows.
 settings.register_profile(
@@ -38,8 +39,16 @@ _numbers = count()
 _FAILED = pytest.StashKey[bool]()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    starts_workers = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if starts_workers:
+        share_starter()
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.failed:
         item.stash[_FAILED] = True

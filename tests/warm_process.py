@@ -25,6 +25,7 @@ from select import select
 from threading import Thread
 from typing import Self
 
+_SHARED = "FOREWORD_TEST_COMMANDS"  # the address of a process that several test processes share
 NUMBER_BYTES = 8  # of a length, a process id or an exit code on the socket
 
 # Loads what commands import, then forks for each connection: program, arguments, folder and
@@ -334,20 +335,44 @@ def _number(connection: socket.socket) -> int:
     return int.from_bytes(number, "big", signed=True)
 
 
+def share_starter() -> None:
+    """Let the processes that this one starts have one such process between them, which is started
+    when the first of them asks for a command."""
+    listener, address = _listen()
+    os.environ[_SHARED] = address
+    Thread(target=_start_at_first_call, args=(listener,), daemon=True).start()
+
+
+def _start_at_first_call(listener: socket.socket) -> None:
+    select([listener], [], [])
+    _start_starter(listener)
+
+
 @cache
 def _address() -> str:
     """Where the process that starts commands listens; it ends with this one."""
+    if shared := os.environ.get(_SHARED):
+        return shared
+    listener, address = _listen()
+    _start_starter(listener)
+    return address
+
+
+def _listen() -> tuple[socket.socket, str]:
     folder = tempfile.mkdtemp(prefix="foreword-commands-")
-    address = f"{folder}/socket"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
-        listener.listen(64)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{folder}/socket")
+    listener.listen(64)
+    return listener, f"{folder}/socket"
+
+
+def _start_starter(listener: socket.socket) -> None:
+    with listener:
         starter = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(listener.fileno())],
             pass_fds=[listener.fileno()],
             cwd="/",
         )
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(starter.wait)
     atexit.register(starter.terminate)
-    return address

@@ -3,6 +3,7 @@ that share a store."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,9 +72,12 @@ def ten_turns(session: foreword.Session) -> Work:
     return work
 
 
-def test_a_turn_costs_the_same_after_100_000_messages_as_after_1_000(start_session: Open) -> None:
+def test_a_turn_costs_the_same_after_many_thousand_messages_as_after_1_000(
+    start_session: Open,
+) -> None:
+    most = 100_000 if os.environ.get("FOREWORD_SOAK") else 20_000
     spent = list[Work]()
-    for count in (1_000, 100_000):
+    for count in (1_000, most):
         start_session(str(count), **LONG).extend(long_message(n) for n in range(count))
         spent.append(ten_turns(start_session(str(count), **LONG)))
     few, many = spent
