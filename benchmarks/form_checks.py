@@ -10,13 +10,14 @@ import json
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 
 import yaml
 
-from benchmarks import function_bodies
+from benchmarks import data_checks, function_bodies, mark_checks
 from benchmarks.function_bodies import Body
 
 MARK = re.compile(r"\[\.\.\.(?: [^\[\]\n]*)?\]")
@@ -32,12 +33,31 @@ _TAGS_ALONE = re.compile(r"(?:\s*(?:<[^<>]*>|-{3,}|\*{3,}|_{3,}))*\s*")  # or a 
 _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _SENTENCE_END = re.compile(r"[.!?:;。！？；][\"'”’)\]*_`」』）】]*\Z")
+_STOP = re.compile(r"[.!?:;][\"'”’)\]*_`]*(?=\s)|[。！？；]")
+_LONGEST = 1_000  # characters of a sentence; what goes on for longer is none
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#`:._])\1{2,}\s*")
+_STAMP = re.compile(
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|commit [0-9a-f]{7,40}\b"
+)
 _MOST_PLACES = 30  # of a line that is there several times: so many are tried
 _AROUND = 290  # characters: the mark of the whole is 80, and four headings with marks are 200
+_TAG_LINES = 12
 _MEMBER_ENDS = ']},";{<>)|'
 _MEMBER_STARTS = '[{,";}>('
 
-Chunk = tuple[str, bool, bool]  # what stands between two marks, and which of them are on its lines
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What stands between two marks of a form: where, and which of them are on its lines."""
+
+    text: str
+    start: int
+    begins_beside_mark: bool
+    ends_beside_mark: bool
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +82,7 @@ class Document:
     fences: list[tuple[int, int]] = field(init=False)  # opening and closing line
     balanced: list[tuple[int, int]] = field(init=False)  # paragraphs that close what they open
     tag_pairs: list[tuple[int, int]] = field(init=False)  # where tags open and close
+    long_tags: list[re.Match[str]] = field(init=False)  # over several lines
     bodies: list[Body] = field(init=False)  # of functions
 
     def __post_init__(self) -> None:
@@ -75,7 +96,10 @@ class Document:
             self._find_fences(self._front_matter())
         self.balanced = list(_balanced_paragraphs(self))
         self.tag_pairs = list(_tag_pairs(self))
+        self.long_tags = list(_long_tags(self))
         self.bodies = list(function_bodies.bodies(self.text, self.kind))
+        for opening, closing in self.fences:
+            self.bodies += function_bodies.bodies_in_fence(self.lines, opening, closing)
 
     def _front_matter(self) -> int:
         """The lines of YAML in front of the text; they are read as code between fences."""
@@ -136,21 +160,30 @@ def findings(document: Document, form: str, room: int) -> Iterator[tuple[str, st
     chunks = list(_chunks(form))
     stretches = _first_places(document.text, chunks)
     if len(stretches) < len(chunks):
-        yield "foreign", chunks[len(stretches)][0][:90]
+        yield "foreign", chunks[len(stretches)].text[:90]
         return
-    judged = list(_judge(document, stretches, room))
+    judge = partial(_judge, document, room=room, form=form, chunks=chunks)
+    judged = list(judge(stretches))
     if judged:
-        judged = _fewest_findings(document, chunks, stretches, room, judged)
+        judged = _fewest_findings(document, chunks, stretches, judge, judged)
     yield from judged
+    misplaced = data_checks.misplaced(document.kind, document.text, form)
+    if misplaced:
+        yield "value in another place", misplaced
     if not is_readable(document.kind, form):
         yield "unreadable", form[:60]
+    bare = MARK.sub("", form)
+    if function_bodies.is_valid(document.text, document.kind) and not function_bodies.is_valid(
+        bare, document.kind
+    ):
+        yield "not code any more", form[:60]
 
 
 def _fewest_findings(
     document: Document,
     chunks: list[Chunk],
     stretches: list[Stretch],
-    room: int,
+    judge: Callable[[list[Stretch]], Iterator[tuple[str, str]]],
     judged: list[tuple[str, str]],
 ) -> list[tuple[str, str]]:
     """The findings where lines that are there several times stand at the best of their places."""
@@ -159,11 +192,13 @@ def _fewest_findings(
         return judged
     for at, other in enumerate(others):
         for place in _places_between(document.text, stretches[at], other):
-            tried = [*stretches[:at], place, *stretches[at + 1 :]]
-            found = list(_judge(document, tried, room))
-            if len(found) < len(judged):
-                judged = found
-                stretches = tried
+            behind = _first_places(document.text, chunks[at + 1 :], place.end)
+            for rest in (stretches[at + 1 :], behind):
+                tried = [*stretches[:at], place, *rest]
+                found = list(judge(tried)) if len(tried) == len(chunks) else judged
+                if len(found) < len(judged):
+                    judged = found
+                    stretches = tried
     return judged
 
 
@@ -181,16 +216,15 @@ def _places_between(original: str, first: Stretch, last: Stretch) -> Iterator[St
         yield replace(first, start=start, end=start + len(chunk))
 
 
-def _first_places(original: str, chunks: list[Chunk]) -> list[Stretch]:
-    """Where the stretches of a form stand, up to one that is nowhere."""
+def _first_places(original: str, chunks: list[Chunk], at: int = 0) -> list[Stretch]:
+    """Where the stretches of a form stand from an offset on, up to one that is nowhere."""
     found: list[Stretch] = []
-    at = 0
-    for chunk, before, behind in chunks:
-        start = _place(original, chunk, at, begins_line=not before, ends_line=not behind)
+    for chunk in chunks:
+        start = _place(original, chunk, at)
         if start < 0:
             break
-        found.append(Stretch(start, start + len(chunk), before, behind))
-        at = start + len(chunk)
+        found.append(_stretch(chunk, start))
+        at = start + len(chunk.text)
     return found
 
 
@@ -198,13 +232,22 @@ def _last_places(original: str, chunks: list[Chunk]) -> list[Stretch]:
     """The same from the end: a line may stand in the original several times."""
     found: list[Stretch] = []
     end = len(original)
-    for chunk, before, behind in reversed(chunks):
-        start = _last_place(original, chunk, end, begins_line=not before, ends_line=not behind)
+    for chunk in reversed(chunks):
+        start = _last_place(original, chunk, end)
         if start < 0:
             break
-        found.append(Stretch(start, start + len(chunk), before, behind))
+        found.append(_stretch(chunk, start))
         end = start
     return found[::-1]
+
+
+def _stretch(chunk: Chunk, start: int) -> Stretch:
+    return Stretch(
+        start=start,
+        end=start + len(chunk.text),
+        begins_beside_mark=chunk.begins_beside_mark,
+        ends_beside_mark=chunk.ends_beside_mark,
+    )
 
 
 def _chunks(form: str) -> Iterator[Chunk]:
@@ -218,10 +261,16 @@ def _chunks(form: str) -> Iterator[Chunk]:
             head = raw[: raw.index(bare)]
             begins_beside = before and "\n" not in head
             if not begins_beside:
-                bare = head.rpartition("\n")[2] + bare
+                indent = head.rpartition("\n")[2]
+                head = head.removesuffix(indent)
+                bare = indent + bare
             tail = raw.rstrip(" \t")
-            ends_beside = mark is not None and not tail.endswith("\n")
-            yield bare, begins_beside, ends_beside
+            yield Chunk(
+                text=bare,
+                start=at + len(head),
+                begins_beside_mark=begins_beside,
+                ends_beside_mark=mark is not None and not tail.endswith("\n"),
+            )
         before = mark is not None
         at = mark.end() if mark else len(form)
 
@@ -234,29 +283,38 @@ def _is_edge(original: str, at: int, *, is_start: bool) -> bool:
     return not original[at : end if end >= 0 else None].strip()
 
 
-def _place(original: str, chunk: str, at: int, *, begins_line: bool, ends_line: bool) -> int:
-    first = original.find(chunk, at)
+def _place(original: str, chunk: Chunk, at: int) -> int:
+    first = original.find(chunk.text, at)
     start = first
     while start >= 0:
-        is_good = not begins_line or _is_edge(original, start, is_start=True)
-        if is_good and (not ends_line or _is_edge(original, start + len(chunk), is_start=False)):
+        if _keeps_lines(original, chunk, start):
             return start
-        start = original.find(chunk, start + 1)
+        start = original.find(chunk.text, start + 1)
     return first
 
 
-def _last_place(original: str, chunk: str, end: int, *, begins_line: bool, ends_line: bool) -> int:
-    last = original.rfind(chunk, 0, end)
+def _last_place(original: str, chunk: Chunk, end: int) -> int:
+    last = original.rfind(chunk.text, 0, end)
     start = last
     while start >= 0:
-        is_good = not begins_line or _is_edge(original, start, is_start=True)
-        if is_good and (not ends_line or _is_edge(original, start + len(chunk), is_start=False)):
+        if _keeps_lines(original, chunk, start):
             return start
-        start = original.rfind(chunk, 0, start + len(chunk) - 1)
+        start = original.rfind(chunk.text, 0, start + len(chunk.text) - 1)
     return last
 
 
-def _judge(document: Document, stretches: list[Stretch], room: int) -> Iterator[tuple[str, str]]:
+def _keeps_lines(original: str, chunk: Chunk, start: int) -> bool:
+    """Whether a chunk would begin and end with lines of the original wherever no mark is beside."""
+    begins = chunk.begins_beside_mark or _is_edge(original, start, is_start=True)
+    end = start + len(chunk.text)
+    return begins and (chunk.ends_beside_mark or _is_edge(original, end, is_start=False))
+
+
+def _judge(
+    document: Document, stretches: list[Stretch], *, room: int, form: str, chunks: list[Chunk]
+) -> Iterator[tuple[str, str]]:
+    gaps = list(_gaps(document.text, stretches, form, chunks))
+    yield from mark_checks.wrong_counts(document.text, gaps, form)
     kept: set[int] = set()
     for stretch in stretches:
         first = document.line_at(stretch.start)
@@ -269,6 +327,7 @@ def _judge(document: Document, stretches: list[Stretch], room: int) -> Iterator[
     if document.kind == "markdown":
         yield from _fence_findings(document, kept)
         yield from _heading_findings(document, kept)
+        yield from _underline_findings(document, kept)
         yield from _table_findings(document, kept)
         yield from _lead_findings(document, kept, ended)
         yield from _item_findings(document, kept)
@@ -277,10 +336,25 @@ def _judge(document: Document, stretches: list[Stretch], room: int) -> Iterator[
     yield from _body_findings(document, kept)
     if document.kind == "diff":
         yield from _hunk_findings(document, kept)
+    if document.kind == "log":
+        yield from _entry_findings(document, kept, room)
     if document.kind == "table":
         head = next((at for at in range(len(document.lines)) if document.said(at)), 0)
         if kept and head not in kept:
             yield "row without its head", document.lines[min(kept)]
+
+
+def _gaps(
+    text: str, stretches: list[Stretch], form: str, chunks: list[Chunk]
+) -> Iterator[mark_checks.Gap]:
+    """What is missing before, between and behind the stretches, with the marks for it."""
+    starts = [*[stretch.start for stretch in stretches], len(text)]
+    ends = [0, *[stretch.end for stretch in stretches]]
+    opened = [0, *[chunk.end for chunk in chunks]]
+    closed = [*[chunk.start for chunk in chunks], len(form)]
+    for start, end, first, last in zip(ends, starts, opened, closed, strict=True):
+        if text[start:end].strip():
+            yield mark_checks.Gap(marks=form[first:last], start=start, end=end)
 
 
 def _tags_in(document: Document, kept: set[int]) -> int:
@@ -306,7 +380,7 @@ def _edge_findings(
             beside = stretch.begins_beside_mark if is_start else stretch.ends_beside_mark
             if not beside:
                 yield "part of a line without a mark", line
-            elif not _is_whole(text, offset, is_start=is_start) and len(line) < 1_000:
+            elif not _is_whole(text, offset, is_start=is_start) and _has_an_end(text, offset):
                 yield "torn", text[max(0, offset - 30) : offset] + "|" + text[offset : offset + 30]
             elif not _may_divide(document, at, room):
                 yield "part of a line that would fit", line
@@ -320,6 +394,18 @@ def _is_whole(text: str, offset: int, *, is_start: bool) -> bool:
     if is_start:
         return before[-1] in _MEMBER_STARTS or before[-1] in _MEMBER_ENDS
     return before[-1] in _MEMBER_ENDS or text[offset : offset + 1] in _MEMBER_ENDS
+
+
+def _has_an_end(text: str, offset: int) -> bool:
+    """Whether what stands around a place is no longer than a sentence may be: of a line without
+    an end (base64, a list of a thousand words) any part is as good as any other."""
+    start = max(text.rfind("\n", 0, offset) + 1, offset - _LONGEST)
+    end = text.find("\n", offset)
+    line_end = min(end if end >= 0 else len(text), offset + _LONGEST)
+    for stop in _STOP.finditer(text, start, offset):
+        start = stop.end()
+    following = _STOP.search(text, offset, line_end)
+    return (following.end() if following else line_end) - start < _LONGEST
 
 
 def _may_divide(document: Document, at: int, room: int) -> bool:
@@ -351,13 +437,28 @@ def _heading_findings(document: Document, kept: set[int]) -> Iterator[tuple[str,
             level = found[0].count("#")
             above = [heading for heading in above if heading[0] < level] + [(level, at)]
             last_kept = at if at in kept else last_kept
-        elif document.in_fence[at] < 0 and _RULE.fullmatch(line):
+        elif document.in_fence[at] < 0 and at in kept and _RULE.fullmatch(line):
             above = []  # what stands below a rule is under no heading
             last_kept = -1
         elif at not in kept or last_kept < 0 or _TAGS_ALONE.fullmatch(line):
             continue
         elif last_kept not in [heading for _, heading in above]:
             yield "under another heading", line
+
+
+def _underline_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    """Headings that are a line and signs below it, of which one is missing."""
+    for at in range(1, len(document.lines)):
+        title = document.lines[at - 1].rstrip()
+        line = document.lines[at].rstrip()
+        stands_alone = (
+            at < 2 or not document.said(at - 2) or _UNDERLINE.fullmatch(document.lines[at - 2])
+        )
+        if document.in_fence[at] >= 0 or not _UNDERLINE.fullmatch(line) or not stands_alone:
+            continue
+        is_title = title and title[0].isalnum() and len(line) >= len(title)
+        if is_title and (at in kept) != (at - 1 in kept):
+            yield "half of a heading", title
 
 
 def _table_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
@@ -477,6 +578,10 @@ def _tag_findings(document: Document, stretches: list[Stretch]) -> Iterator[tupl
     for opened, closed in document.tag_pairs:
         if _holds(stretches, opened) != _holds(stretches, closed):
             yield "tag not closed", document.text[opened : opened + 60]
+    for tag in document.long_tags:
+        start, end = tag.span()
+        if _holds(stretches, start) != _holds(stretches, end - 1):
+            yield "part of a tag", tag[0][:60]
 
 
 def _tag_pairs(document: Document) -> Iterator[tuple[int, int]]:
@@ -491,6 +596,15 @@ def _tag_pairs(document: Document) -> Iterator[tuple[int, int]]:
             waiting.setdefault(name, []).append(tag.start())
         elif waiting.get(name):
             yield waiting[name].pop(), tag.start()
+
+
+def _long_tags(document: Document) -> Iterator[re.Match[str]]:
+    if document.kind not in ("markdown", "markup"):
+        return
+    for tag in _TAG.finditer(_without_code(document)):
+        # Of a drawing, a tag may go on over hundreds of lines.
+        if 0 < tag[0].count("\n") < _TAG_LINES:
+            yield tag
 
 
 def _without_code(document: Document) -> str:
@@ -519,6 +633,17 @@ def _body_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, st
             yield "statements dropped", document.lines[min(said - kept)]
         if body.first != body.last and (body.first in kept) != (body.last in kept):
             yield "body not closed", document.lines[body.first]
+
+
+def _entry_findings(document: Document, kept: set[int], room: int) -> Iterator[tuple[str, str]]:
+    """Entries of a log, by the times in front of them, that lost some of their lines."""
+    stamped = [at for at, line in enumerate(document.lines) if _STAMP.match(line)]
+    for start, end in pairwise([*stamped, len(document.lines)]):
+        said = [at for at in range(start, end) if document.said(at)]
+        share = sum(1 for at in said if at in kept)
+        size = document.starts[end] - document.starts[start]
+        if 0 < share < len(said) and size <= room - _AROUND:
+            yield "part of an entry", document.lines[start]
 
 
 def _hunk_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:

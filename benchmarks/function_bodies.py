@@ -18,6 +18,7 @@ _LANGUAGES = {
     "tsx": "language_tsx",
     "php": "language_php",
 }
+_FENCE_WORDS = {"py": "python", "js": "javascript", "ts": "typescript", "sh": "bash", "rb": "ruby"}
 _FUNCTIONS = (
     "function_declaration function_definition function_item method_declaration method_definition"
     " method constructor_declaration singleton_method"
@@ -39,11 +40,37 @@ def bodies(text: str, kind: str) -> Iterator[Body]:
     if kind == "python":
         yield from _python_bodies(text)
     elif kind in GRAMMARS:
-        module = import_module(GRAMMARS[kind])
-        language = Language(getattr(module, _LANGUAGES.get(kind, "language"))())
-        root = Parser(language).parse(text.encode()).root_node
+        root = _root(text, kind)
         if not root.has_error:
             yield from _grammar_bodies(root)
+
+
+def bodies_in_fence(lines: list[str], opening: int, closing: int) -> Iterator[Body]:
+    """The bodies in a code block of Markdown, by the word behind its fence."""
+    word = lines[opening].strip().strip("`~").split(" ")[0].lower()
+    kind = _FENCE_WORDS.get(word, word)
+    if kind != "python" and kind not in GRAMMARS:
+        return
+    text = "".join(lines[opening + 1 : closing])
+    first = opening + 1
+    try:
+        found = list(bodies(text, kind))
+    except SyntaxError:
+        return
+    for body in found:
+        shifted = frozenset([first + at for at in body.lines])
+        yield Body(first + body.first, first + body.last, shifted)
+
+
+def is_valid(text: str, kind: str) -> bool:
+    """Whether a grammar reads a text without an error; not so where there is none for it."""
+    return kind in GRAMMARS and not _root(text, kind).has_error
+
+
+def _root(text: str, kind: str) -> Node:
+    module = import_module(GRAMMARS[kind])
+    language = Language(getattr(module, _LANGUAGES.get(kind, "language"))())
+    return Parser(language).parse(text.encode()).root_node
 
 
 def _python_bodies(text: str) -> Iterator[Body]:

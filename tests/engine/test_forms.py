@@ -18,3 +18,15 @@ def test_what_is_never_lost_and_has_no_sentence_that_fits_leaves_its_mark() -> N
     assert "The pump" not in package.text
     (omission,) = package.report.omissions
     assert omission.handle == section.handle
+
+
+def test_what_an_item_leads_with_has_the_mark_on_its_line_where_that_goes_on() -> None:
+    long = "Pump seven sticks in the cold. " + "It was opened twice and closed again. " * 30
+    wrapped = "Pump nine is new.\n\n" + "It was opened twice and closed again.\n\n" * 30
+    for text, between in ((long, " "), (wrapped, "\n")):
+        section = Section(tag="note", text=text, rule=Rule(forms=("full", "lead", "gone")))
+        request = Request(
+            budget=Budget(tokens=80, window_tokens=80), counter=tokens.counter("estimate")
+        )
+        opening = text.partition(".")[0]
+        assert f"{opening}.{between}[... " in assemble([section], request).text

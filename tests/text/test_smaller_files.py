@@ -10,7 +10,7 @@ import pytest
 
 from foreword.text import cut
 from foreword.text.content_type import content_type
-from tests.text.smaller_forms import MARK, check, mark
+from tests.text.smaller_forms import MARK, check, is_readable, mark
 
 STUB = """\
 import sys
@@ -390,3 +390,27 @@ def test_python_behind_a_byte_order_mark_with_windows_line_ends_is_outlined_all_
     form = cut.summary(text, len(text) // 3, len, mark, name="steps.py") or ""
     assert form.count("def f") == 9
     assert all(form.count(f"step_{n} =") == form.count("step_0 =") for n in range(20))
+
+
+def test_a_setting_never_stands_without_its_section() -> None:
+    settings = "".join(f"# What setting {n} is for.\n[pump-{n}]\nrate = {n}\n\n" for n in range(40))
+    for room in range(90, 300, 7):
+        form = cut.excerpt(settings, room, len, mark, name="pumps.ini") or ""
+        assert form.count("rate = ") <= form.count("[pump-")
+
+
+def test_a_list_of_settings_whose_lines_stand_at_the_margin_stays_whole() -> None:
+    settings = "".join(
+        f'[pump-{n}]\nnames = [\n  "gauge [{n}",\n"valve {n}",\n]\nrate = {n}\n\n' for n in range(9)
+    )
+    for room in range(120, len(settings), 31):
+        form = cut.summary(settings, room, len, mark, name="pumps.toml") or ""
+        assert is_readable("toml", form)
+
+
+def test_a_directive_of_yaml_stays_with_the_line_that_ends_it() -> None:
+    rows = "".join(f"pump-{n}:\n  rate: {n}\n  valve: {'red' * n}\n" for n in range(40))
+    text = f"# Licensed to nobody\n%YAML 1.2\n---\n{rows}"
+    for room in range(120, len(text), 97):
+        form = cut.excerpt(text, room, len, mark, name="pumps.yaml") or ""
+        assert is_readable("yaml", form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -103,3 +104,15 @@ def test_what_follows_a_quote_in_a_list_item_stays_with_the_item() -> None:
         form = cut.relevant(items, room, len, mark, query="do not name the files of step 5") or ""
         for n in range(1, 9):
             assert f"files of step {n}." not in form or f"**Step {n}**" in form
+
+
+def test_a_mark_counts_the_parts_of_a_divided_line_as_one_line() -> None:
+    long = "The gauge of this pump sticks and nobody knows why. " * 12
+    code = "".join(f"pump-{n}: open\n" for n in range(40))
+    text = f"# Pumps\n\nEach has a gauge. {long}\n\n```yaml\n{code}```\n"
+    for room in range(160, 400, 40):
+        form = cut.excerpt(text, room, len, mark) or ""
+        counted = re.search(r"\[\.\.\. (\d+) lines\]\s*\Z", form)
+        missing = text.splitlines()[2:]
+        if counted:
+            assert int(counted[1]) <= sum(1 for line in missing if line.strip())

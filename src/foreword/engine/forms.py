@@ -156,7 +156,7 @@ def is_short(section: Section, scale: Scale) -> bool:
 def _lead(section: Section, scale: Scale) -> Body | None:
     """What a text leads with, and a mark for the rest."""
     from foreword.text.content_type import content_type  # like `cut`, for what does not fit
-    from foreword.text.lead import lead
+    from foreword.text.lead import is_inside_a_line, lead
 
     opening = lead(section.text)
     if opening is None or content_type(section.text, _file_name(section)) != "markdown":
@@ -165,7 +165,9 @@ def _lead(section: Section, scale: Scale) -> Body | None:
     lost_lines = section.text.count("\n") - opening.count("\n")
     lost_units = max(0, measure(section.text) - measure(opening))
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
-    text = f"{scale.safe(opening, section.origin)}\n{mark}"
+    # On the same line where that goes on: what is missing begins there.
+    between = " " if is_inside_a_line(section.text, opening) else "\n"
+    text = f"{scale.safe(opening, section.origin)}{between}{mark}"
     return Body(text=scale.with_frame(section, text), form="lead")
 
 

@@ -48,7 +48,7 @@ class PieceSizes:
         self._gap_units: dict[str, int] = {}
         for piece in layout.pieces:
             self._chars.append(self._chars[-1] + len(piece.text))
-            self._lines.append(self._lines[-1] + line_count(piece))
+            self._lines.append(self._lines[-1] + line_count(piece.text))
             self._breaks.append(self._breaks[-1] + piece.text.count("\n"))
 
     def without_needs(self, places: Collection[int]) -> PieceSizes:

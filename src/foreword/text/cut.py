@@ -115,7 +115,7 @@ def _cut(
         remembered, sizes = work.sizes()
         best = remembered.order(order, query)
         written = _written_within(room, body_room, sizes, best, write)
-        for titles in _titles_to_free(sizes.layout.pieces) if written is None else ():
+        for titles in _titles_to_free(sizes.layout) if written is None else ():
             written = written or _written_within(
                 room, body_room, sizes.without_needs(titles), best, write
             )
@@ -124,10 +124,13 @@ def _cut(
             return written
 
 
-def _titles_to_free(pieces: Sequence[Piece]) -> list[set[int]]:
+def _titles_to_free(layout: Layout) -> list[set[int]]:
     """The titles that nothing needs any more where no piece fits with all of its own: that of the
     whole text, then all. With one of several gone, what it stood above would stand under
-    another."""
+    another. In data nothing is free: a setting without its section is another setting."""
+    if layout.comment:
+        return []
+    pieces = layout.pieces
     titles = [at for at, piece in enumerate(pieces) if piece.kind == "heading"]
     if not titles:
         return []
@@ -139,7 +142,7 @@ def _titles_to_free(pieces: Sequence[Piece]) -> list[set[int]]:
 def _other_name(text: str, name: str, layout: Layout) -> str:
     """What else a text may be taken for where nothing of it fits; nothing where it is what it
     is."""
-    if name in (_BY_LINES, _BY_BLOCKS):
+    if name in (_BY_LINES, _BY_BLOCKS) or layout.comment:
         return ""
     headings = sum(1 for piece in layout.pieces if piece.kind == "heading")
     if 2 * headings > len(layout.pieces):

@@ -133,7 +133,8 @@ def _mark(layout: Layout, first: int, end: int) -> str:
     missing = layout.pieces[first:end]
     if all(piece.kind in _PLAIN_KINDS for piece in missing):
         return GAP
-    lines = sum(line_count(piece) for piece in missing)
+    # Of all together: parts of one line are one.
+    lines = line_count("".join([piece.text for piece in missing]))
     return f"{CUT_START}{_count(lines, 'line')}]" if lines > 1 else GAP
 
 
@@ -151,6 +152,6 @@ def _count(number: int, unit: str) -> str:
     return quantity(number, unit, _PLURALS.get(unit, ""))
 
 
-def line_count(piece: Piece) -> int:
-    """The lines of a piece that say something."""
-    return sum(1 for line in piece.text.splitlines() if line.strip())
+def line_count(text: str) -> int:
+    """The lines of a text that say something."""
+    return sum(1 for line in text.splitlines() if line.strip())

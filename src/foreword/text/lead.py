@@ -57,6 +57,13 @@ def lead(text: str) -> str | None:
     return None
 
 
+def is_inside_a_line(text: str, opening: str) -> bool:
+    """Whether the line that a lead ends in goes on in the text."""
+    last_row = opening.rpartition("\n")[2]
+    rest = text[text.index(last_row) + len(last_row) :].lstrip(" \t")
+    return not rest.startswith(("\n", "\r"))
+
+
 def _sentence_end(text: str, block: markdown.Block) -> int:
     """Where the first sentence of a block ends."""
     first = sentences(text[block.start : block.end])[0]

@@ -34,7 +34,9 @@ _ITEM_SIGNS = lazy_pattern(r"\s*(?:-\s+)*")
 _NESTS = lazy_pattern(r"(?:.*:|\s*-)\s*(?:[&!]\S+\s*)*(?:#.*)?\Z|\s*-\s+\S")
 _ANCHOR = lazy_pattern(r"(?<![^\s:\[{,-])&(?P<name>[\w-]+)")
 _ALIAS = lazy_pattern(r"(?<![^\s:\[{,-])\*(?P<name>[\w-]+)")
-_SETTINGS_HEAD = lazy_pattern(r"\s*\[")
+_OPENS_LIST = lazy_pattern(r"=[ \t]*\[[^\]\n]*$", re.MULTILINE)
+_STRING_OR_COMMENT = lazy_pattern(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
+_SETTINGS_HEAD = lazy_pattern(r"(?>(?:\s*[#;][^\n]*\n)*)\s*\[")  # with the comments above it
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,11 +195,19 @@ def yaml_layout(text: str, over: Over) -> Layout:
     """The pieces of a YAML text."""
     builder = LayoutBuilder()
     document: list[int] = []
+    directives: list[str] = []  # `%YAML 1.2`: nothing without the line that ends them
     for block in _yaml_blocks(rows_of(text)):
-        if block[0].startswith(("---", "...")):
+        said = [row for row in block if not _is_comment(row)]
+        if said and said[0].startswith("%"):
+            directives += block
+            continue
+        block = [*directives, *block]
+        if directives or block[0].startswith(("---", "...")):
             document = builder.add("".join(block), "yaml", needs=())
+            directives = []
             continue
         _add_yaml(builder, block, parents=document, depth=0, rank=0)
+    builder.add("".join(directives), "yaml")
     _need_anchors(builder)
     return builder.layout("outline", comment="# ")
 
@@ -308,7 +318,7 @@ def settings_layout(text: str) -> Layout:
 
     builder = LayoutBuilder()
     head: list[int] = []
-    for block in _with_whole_strings(indented_blocks(text)):
+    for block in _with_whole_values(indented_blocks(text)):
         if _SETTINGS_HEAD.match(block):
             head = builder.add(block, "heading", level=1)
         else:
@@ -316,13 +326,28 @@ def settings_layout(text: str) -> Layout:
     return builder.layout("prose", comment="# ")
 
 
-def _with_whole_strings(blocks: Iterator[str]) -> Iterator[str]:
-    """The blocks, those joined that a string of several lines goes on in."""
+def _with_whole_values(blocks: Iterator[str]) -> Iterator[str]:
+    """The blocks, those joined that a value of several lines goes on in: a string, or a list whose
+    lines stand at the margin."""
     joined = ""
     for block in blocks:
+        if joined and not _has_open_string(joined) and _SETTINGS_HEAD.match(block):
+            yield joined  # the bracket was part of a value
+            joined = ""
         joined += block
-        if joined.count('"""') % 2 == 0 and joined.count("'''") % 2 == 0:
+        if not _has_open_string(joined) and not _has_open_list(joined):
             yield joined
             joined = ""
     if joined:
         yield joined
+
+
+def _has_open_string(block: str) -> bool:
+    return block.count('"""') % 2 == 1 or block.count("'''") % 2 == 1
+
+
+def _has_open_list(block: str) -> bool:
+    if not _OPENS_LIST.search(block):
+        return False
+    bare = _STRING_OR_COMMENT.sub("", block)
+    return bare.count("[") > bare.count("]")
