@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -332,7 +333,11 @@ def _judge(
         yield from _lead_findings(document, kept, ended)
         yield from _item_findings(document, kept)
         yield from _emphasis_findings(document, stretches)
-    yield from _tag_findings(document, stretches)
+    if document.kind == "rst":
+        yield from _underline_findings(document, kept)
+        yield from _lead_findings(document, kept, ended)
+        yield from _item_findings(document, kept)
+    yield from _tag_findings(document, stretches, form)
     yield from _body_findings(document, kept)
     if document.kind == "diff":
         yield from _hunk_findings(document, kept)
@@ -496,7 +501,8 @@ def _lead_findings(
         line = document.lines[at]
         if document.in_fence[at] >= 0 or not _ends_in_colon(line) or len(line) > 300:
             continue
-        if line.lstrip().startswith("|"):
+        # A row of a table, or code below a line of reStructuredText.
+        if line.lstrip().startswith("|") or (document.kind == "rst" and line[0].isspace()):
             continue
         led = document.following(at)
         if led < 0 or led in kept:
@@ -573,9 +579,19 @@ def _paragraphs(document: Document) -> Iterator[tuple[int, int]]:
         yield first, len(document.lines)
 
 
-def _tag_findings(document: Document, stretches: list[Stretch]) -> Iterator[tuple[str, str]]:
+def _tag_findings(
+    document: Document, stretches: list[Stretch], form: str
+) -> Iterator[tuple[str, str]]:
     """Tags that the original closes, and the form opens or closes alone."""
+    counts = Counter[str]()
+    for tag in _TAG.finditer(form):
+        if not tag["empty"]:
+            counts[tag["name"].lower()] += -1 if tag["closes"] else 1
     for opened, closed in document.tag_pairs:
+        name = _TAG.match(document.text, opened)
+        # Of a hundred that look the same, it may be another one that closes.
+        if name is None or not counts[name["name"].lower()]:
+            continue
         if _holds(stretches, opened) != _holds(stretches, closed):
             yield "tag not closed", document.text[opened : opened + 60]
     for tag in document.long_tags:

@@ -35,7 +35,8 @@ def wrong_counts(text: str, gaps: Sequence[Gap], form: str) -> Iterator[tuple[st
     if not least <= lines <= most:
         yield "wrong count of the whole", f"{lines} lines, {least} to {most} are missing"
     units = _number(whole["units"])
-    if not len("".join(missing.split())) <= units <= len(missing) + 1:
+    # White space around a mark belongs to what is kept, or to what is not.
+    if not len("".join(missing.split())) <= units <= 1.01 * len(missing) + 2 * len(gaps):
         yield "wrong count of the whole", f"{units} units, {len(missing)} are missing"
     for gap, (fewest, most_said) in zip(gaps, said, strict=True):
         yield from _wrong_counts_of_gap(text, gap, fewest, most_said)
@@ -47,7 +48,8 @@ def _wrong_counts_of_gap(text: str, gap: Gap, fewest: int, most: int) -> Iterato
         number = _number(found["number"])
         if found["unit"].startswith("line") and not fewest <= number <= most:
             yield "wrong count of lines", f"{found[0]}, {fewest} to {most} are missing"
-        if found["unit"].startswith("hunk"):
+        # Hunks of a file that is missing are not counted beside it.
+        if found["unit"].startswith("hunk") and "file" not in marks and "commit" not in marks:
             hunks = len(re.findall(r"^@@ ", text[gap.start : gap.end], re.MULTILINE))
             if hunks != number:
                 yield "wrong count of hunks", f"{found[0]}, {hunks} are missing"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks import form_checks
 from foreword.text import cut
 from foreword.text.content_type import content_type
 from tests.text.smaller_forms import MARK, check, is_readable, mark
@@ -414,3 +415,71 @@ def test_a_directive_of_yaml_stays_with_the_line_that_ends_it() -> None:
     for room in range(120, len(text), 97):
         form = cut.excerpt(text, room, len, mark, name="pumps.yaml") or ""
         assert is_readable("yaml", form)
+
+
+def test_of_several_comments_in_front_of_code_each_closes_what_it_opens() -> None:
+    comment = (
+        "/* -*- tab-width: 4; -*- */\n/**\n * Opens the valve.\n *\n * Slowly.\n * Always.\n */\n"
+    )
+    functions = "".join(
+        f"{comment}int open_{n}(void)\n{{\n    return {n};\n}}\n" for n in range(12)
+    )
+    endings = functions.replace("*/\nint", "*/\n/* not covered */\nint")
+    for text in (functions, endings):
+        for room in range(200, len(text), 37):
+            form = cut.summary(text, room, len, mark, name="valve.c") or ""
+            assert form.count("/*") == form.count("*/")
+
+
+def test_a_brace_on_its_own_line_and_an_end_never_begin_a_block() -> None:
+    objective_c = "".join(
+        f"- (void)open{n}:(int)by\n{{\n  int rate = {n};\n  [self turn:rate];\n}}\n\n"
+        for n in range(20)
+    )
+    lua = "".join(
+        f"function open{n}(by)\n  if by then\n    turn({n})\n  else\n    stop()\n  end\nend\n\n"
+        for n in range(20)
+    )
+    for name, text, head in (("v.m", objective_c, "- (void)"), ("v.lua", lua, "function open")):
+        for room in range(150, len(text), 53):
+            form = cut.excerpt(text, room, len, mark, name=name) or ""
+            ends = len(re.findall(r"^(?:\}|end)$", form, re.MULTILINE))
+            assert form.count(head) == ends
+
+
+def test_files_of_a_patch_under_an_index_line_are_counted() -> None:
+    patch = "".join(
+        f"Index: a/{n}.c\n=====\n--- a/{n}.c\n+++ b/{n}.c\n"
+        "@@ -1,2 +1,2 @@\n int a;\n-int b;\n+int c;\n"
+        for n in range(9)
+    )
+    form = cut.excerpt(patch, 400, len, mark, name="change.patch") or ""
+    counted = [int(number) for number in re.findall(r"\[\.\.\. (\d+) files?", form)]
+    # One of the gaps has the mark of the whole.
+    assert 0 < sum(counted) + form.count("Index: ") <= 9
+
+
+def test_titles_of_restructured_text_stay_with_their_signs_and_above_what_they_head() -> None:
+    sections = "".join(
+        f".. _valve-{n}:\n\nValve {n}\n~~~~~~~~\n\nIt is turned by hand, {n} times. Not by two.\n\n"
+        f".. code-block:: python\n\n    valve({n}).turn(\n        times={n},\n    )\n\n"
+        for n in range(12)
+    )
+    text = f"======\nValves\n======\n\nThere are twelve of them.\n\n{sections}"
+    assert content_type(text) == content_type(text, "valves.rst") == "rst"
+    document = form_checks.Document(text, "rst")
+    for room in range(150, len(text), 41):
+        form = cut.relevant(text, room, len, mark, query="turn by hand", name="valves.rst") or ""
+        assert list(form_checks.findings(document, form, room)) == []
+        assert form.count("~~~~~~~~") == len(re.findall(r"^Valve \d", form, re.MULTILINE))
+        assert form.count("~~~~~~~~") >= form.count("It is turned") > 0 or room < 300
+
+
+def test_a_numbered_line_with_dashes_below_it_is_a_title() -> None:
+    text = "".join(
+        f"{n}. Valves\n----------\n\nValve {n} is never closed.\n\n" for n in range(1, 30)
+    )
+    for room in range(150, 700, 23):
+        form = cut.summary(text, room, len, mark, name="RULES") or ""
+        assert form.count("----------") == len(re.findall(r"^\d+\. Valves", form, re.MULTILINE))
+        assert form.count("never closed") <= form.count("----------")

@@ -1,9 +1,9 @@
 """What a text is: by the name of its file, by the word behind a code fence, by what it looks like.
 
 The answer is one word: `markdown` (and any prose), `python`, another language with a grammar,
-`code` for one without, `diff`, `log`, `json`, `yaml`, `settings`, `markup`, `table`. When in doubt
-it is prose: whole lines and sentences are never wrong, an outline of something that is no code
-would be.
+`code` for one without, `rst`, `diff`, `log`, `json`, `yaml`, `settings`, `markup`, `table`. When in
+doubt it is prose: whole lines and sentences are never wrong, an outline of something that is no
+code would be.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ GRAMMARS = {
 }
 # By the end of a file's name, and by the word behind a fence.
 _NAMES = {
-    "bash": "bash sh zsh shell console",
+    "bash": "bash sh zsh ksh bats shell console",
     "c": "c h",
     "code": "code swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell sql zig nim"
-    " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm pyx pxd",
+    " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm pyx pxd"
+    " pxi pm t awk bat bzl el lisp scm erl fs f f90 graphql jl kts ml nix pas prisma qml sol tcl vb"
+    " vim",
     "cpp": "cpp cc cxx hpp hh hxx",
     "csharp": "cs csharp",
     "diff": "diff patch",
@@ -41,11 +43,13 @@ _NAMES = {
     "javascript": "js jsx mjs cjs javascript",
     "json": "json jsonc json5 geojson ipynb",
     "log": "log jsonl ndjson",
-    "markup": "html htm xhtml xml svg vue svelte xsl xsd plist",
-    "markdown": "md markdown mdx txt rst text",
+    "markup": "html htm xhtml xml svg vue svelte xsl xslt xsd plist csproj props targets resx xaml"
+    " pom wsdl rss atom",
+    "markdown": "md markdown mdx txt text",
     "php": "php",
     "python": "py pyi python python3 py3",
-    "ruby": "rb ruby",
+    "rst": "rst rest",
+    "ruby": "rb ruby gemspec podspec rake",
     "settings": "toml ini cfg conf properties env",
     "rust": "rs rust",
     "table": "csv tsv",
@@ -74,6 +78,9 @@ _PARTLY = 0.3  # of the lines, where others go on what these begin
 _LARGEST_PARSED = 1_000_000
 
 _DIFF = lazy_pattern(r"^(?:diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ )", re.MULTILINE)
+# A directive, and a line of signs below a title.
+_RST = lazy_pattern(r"^\.\. (?:[\w-]+:: ?|_[\w-]+:\s*$)", re.MULTILINE)
+_RST_TITLE = lazy_pattern(r"^\w[^\n]{2,}\n(?P<sign>[=~^*+#\"'-])(?P=sign){2,}\s*$", re.MULTILINE)
 _BEGINS_AS_DIFF = lazy_pattern(r"\s*(?:diff --|--- \S|Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")
 _BEGINS_AS_MARKUP = lazy_pattern(r"\s*(?:<!doctype |<\?xml |<html\b|<svg\b)", re.IGNORECASE)
 _PYTHON = lazy_pattern(
@@ -162,6 +169,8 @@ def _look(text: str) -> str:
         return "python"
     if any(row.startswith(("# ", "## ", "```")) for row in rows):
         return "markdown"
+    if ".. " in text and _RST.search(text) and _RST_TITLE.search(text):
+        return "rst"
     comments = _share(rows, _COMMENT_LINE) if "/*" in text else 0.0
     code = sum(1 for row in rows if row.rstrip().endswith(_CODE_ENDS) or _CODE_LINE.match(row))
     if comments < 1 and code / len(rows) + comments >= _MOSTLY:

@@ -52,6 +52,10 @@ _WEIGHED_RUN = 8  # pieces, so that what is kept comes in runs and not in crumbs
 # How much more the largest piece has to fill before it comes in front of better ones: at 1 a piece
 # longer by a word would.
 _LARGER = 1.1
+# Of the room: where more than this stays empty, other ways to fill it are tried. At half of it the
+# smallest rooms, which hold two or three lines, would be tried twice for a line of theirs; at
+# double a title of two lines keeps out everything below it.
+_SPARSE = 0.4
 _DONE = float("inf")
 _BY_LINES = "lines.log"  # the name of a text that is taken line by line
 _BY_BLOCKS = "blocks.code"  # of code that is taken by its indentation
@@ -109,17 +113,12 @@ def _cut(
             name=tried_name,
             query=query,
             total=total,
+            room=room,
             body_room=body_room,
             measure=measure,
         )
-        remembered, sizes = work.sizes()
-        best = remembered.order(order, query)
-        written = _written_within(room, body_room, sizes, best, write)
-        for titles in _titles_to_free(sizes.layout) if written is None else ():
-            written = written or _written_within(
-                room, body_room, sizes.without_needs(titles), best, write
-            )
-        tried_name = "" if written is not None else _other_name(text, tried_name, sizes.layout)
+        written, layout = work.largest(order, write)
+        tried_name = "" if written is not None else _other_name(text, tried_name, layout)
         if not tried_name:
             return written
 
@@ -185,39 +184,69 @@ class _Work:
     name: str
     query: str
     total: int
+    room: int
     body_room: int
     measure: Measure
 
-    def sizes(self) -> tuple[RememberedLayout, PieceSizes]:
-        """The pieces: a line that is larger than the room, alone or with what it needs, is
+    def largest(
+        self, order: Order, write: Callable[[PieceChoice], str]
+    ) -> tuple[str | None, Layout]:
+        """What is written of the text, and its layout. Where whole lines under all their titles
+        leave much of the room empty, the largest of what is written with fewer titles, and of
+        lines that are divided earlier."""
+        best: str | None = None
+        for line_room in (self.body_room, self.body_room // 2):
+            remembered, sizes = self._sizes(line_room)
+            pieces = remembered.order(order, self.query)
+            for freed in (set[int](), *_titles_to_free(sizes.layout)):
+                if freed:
+                    sizes = sizes.without_needs(freed)
+                written = _written_within(self.room, self.body_room, sizes, pieces, write)
+                best = self._larger(best, written)
+                if best is not None and not self._is_sparse(best):
+                    return best, sizes.layout
+        return best, sizes.layout
+
+    def _larger(self, best: str | None, other: str | None) -> str | None:
+        if best is None or other is None:
+            return best if other is None else other
+        return other if self.measure(other) > _LARGER * self.measure(best) else best
+
+    def _is_sparse(self, written: str) -> bool:
+        return self.room - self.measure(written) > _SPARSE * self.body_room
+
+    def _sizes(self, line_room: int) -> tuple[RememberedLayout, PieceSizes]:
+        """The pieces: a line that is larger than the room for one, alone or with what it needs, is
         divided."""
         tight: set[int] = set()
-        remembered, sizes = self._layout_sizes(tight)
+        remembered, sizes = self._layout_sizes(tight, line_room)
         for _ in range(_DIVISIONS):
             before = len(tight)
             for at, piece in enumerate(sizes.layout.pieces):
-                may_be_over = 4 * len(piece.text) > self.body_room or piece.kind in _BRINGING_KINDS
+                may_be_over = 4 * len(piece.text) > line_room or piece.kind in _BRINGING_KINDS
                 if not piece.divisible or not may_be_over:
                     continue
-                if PieceChoice(sizes).cost(at) > self.body_room:
+                if PieceChoice(sizes).cost(at) > line_room:
                     tight.add(piece.start)
             if len(tight) == before:
                 break
-            remembered, sizes = self._layout_sizes(tight)
+            remembered, sizes = self._layout_sizes(tight, line_room)
         return remembered, sizes
 
-    def _layout_sizes(self, tight: Container[int]) -> tuple[RememberedLayout, PieceSizes]:
+    def _layout_sizes(
+        self, tight: Container[int], line_room: int
+    ) -> tuple[RememberedLayout, PieceSizes]:
         def over(start: int, part: str) -> bool:
-            return start in tight or self._is_over(start, part)
+            return start in tight or self._is_over(part, line_room)
 
         found = layout_memory.layout_of(self.text, self.name, self.query, over)
         return found, PieceSizes(found.layout, self.measure, self.total / len(self.text))
 
-    def _is_over(self, _: int, part: str) -> bool:
+    def _is_over(self, part: str, line_room: int) -> bool:
         # No text has more units than bytes, so that a short line need not be measured.
-        if 4 * len(part) <= self.body_room:
+        if 4 * len(part) <= line_room:
             return False
-        return self.measure(part) > self.body_room
+        return self.measure(part) > line_room
 
 
 def _fill(sizes: PieceSizes, order: Sequence[int], room: int) -> PieceChoice:

@@ -34,7 +34,7 @@ def layout(text: str, name: str, query: str, over: Over) -> Layout:
     shape: Shape = "prose"
     for start, end in _best(text, _windows(text), query):
         builder.start = start
-        window_kind = "log" if kind == "log" else "markdown"
+        window_kind = kind if kind in ("log", "rst") else "markdown"
         here = layout_of(text[start:end], window_kind, _over_from(over, start))
         builder.embed(here)
         shape = here.shape

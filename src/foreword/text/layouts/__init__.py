@@ -42,4 +42,8 @@ def layout_of(text: str, kind: str, over: Over) -> Layout:
         return markup.layout(text, over)
     from foreword.text.layouts import prose
 
+    if kind == "rst":
+        from foreword.text import rst
+
+        return prose.layout(text, over, rst.blocks)
     return prose.layout(text, over)

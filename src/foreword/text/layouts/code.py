@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
 from foreword.text.content_type import GRAMMARS
-from foreword.text.division import CHUNK_CHARS, join_small, rows_of
+from foreword.text.division import CHUNK_CHARS, join_small, lines, rows_of
 from foreword.text.layouts.code_outline import FIELD_RUN, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
@@ -46,7 +46,11 @@ _LEAST_INNER = 2  # definitions inside it
 # In the name of a node that owns a block: it defines something, or is given a block to call.
 _DEFINES = lazy_pattern(r"func|method|lambda|closure|class|constructor|call\Z|accessor|impl")
 _CALLS = frozenset("expression_statement call call_expression command method_call".split())
-_CLOSER = lazy_pattern(r"\s*(?:[})\]]|end\b|fi\b|done\b|esac\b)")
+# A line that closes what an earlier one opened, or opens what that begins: never a block's first.
+_FRAMES = lazy_pattern(
+    r"\s*(?:[})\]]|[{(]\s*\Z|(?:end|fi|done|esac|else|elif|elseif|elsif"
+    r"|except|catch|finally|rescue|ensure)\b)"
+)
 _GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
 _COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*)")
 _INDENT = lazy_pattern(r"[ \t]*")
@@ -57,7 +61,7 @@ def layout(text: str, language: str, over: Over) -> Layout:
     """The pieces of a file of code."""
     rows = rows_of(text)
     if _is_minified(rows, over):
-        return _minified_layout(rows, over)
+        return _minified_layout(lines(text), over)
     parser = parser_of(language) if language in GRAMMARS else None
     if parser is None:
         return indented_layout(text, over)
@@ -382,6 +386,12 @@ def _add_divided_block(
 ) -> None:
     """Add a block that is larger than the whole room: its own lines (`} else {`, `}`), which stay
     together, and the blocks between them."""
+    comments = _leading_comments(rows)
+    if comments:
+        builder.add("".join(rows[:comments]), "code", needs=parents, rank=min(2, depth + 1))
+        rest = "".join(rows[comments:])
+        _add_blocks(builder, rest, parents=parents, depth=depth, over=over)
+        return
     edge = min([_indent(row) for row in rows if row.strip()])
     frame: list[int] = []
     inner = ""
@@ -397,24 +407,33 @@ def _add_divided_block(
     builder.require(frame[0], frame[1:])
 
 
+def _leading_comments(rows: Sequence[str]) -> int:
+    """How many lines in front are nothing but comments."""
+    count = 0
+    is_open = False
+    for row in rows:
+        if not is_open and row.strip() and not _COMMENT.match(row):
+            break
+        is_open = (is_open or row.lstrip().startswith("/*")) and "*/" not in row
+        count += 1
+    return count
+
+
 def indented_blocks(text: str) -> Iterator[str]:
     """The lines of the least indent, each with the comments in front of it and the deeper lines,
     blank ones and closing brackets that follow."""
     rows = rows_of(text)
     least = min([_indent(row) for row in rows if row.strip()], default=0)
     block = ""
-    is_deep = False
     leads = False  # whether the block is nothing but comments so far
     for row in rows:
         deeper = not row.strip() or _indent(row) > least
-        goes_on = deeper or leads or _GOES_ON.match(row) or (is_deep and _CLOSER.match(row))
+        goes_on = deeper or leads or _GOES_ON.match(row) or _FRAMES.match(row)
         if block and not goes_on:
             yield block
             block = ""
-            is_deep = False
         leads = _COMMENT.match(row) is not None and (leads or not block)
         block += row
-        is_deep = is_deep or (deeper and bool(row.strip()))
     if block:
         yield block
 

@@ -65,7 +65,29 @@ class CodeOutline:
             last += 1
         if self.done < above or last - self.done <= _SHORT_COMMENT:
             return []
-        return self._add_long_comment(last, needs)
+        # What stands in front may be several: of each, what opens also closes.
+        *earlier, final = self._comment_starts(self.done, last)
+        for start in (*earlier[1:], final) if earlier else ():
+            self.builder.add(self.take(start), "code", needs=needs, rank=2)
+        return self._add_long_comment(last, needs) if last - final > _SHORT_COMMENT else []
+
+    def _comment_starts(self, first: int, last: int) -> list[int]:
+        """The lines from `first` up to `last` that begin a comment: lines with a sign in front of
+        each are one."""
+        starts = [first]
+        is_open = False
+        was_block = False
+        for at in range(first, last):
+            row = self.rows[at].strip()
+            if is_open:
+                is_open = "*/" not in row
+                continue
+            is_block = row.startswith("/*")
+            if at > first and (is_block or was_block):
+                starts.append(at)
+            is_open = is_block and "*/" not in row
+            was_block = is_block
+        return starts
 
     def _is_only_comments(self, start: int, end: int, is_comment: Callable[[int], bool]) -> bool:
         said = [row for row in range(start, end) if self.rows[row].strip()]

@@ -12,10 +12,12 @@ from foreword.pattern import lazy_pattern
 from foreword.text.division import line_parts, line_units, rows_of
 from foreword.text.needs import tag_pairs, tags_around
 from foreword.text.pieces import Layout, LayoutBuilder, Over, Piece
+from foreword.text.sentences import LONGEST_UNIT
 
 # Tags inside of a sentence; every other one begins or ends something.
 _INLINE = "a|abbr|b|bdi|cite|code|del|dfn|em|font|i|img|ins|kbd|mark|q|s|samp|small|span|strong|sub"
 _BLOCK_TAG = lazy_pattern(rf"</?(?!(?:{_INLINE}|sup|time|tt|u|var|wbr)\b)\w[^<>]*>", re.IGNORECASE)
+_ONE_TAG = lazy_pattern(r"\s*<[^<>]*>\s*")
 _OPEN_TAG = lazy_pattern(r"<[A-Za-z!?/][^<>]*\Z")
 # Lines that a tag may go on over: of a drawing a path may take hundreds, which are no tag to keep.
 _TAG_LINES = 24
@@ -46,7 +48,7 @@ def _add_run(builder: LayoutBuilder, run: str, over: Over) -> None:
     if not run:
         return
     for unit in line_units(run):
-        parts = rows_of(unit) if over(builder.start, unit) else [unit]
+        parts = _whole_tags(rows_of(unit)) if over(builder.start, unit) else [unit]
         for part in parts:
             builder.add(part, "html", begins="sentence")
 
@@ -57,9 +59,17 @@ def _add_row(builder: LayoutBuilder, row: str, over: Over) -> None:
         builder.add(row, "html", begins="sentence", divisible=has_several_tags)
         return
     for block in _blocks(row):
-        parts = line_parts(block) if over(builder.start, block) else [(block, False)]
+        parts = [(block, False)]
+        if over(builder.start, block) and not _is_one_tag(block):
+            parts = line_parts(block)
         for part, torn in parts:
             builder.add(part, "html", begins="middle" if torn else "sentence")
+
+
+def _is_one_tag(block: str) -> bool:
+    """Whether a text is a single tag, which says nothing in parts; one without an end is torn like
+    any such line."""
+    return len(block) <= LONGEST_UNIT and _ONE_TAG.fullmatch(block) is not None
 
 
 def _whole_tags(rows: list[str]) -> list[str]:

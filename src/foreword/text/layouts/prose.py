@@ -1,4 +1,5 @@
-"""The pieces of Markdown and of prose: headings, whole lines, items, rows, and code as code.
+"""The pieces of Markdown, of reStructuredText and of prose: headings, whole lines, items, rows, and
+code as code.
 
 A run of lines that end with a sentence stays or goes whole; only one that is larger than the whole
 room falls into its sentences.
@@ -8,6 +9,7 @@ What a piece needs (its headings, its lead-in, the tags around it) is told by `n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from foreword.pattern import lazy_pattern
@@ -27,10 +29,13 @@ _BOLD_TITLE = lazy_pattern(r"(?:\*\*|__)(?=\S)[^*\r\n]{1,120}(?<![.!?\s])(?:\*\*
 _SMALL_BLOCK = 400
 _PROSE = ("paragraph", "item", "quote")
 
+BlocksOf = Callable[[str], list[markdown.Block]]
 
-def layout(text: str, over: Over) -> Layout:
-    """The pieces of a Markdown text."""
-    blocks = markdown.blocks(text) or [markdown.Block("paragraph", 0, len(text))]
+
+def layout(text: str, over: Over, blocks_of: BlocksOf = markdown.blocks) -> Layout:
+    """The pieces of a text whose blocks are found by `blocks_of`."""
+    blocks = _with_numbered_titles(blocks_of(text), text)
+    blocks = blocks or [markdown.Block("paragraph", 0, len(text))]
     starts = [0, *[block.start for block in blocks[1:]]]
     ends = [*starts[1:], len(text)]
     builder = LayoutBuilder()
@@ -39,6 +44,21 @@ def layout(text: str, over: Over) -> Layout:
     for at, needed in enumerate(needs(builder.pieces)):
         builder.require(at, needed)
     return builder.layout()
+
+
+def _with_numbered_titles(blocks: list[markdown.Block], text: str) -> list[markdown.Block]:
+    """The blocks, a numbered line with dashes right below it as a title: by the letter it is a
+    list and a rule."""
+    found: list[markdown.Block] = []
+    for block in blocks:
+        before = found[-1] if found else None
+        if block.kind == "rule" and before is not None and before.kind == "item":
+            is_below = text[before.end : block.start] in ("\n", "\r\n")
+            if is_below and "\n" not in text[before.start : before.end] and not before.level:
+                found[-1] = replace(before, kind="heading", end=block.end, level=2)
+                continue
+        found.append(block)
+    return found
 
 
 def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: Over) -> None:
@@ -51,7 +71,8 @@ def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: O
     elif block.kind in _PROSE:
         _add_units(builder, block, line_units(body), over)
     elif block.kind == "heading" and over(builder.start, body):
-        _add_units(builder, replace(block, kind="paragraph"), lines(body), over)
+        # With the signs below it: without them a title is a line of text.
+        _add_units(builder, replace(block, kind="paragraph"), [body], over)
     elif block.kind == "html" and len(body) > _SMALL_BLOCK:
         _add_units(builder, block, lines(body), over)
     else:
