@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from itertools import pairwise
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -246,13 +246,21 @@ def test_d9_the_summary_of_the_step_grows_with_the_budget_long_before_research_i
     large: Path,
 ) -> None:
     smallest = least(large)
-    sizes = [
-        tokens(assembled(large, budget), "current_step")
-        for budget in range(smallest + 800, smallest + 4_000, 400)
-    ]
+    step = str(LARGE[f"{STEP}/STEP.md"])
+    longest_part = max(len(part) for part in step.split("\n## "))
+    sizes: list[int] = []
+    for budget in range(smallest + 800, smallest + 4_000, 200):
+        package = assembled(large, budget)
+        for line in blocks(package.text)["current_step"].splitlines():
+            is_prose = line[:1].isalpha()
+            assert not is_prose or line.rstrip().endswith((".", "]")), "ends in mid-sentence"
+        sizes.append(tokens(package, "current_step"))
     assert sizes[-1] > 2 * sizes[0]
-    for smaller, larger in pairwise(sizes):
-        assert larger >= smaller - SLACK
+    # Not to the token: what a higher rank has no whole line for goes to the step, now one more part
+    # of it and now none. To keep it back would leave up to 4% of a small budget empty, and a test
+    # above asks for 97%.
+    for smaller, larger in combinations(sizes, 2):
+        assert larger >= smaller - longest_part // 4 - 1
 
 
 def test_d9_a_summary_of_the_step_keeps_its_headings_and_what_it_delivers(tmp_path: Path) -> None:

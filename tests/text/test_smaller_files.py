@@ -293,7 +293,8 @@ def test_a_mark_for_hunks_brings_no_line_of_them() -> None:
     )
     form = cut.summary(files, len(files) // 3, len, mark) or ""
     assert not re.search(r"\]\n \n", form)
-    assert form.count("+++ ") == form.count("@@ -1,3")
+    # A file has its hunk, or a mark that counts it.
+    assert not re.search(r"\+\+\+ b/\d+\n(?!@@ -1,3|\[\.\.\. 1 hunk)", form)
 
 
 def test_a_class_without_room_for_its_fields_still_has_its_name_and_more_room_gives_no_less() -> (
@@ -483,3 +484,26 @@ def test_a_numbered_line_with_dashes_below_it_is_a_title() -> None:
         form = cut.summary(text, room, len, mark, name="RULES") or ""
         assert form.count("----------") == len(re.findall(r"^\d+\. Valves", form, re.MULTILINE))
         assert form.count("never closed") <= form.count("----------")
+
+
+def test_the_last_body_of_an_outline_is_said_to_have_its_own_lines_and_no_more() -> None:
+    functions = "".join(
+        f"def open_{n}(by):\n    rate = by * {n}\n    turn(rate)\n    return rate\n\n\n"
+        for n in range(30)
+    )
+    form = cut.summary(functions, 600, len, mark, name="valves.py") or ""
+    assert form.count("[... 3 lines]") > 3
+    body, _, last = form.rpartition("\n\n")
+    assert re.fullmatch(r"\[\.\.\. \d+ lines, [\d,]+ tokens left out: .*\]", last)
+    assert re.search(r"def open_\d+\(by\):\n    \[\.\.\. \d+ lines\]\Z", body)
+
+
+def test_imports_under_a_condition_give_way_to_signatures_as_others_do() -> None:
+    imports = "".join(f"    from valves.part_{n} import Valve{n}\n" for n in range(12))
+    functions = "".join(
+        f"def open_{n}(by):\n    rate = by * {n}\n    return rate\n\n\n" for n in range(9)
+    )
+    code = f"from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n{imports}\n\n{functions}"
+    form = cut.summary(code, 480, len, mark, name="valves.py") or ""
+    assert form.count("def open_") == 9
+    assert "part_7" not in form

@@ -77,7 +77,10 @@ class PieceSizes:
         return self._gap_units[text]
 
     def end_units(self, at: int) -> int:
-        """What a mark behind the last piece is charged: one for the rest of its line, if any."""
+        """What a mark behind the last piece is charged: in an outline one for what is missing
+        there, else one for the rest of its line, if any."""
+        if self.layout.shape == "outline" and at + 1 < len(self.layout.pieces):
+            return self.gap_units(at + 1, len(self.layout.pieces))
         if at < 0 or not is_inside_a_line(self.layout.pieces[at]):
             return 0
         if GAP not in self._gap_units:

@@ -301,9 +301,13 @@ def _with_mark(choice: PieceChoice, *, text: str, total: int, mark: Mark, mark_f
     if is_marked:
         return body + gap_text(layout, end, len(pieces)) if end < len(pieces) else body
     if layout.shape == "outline" and end < len(pieces):
-        # In the place of what is missing, so that a signature without its body reads as code.
-        gap = gap_text(layout, end, len(pieces), line)
-        return f"{_without_last_breaks(body)}\n{gap.rstrip()}"
+        # In the place of what is missing, so that a signature without its body reads as code; what
+        # is missing elsewhere is not said of this body.
+        is_all = len(choice.runs()) == 1 and choice.runs()[0][0] == 0
+        gap = gap_text(layout, end, len(pieces), line if is_all else "")
+        body = f"{_without_last_breaks(body)}\n{gap.rstrip()}"
+        if is_all:
+            return body
     return f"{_without_last_breaks(body)}\n\n{layout.comment}{line}"
 
 

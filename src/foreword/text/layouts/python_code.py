@@ -218,4 +218,9 @@ def _is_docstring(body: Sequence[ast.stmt]) -> bool:
 
 
 def _is_import(statement: ast.stmt) -> bool:
+    """Whether a statement imports, or is a frame around imports alone (`if TYPE_CHECKING:`)."""
+    if isinstance(statement, _Compound):
+        inner = [one for suite in _suites(statement) for one in suite]
+        plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.Pass)
+        return isinstance(inner[0], plain[:2]) and all(isinstance(one, plain) for one in inner)
     return isinstance(statement, ast.Import | ast.ImportFrom)
