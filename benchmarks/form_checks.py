@@ -173,10 +173,10 @@ def findings(document: Document, form: str, room: int) -> Iterator[tuple[str, st
         yield "value in another place", misplaced
     if not is_readable(document.kind, form):
         yield "unreadable", form[:60]
-    bare = MARK.sub("", form)
-    if function_bodies.is_valid(document.text, document.kind) and not function_bodies.is_valid(
-        bare, document.kind
-    ):
+    # Of code without line breaks statements are left out, and with them brackets.
+    is_code = all(len(line) < _LONGEST for line in document.lines)
+    is_code = is_code and function_bodies.is_valid(document.text, document.kind)
+    if is_code and not function_bodies.is_valid(MARK.sub("", form), document.kind):
         yield "not code any more", form[:60]
 
 

@@ -23,7 +23,15 @@ _FUNCTIONS = (
     "function_declaration function_definition function_item method_declaration method_definition"
     " method constructor_declaration singleton_method"
 ).split()
-_DEFINITIONS = (*_FUNCTIONS, "class_declaration", "class_specifier", "impl_item", "class")
+_DEFINITIONS = (
+    *_FUNCTIONS,
+    "class_declaration",
+    "class_specifier",
+    "impl_item",
+    "class",
+    "arrow_function",
+    "function_expression",
+)
 
 
 @dataclass(frozen=True, slots=True)

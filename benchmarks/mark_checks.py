@@ -5,11 +5,15 @@ stretches around it, and the mark of the whole to all that is in no stretch.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _COUNT = re.compile(r"(?P<number>[\d,]+) (?P<unit>lines?|hunks?)\b")
-_WHOLE = re.compile(r"\[\.\.\. (?P<lines>[\d,]+) lines?, (?P<units>[\d,]+) tokens left out: ")
+_MARK = re.compile(r"\[\.\.\.[^\[\]\n]*\]")
+_WHOLE = re.compile(
+    r"\[\.\.\. (?P<lines>[\d,]+) lines?, (?P<units>[\d,]+) tokens left out: [^\[\]\n]*\]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +47,19 @@ def wrong_counts(text: str, gaps: Sequence[Gap], form: str) -> Iterator[tuple[st
 
 
 def _wrong_counts_of_gap(text: str, gap: Gap, fewest: int, most: int) -> Iterator[tuple[str, str]]:
-    marks = _WHOLE.sub("", gap.marks)
-    for found in _COUNT.finditer(marks):
-        number = _number(found["number"])
-        if found["unit"].startswith("line") and not fewest <= number <= most:
-            yield "wrong count of lines", f"{found[0]}, {fewest} to {most} are missing"
-        # Hunks of a file that is missing are not counted beside it.
-        if found["unit"].startswith("hunk") and "file" not in marks and "commit" not in marks:
-            hunks = len(re.findall(r"^@@ ", text[gap.start : gap.end], re.MULTILINE))
-            if hunks != number:
-                yield "wrong count of hunks", f"{found[0]}, {hunks} are missing"
+    marks = _MARK.findall(_WHOLE.sub("", gap.marks))
+    counts = Counter[str]()
+    for found in _COUNT.finditer(" ".join(marks)):
+        counts[found["unit"].rstrip("s")] += _number(found["number"])
+    # Beside a mark without a figure, or one that counts something else, lines are not all of it.
+    is_all = marks and all(" line" in mark for mark in marks)
+    if counts["line"] > most or (is_all and counts["line"] < fewest):
+        yield "wrong count of lines", f"{counts['line']} lines, {fewest} to {most} are missing"
+    # Hunks of a file that is missing are not counted beside it.
+    if counts["hunk"] and "file" not in gap.marks and "commit" not in gap.marks:
+        hunks = len(re.findall(r"^@@ ", text[gap.start : gap.end], re.MULTILINE))
+        if hunks != counts["hunk"]:
+            yield "wrong count of hunks", f"{counts['hunk']} hunks, {hunks} are missing"
 
 
 def _lines_between(text: str, gap: Gap) -> tuple[int, int]:

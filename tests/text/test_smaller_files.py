@@ -495,7 +495,7 @@ def test_the_last_body_of_an_outline_is_said_to_have_its_own_lines_and_no_more()
     assert form.count("[... 3 lines]") > 3
     body, _, last = form.rpartition("\n\n")
     assert re.fullmatch(r"\[\.\.\. \d+ lines, [\d,]+ tokens left out: .*\]", last)
-    assert re.search(r"def open_\d+\(by\):\n    \[\.\.\. \d+ lines\]\Z", body)
+    assert re.search(r"def open_\d+\(by\):\n    \[\.\.\. 3 lines\]\n\[\.\.\. \d+ lines\]\Z", body)
 
 
 def test_imports_under_a_condition_give_way_to_signatures_as_others_do() -> None:
@@ -507,3 +507,17 @@ def test_imports_under_a_condition_give_way_to_signatures_as_others_do() -> None
     form = cut.summary(code, 480, len, mark, name="valves.py") or ""
     assert form.count("def open_") == 9
     assert "part_7" not in form
+
+
+def test_a_mark_in_the_place_of_a_body_counts_nothing_that_stands_behind_it() -> None:
+    functions = "".join(
+        f"    def open_{n}(self, by):\n        rate = by * {n}\n"
+        "        turn(rate)\n        return rate\n\n"
+        for n in range(30)
+    )
+    code = f"class Valves:\n    rate: int\n\n{functions}\nclass Empty:\n    pass\n"
+    form = cut.relevant(code, 420, len, mark, query="open_7 Empty", name="valves.py") or ""
+    bodies = re.findall(r"def open_\d+\(self, by\):\n        \[\.\.\. (\d+) lines\]", form)
+    assert bodies
+    assert set(bodies) == {"3"}
+    assert is_readable("python", form)

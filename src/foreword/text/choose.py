@@ -22,6 +22,7 @@ from foreword.text.gap_marks import (
     SMALL_GAP,
     charged_text,
     gap_text,
+    header_of,
     is_inside_a_line,
     line_count,
 )
@@ -229,5 +230,8 @@ class PieceChoice:
 
 
 def _takes_words(layout: Layout, at: int) -> bool:
-    """Whether the mark for the whole text may stand in the place of a piece: not inside data."""
-    return layout.pieces[at].kind not in ("member", "element", "string", "yaml")
+    """Whether the mark for the whole text may stand in the place of a piece: not inside data, and
+    not in the place of a body, which would seem to hold all that is missing."""
+    if layout.pieces[at].kind in ("member", "element", "string", "yaml"):
+        return False
+    return layout.shape != "outline" or header_of(layout, at) < 0

@@ -138,6 +138,11 @@ def _titles_to_free(layout: Layout) -> list[set[int]]:
     return [{first}, set(titles)] if is_above_all else [set(titles)]
 
 
+def _has_title(written: str, layout: Layout) -> bool:
+    titles = [piece for piece in layout.pieces if piece.kind == "heading"]
+    return any(title.text.strip() in written for title in titles)
+
+
 def _other_name(text: str, name: str, layout: Layout) -> str:
     """What else a text may be taken for where nothing of it fits; nothing where it is what it
     is."""
@@ -192,13 +197,15 @@ class _Work:
         self, order: Order, write: Callable[[PieceChoice], str]
     ) -> tuple[str | None, Layout]:
         """What is written of the text, and its layout. Where whole lines under all their titles
-        leave much of the room empty, the largest of what is written with fewer titles, and of
-        lines that are divided earlier."""
+        leave much of the room empty, the largest of what is written with fewer titles (if no title
+        was small enough), and of lines that are divided earlier."""
         best: str | None = None
         for line_room in (self.body_room, self.body_room // 2):
             remembered, sizes = self._sizes(line_room)
             pieces = remembered.order(order, self.query)
             for freed in (set[int](), *_titles_to_free(sizes.layout)):
+                if freed and best is not None and _has_title(best, sizes.layout):
+                    break
                 if freed:
                     sizes = sizes.without_needs(freed)
                 written = _written_within(self.room, self.body_room, sizes, pieces, write)

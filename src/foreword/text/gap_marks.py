@@ -32,6 +32,14 @@ _PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence"
 def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
     """What is written in place of the pieces from `first` up to `end`; `mark` instead of the one
     for such a gap."""
+    if not mark and _leaves_body(layout, first, end):
+        behind = _end_of_body(layout, first)
+        body = _text_of_gap(layout, first, behind)
+        return body + _text_of_gap(layout, behind, end)
+    return _text_of_gap(layout, first, end, mark)
+
+
+def _text_of_gap(layout: Layout, first: int, end: int, mark: str = "") -> str:
     missing = layout.pieces[first:end]
     if missing[0].kind in ("member", "element"):
         mark = _as_member(layout, first, end)
@@ -49,6 +57,30 @@ def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
             has_own_line=bool(mark),
         ),
     )
+
+
+def _leaves_body(layout: Layout, first: int, end: int) -> bool:
+    """Whether a gap begins inside of a definition and ends outside: one mark for both, in the place
+    of the body, would say that all of it was in there."""
+    piece = layout.pieces[first]
+    if layout.shape != "outline" or piece.kind != "code" or piece.unit:
+        return False
+    header = header_of(layout, first)
+    return header >= 0 and header not in layout.needs[end - 1]
+
+
+def header_of(layout: Layout, at: int) -> int:
+    """The line of the innermost definition that a piece is inside of, or -1."""
+    return max([other for other in layout.needs[at] if other < at], default=-1)
+
+
+def _end_of_body(layout: Layout, first: int) -> int:
+    """The first piece behind one that is not inside of the same definition."""
+    header = header_of(layout, first)
+    at = first + 1
+    while header in layout.needs[at]:
+        at += 1
+    return at
 
 
 def _line_break(
@@ -82,6 +114,8 @@ def charged_text(layout: Layout, at: int, end: int, *, lines: int, has_break: bo
     mark = GAP if is_plain else f"{CUT_START}{lines:,} lines]"
     if first.kind in ("member", "element"):
         mark = f'"{mark}",'
+    if _leaves_body(layout, at, end):
+        mark = f"{mark}\n{mark}"
     return _mark_text(
         first,
         layout.pieces[end - 1],
