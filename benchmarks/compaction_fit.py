@@ -1,17 +1,19 @@
-"""Fit the shares and weights of the built-in compressor to real sessions.
+"""Fit the shares and weights of the built-in compressor to real sessions, in a bounded time.
 
-    python -m benchmarks.compaction_fit ../shared/evals [--every N] [--only NAME ...]
+    python -m benchmarks.compaction_fit ../shared/evals [--every N] [--minutes N] [--only NAME ...]
 
-Goes through the constants below one after another and tries a few values of each, the others as
-they are by then; kept is what scores best. The same is done four more times with a quarter of the
-sessions left out, which are scored with what the rest chose: a value that only helps where it was
-chosen shows there. Nothing is written: the values are copied by hand, with what was measured.
+Each constant below is tried at a few values while the others are as they are, so a run is a known
+number of measurements. Of each the value is chosen that scores best; then what was chosen is
+measured together. The same is done four more times with a quarter of the sessions left out, which
+are scored with what the rest chose: a value that only helps where it was chosen shows there.
+Nothing is written: the values are copied by hand, with what was measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,29 +21,34 @@ from pathlib import Path
 from types import ModuleType
 from zlib import crc32
 
-from benchmarks.compaction import FILES, Case, compressed, load_score
+from benchmarks.compaction import FILES, MEASURES, Case, compressed, load_score
 
 ROOM = "foreword.session"
-# What is tried of each constant, about a third below and above what it was, and further where that
-# helped.
-TRIED: Mapping[str, Sequence[float]] = {
-    "summary.draft.LINES": (0.36, 0.5, 0.6),
-    "summary.line_choice.NAMED": (8.0, 20.0, 30.0),
-    "summary.ledger.FAINT": (0.006, 0.012, 0.025),
-    "compaction.NEWEST_SHARE": (0.08, 0.12, 0.2),
-    "summary.ledger.THRIFT": (30, 60, 120),
-    "summary.name_weights.HALF_LIFE": (7, 10, 15),
-    "summary.name_weights.FLOOR": (0.01, 0.02, 0.04),
-    "summary.name_weights.PART_SHARE": (0.15, 0.3, 0.5),
-    "summary.compress.ASKED_LINE": (6.0, 12.0, 20.0),
-    "summary.line_choice.OVERHEAD_TOKENS": (2, 5, 10),
-    "history_plan.FRONT_SHARE": (0.15, 0.25),
+Value = float | tuple[float, ...]
+# What is tried of each constant besides what it is: about a third to a half below and above it.
+TRIED: Mapping[str, Sequence[Value]] = {
+    "summary.draft.LINE_SHARES": ((0.5,), (0.35, 0.65), (0.3, 0.45, 0.6)),
+    "summary.draft.BARE_NAME": (0.35, 0.65),
+    "summary.line_choice.NAMED": (12.0, 30.0),
+    "summary.ledger.FAINT": (0.006, 0.02),
+    "summary.ledger.THRIFT": (30, 100),
+    "summary.name_weights.HALF_LIFE": (7, 14),
+    "summary.name_weights.FLOOR": (0.01, 0.04),
+    "summary.name_weights.PART_SHARE": (0.15, 0.5),
+    "summary.compress.ASKED_LINE": (15.0, 45.0),
+    "summary.line_choice.OVERHEAD_TOKENS": (3, 9),
+    "compaction.NEWEST_SHARE": (0.08, 0.18),
 }
 FOLDS = 4
-MORE = 0.001  # a value is taken that is better by a tenth of a point at least; else what is stays
+EVERY = 2  # sessions: half of them give the same order of values in half the time
+MINUTES = 13.0
+MORE = (
+    0.002  # a value is taken that is better by two tenths of a point at least; else what is stays
+)
 
-Setting = tuple[tuple[str, float], ...]
-Scores = tuple[float, ...]
+Setting = tuple[tuple[str, Value], ...]
+Scores = Mapping[str, float]  # by measure, as far as the case has it
+NOW: Setting = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +68,42 @@ class Trial:
     samples: Sequence[Sample]
     known: dict[Setting, list[Scores]] = field(default_factory=dict)
 
-    def scores(self, setting: Setting) -> list[Scores]:
-        """What each sample scores under a setting: literal, whole line and loose, as far as the
-        case has them."""
+    def measure(self, setting: Setting) -> None:
+        """Work out what each sample scores under a setting."""
         if setting not in self.known:
             with constants(setting):
                 self.known[setting] = [self._score(sample.case) for sample in self.samples]
-        return self.known[setting]
 
     def _score(self, case: Case) -> Scores:
         size = self.score.size_for(case)
         found = self.score.score(case, compressed(case, size))
-        return tuple(value for value in found.values() if value is not None)
+        return {name: value for name, value in found.items() if value is not None}
 
     def mean(self, setting: Setting, fold: int | None, *, left_out: bool = False) -> float:
-        """The mean of the files' means, of the samples in a fold or of all others; each file
-        counts alike."""
+        """The mean of the files' means, of the samples in a fold or of all others; each file and
+        each measure counts alike."""
         by_file: dict[str, list[float]] = {}
-        for sample, values in zip(self.samples, self.scores(setting), strict=True):
+        for sample, scores in zip(self.samples, self.known[setting], strict=True):
             if fold is None or (sample.fold == fold) == left_out:
-                by_file.setdefault(sample.file, []).append(sum(values) / len(values))
+                mean = sum(scores.values()) / len(scores)
+                by_file.setdefault(sample.file, []).append(mean)
         means = [sum(values) / len(values) for values in by_file.values()]
         return sum(means) / len(means)
+
+    def table(self, setting: Setting) -> str:
+        """The measures of each file."""
+        rows = list[str]()
+        for file in FILES:
+            found = list[Scores]()
+            for sample, scores in zip(self.samples, self.known[setting], strict=True):
+                if sample.file == file:
+                    found.append(scores)
+            cells = list[str]()
+            for name in MEASURES:
+                values = [scores[name] for scores in found if name in scores]
+                cells.append(f"{100 * sum(values) / max(1, len(values)):6.1f}")
+            rows.append(f"    {file:26}{''.join(cells)}")
+        return "\n".join(rows)
 
 
 @contextmanager
@@ -96,16 +117,17 @@ def constants(setting: Setting) -> Iterator[None]:
         _assign(before)
 
 
-def _assign(values: Sequence[tuple[str, float]]) -> None:
+def _assign(values: Sequence[tuple[str, Value]]) -> None:
     for name, value in values:
         module, attribute = _place(name)
         setattr(module, attribute, value)
 
 
-def value_of(name: str) -> float:
+def value_of(name: str) -> Value:
     """What a constant is now."""
     module, attribute = _place(name)
-    return float(getattr(module, attribute))
+    value: Value = getattr(module, attribute)
+    return value
 
 
 def _place(name: str) -> tuple[ModuleType, str]:
@@ -113,17 +135,23 @@ def _place(name: str) -> tuple[ModuleType, str]:
     return importlib.import_module(f"{ROOM}.{module}"), attribute
 
 
-def fit(trial: Trial, names: Sequence[str], fold: int | None) -> Setting:
-    """The values that score best without that fold, found one constant after another."""
-    best = {name: value_of(name) for name in names}
-    best_mean = trial.mean(tuple(best.items()), fold)
+def choose(trial: Trial, names: Sequence[str], fold: int | None) -> Setting:
+    """Of each constant the value that scores best without that fold, where it differs from now;
+    the best of them alone where together they score less."""
+    now = trial.mean(NOW, fold)
+    gains = dict[tuple[str, Value], float]()
     for name in names:
-        for value in TRIED[name]:
-            tried = {**best, name: value}
-            mean = trial.mean(tuple(tried.items()), fold)
-            if mean > best_mean + MORE:
-                best, best_mean = tried, mean
-    return tuple(best.items())
+        tried = [(name, value) for value in TRIED[name] if ((name, value),) in trial.known]
+        best = max(tried, key=lambda each: trial.mean((each,), fold), default=None)
+        if best is not None and trial.mean((best,), fold) > now + MORE:
+            gains[best] = trial.mean((best,), fold)
+    if not gains:
+        return NOW
+    together = tuple(gains)
+    trial.measure(together)
+    alone = (max(gains, key=gains.__getitem__),)
+    is_better = trial.mean(together, fold) >= trial.mean(alone, fold)
+    return together if is_better else alone
 
 
 def read_samples(score: ModuleType, every: int) -> list[Sample]:
@@ -137,33 +165,62 @@ def read_samples(score: ModuleType, every: int) -> list[Sample]:
     return samples
 
 
+def try_values(trial: Trial, names: Sequence[str], *, until: float) -> list[str]:
+    """Measure every value of every constant by itself; the names for which there was no time."""
+    trial.measure(NOW)
+    late = list[str]()
+    for name in names:
+        if time.process_time() > until:
+            late.append(name)
+            continue
+        for value in TRIED[name]:
+            trial.measure(((name, value),))
+    return late
+
+
 def main() -> None:
-    """Print what was chosen, on all and without each fold, and what it scores there."""
+    """Print what each value scores, what was chosen, on all and without each fold, and what that
+    scores there."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--every", type=int, default=1, help="one session of so many")
+    parser.add_argument("--every", type=int, default=EVERY, help="one session of so many")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="of CPU, for trying values")
     parser.add_argument("--only", nargs="+", default=list(TRIED), choices=list(TRIED))
     options = parser.parse_args()
     score = load_score(options.folder)
     trial = Trial(score=score, samples=read_samples(score, options.every))
-    now = tuple((name, value_of(name)) for name in options.only)
-    chosen = fit(trial, options.only, None)
-    folds = [fit(trial, options.only, fold) for fold in range(FOLDS)]
-    print(f"{'':38}{'now':>8}{'all':>8}" + "".join(f"{f'-{fold}':>8}" for fold in range(FOLDS)))
-    for place, (name, value) in enumerate(now):
-        values = [value, chosen[place][1], *(each[place][1] for each in folds)]
-        print(f"{name:38}" + "".join(f"{each:8g}" for each in values))
-    print(f"\n{len(trial.samples)} cases, mean of the three measures:")
-    print(f"  now {100 * trial.mean(now, None):.1f}, chosen {100 * trial.mean(chosen, None):.1f}")
-    held_out = list[float]()
-    held_out_now = list[float]()
-    for fold, setting in enumerate(folds):
-        held_out.append(trial.mean(setting, fold, left_out=True))
-        held_out_now.append(trial.mean(now, fold, left_out=True))
+    until = time.process_time() + 60 * options.minutes
+    late = try_values(trial, options.only, until=until)
+    now = trial.mean(NOW, None)
+    print(f"{len(trial.samples)} cases, mean of the three measures: {100 * now:.2f} now")
+    for name in options.only:
+        if name in late:
+            print(f"  {name:36} no time left")
+            continue
+        cells = list[str]()
+        for value in TRIED[name]:
+            more = trial.mean(((name, value),), None) - now
+            cells.append(f"{value} {100 * more:+.2f}")
+        print(f"  {name:36} {value_of(name)}; " + ", ".join(cells))
+    chosen = choose(trial, options.only, None)
+    print(f"\nnow\n{trial.table(NOW)}")
+    print(f"chosen on all: {_words(chosen)}: {100 * trial.mean(chosen, None):.2f}")
+    print(trial.table(chosen))
+    before = list[float]()
+    after = list[float]()
+    for fold in range(FOLDS):
+        setting = choose(trial, options.only, fold)
+        before.append(trial.mean(NOW, fold, left_out=True))
+        after.append(trial.mean(setting, fold, left_out=True))
+        print(f"without quarter {fold}: {_words(setting)}")
     print(
-        f"  on sessions that were left out: now {100 * sum(held_out_now) / FOLDS:.1f},"
-        f" chosen without them {100 * sum(held_out) / FOLDS:.1f}"
+        f"on sessions that were left out: now {100 * sum(before) / FOLDS:.2f},"
+        f" chosen without them {100 * sum(after) / FOLDS:.2f}"
     )
+
+
+def _words(setting: Setting) -> str:
+    return ", ".join(f"{name} {value}" for name, value in setting) or "what is now"
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def test_a_good_answer_is_used_as_it_is_and_names_it_misses_are_added(start_sess
     made = session.compress(model=Scripted(lambda asked: GOOD).model)
     assert made.applied
     assert made.summary.startswith(f"{GOOD}\n\n## Names in play\n")
-    assert made.notes == ("names that the model's summary misses were added from the history",)
+    assert made.notes == ("names that the summary misses were added from the history",)
     assert GOOD in session.context().text
     assert session.compressions()[-1].method == "scripted"
 

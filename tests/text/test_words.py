@@ -43,6 +43,11 @@ def long(unit: str) -> str:
     return unit * (LONG // len(unit))
 
 
+def test_words_numbers_and_punctuation_around_a_name_hide_nothing_of_it() -> None:
+    text = "Plain words. Then: a.b, (c_d) 12 -- 3.4 -e/f 5g! x-y/z.py; ... end./h i.j() K l_"
+    assert names(text) == ["a.b", "c_d", "3.4", "-e/f", "5g", "x-y/z.py", "end./h", "i.j()"]
+
+
 def test_paths_identifiers_codes_and_terms_in_code_type_are_names() -> None:
     text = (
         "Ask `the pump` in src/app/main.py: load_config, _private, fooBar, os.path.join(), ERR42,"

@@ -19,6 +19,7 @@ from foreword.formats.fields import FieldPath
 from foreword.formats.record import checked_message
 from foreword.message import KINDS, Kind, Message
 from foreword.session.call_memory import Calls
+from foreword.session.checked_summary import is_checkable
 from foreword.session.compaction import Compaction
 from foreword.session.size_control import Room, SizeControl
 from foreword.store import append_keys, messages
@@ -53,9 +54,11 @@ class Appender:
 
     def append(self, message: Message, *, pinned: bool) -> AppendResult:
         """Add a message, after a compression where there is no room for it."""
+        message, notes = self._checked(message)
         tokens = self._tokens(message)
         room = self._size_control.make_room(more=tokens)
-        return self._write(message, tokens, room, pinned=pinned)
+        made = self._write(message, tokens, room, pinned=pinned)
+        return replace(made, warnings=(*notes, *made.warnings)) if notes else made
 
     def append_once(self, message: Message, *, pinned: bool, key: str) -> AppendResult:
         """Add a message unless it is there under that key already."""
@@ -65,12 +68,16 @@ class Appender:
         before = self._find_answer(key, digest)
         if before is not None:
             return before
-        tokens = self._tokens(message)
+        checked, notes = self._checked(message)
+        if checked is not message:
+            record = to_record(checked)
+        tokens = self._tokens(checked)
         # outside of the transaction: a model may be asked
         room = self._size_control.make_room(more=tokens)
 
         def write() -> AppendResult:
-            return self._write(message, tokens, room, pinned=pinned, records=[record])
+            made = self._write(checked, tokens, room, pinned=pinned, records=[record])
+            return replace(made, warnings=(*notes, *made.warnings))
 
         return self._once(key, digest, write)
 
@@ -79,12 +86,14 @@ class Appender:
         where they are written already."""
         with self._transaction():
             before = messages.up_to(self._db, self._conversation)
-            count = self.extend(new, records=records)
+            notes = list[str]()
+            count = self.extend(new, records=records, warn=notes.append)
             after = messages.up_to(self._db, self._conversation)
             return AppendResult(
                 seq=after.seq,
                 tokens=after.running - before.running,
                 size_tokens=self._size_control.measure().size_tokens,
+                warnings=tuple(notes),
                 count=count,
             )
 
@@ -105,17 +114,36 @@ class Appender:
         progress: Callable[[int], None] = lambda count: None,
         *,
         records: Sequence[str] = (),
+        warn: Callable[[str], None] = lambda note: None,
     ) -> int:
-        """Add many messages, all or none, and compress nothing; returns how many."""
+        """Add many messages, all or none, and compress nothing; returns how many. A summary among
+        them is checked, and `warn` is told what was found."""
         count = 0
         left = mark_instructions(new)
         with messages.write_lock(self._db, self._conversation):
             while batch := list(islice(left, BATCH)):
-                rows = [(message, self._tokens(message), False) for message in batch]
                 written = records[count : count + len(batch)]
+                if any(map(is_checkable, batch)):
+                    kept = messages.after(self._db, self._conversation, 0)
+                    batch = self._size_control.check_summaries(
+                        batch, [line.message for line in kept], warn
+                    )
+                    written = ()
+                rows = [(message, self._tokens(message), False) for message in batch]
                 count += len(messages.append(self._db, self._conversation, rows, written))
                 progress(count)
         return count
+
+    def _checked(self, message: Message) -> tuple[Message, list[str]]:
+        """A message; where it is a summary, checked against all that is kept, and notes."""
+        notes = list[str]()
+        if not is_checkable(message):
+            return message, notes
+        kept = messages.after(self._db, self._conversation, 0)
+        checked = self._size_control.check_summaries(
+            [message], [line.message for line in kept], notes.append
+        )
+        return checked[0], notes
 
     def _tokens(self, message: Message) -> int:
         return self._calls.writer.tokens_of(message)

@@ -18,6 +18,12 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.message import Message, Text
 from foreword.models import ToolSpec, ask, reply
 from foreword.secrets.known_values import KnownValues
+from foreword.session.checked_summary import (
+    JOINED_TOKENS,
+    CheckedSummary,
+    mark_or_strike,
+    with_missing_names,
+)
 from foreword.session.history_plan import LITTLE
 from foreword.session.history_section import HistoryWriter
 from foreword.session.history_split import (
@@ -31,13 +37,7 @@ from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
-from foreword.session.summary.summary_check import (
-    check_against,
-    evidence_of,
-    mark_unproven,
-    strike_unproven,
-)
-from foreword.session.summary.summary_text import ledger_of
+from foreword.session.summary.summary_check import evidence_of
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
 from foreword.tokens import Counter
@@ -55,9 +55,9 @@ SMALL_ROOM_SHARE = 0.2
 # it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
 LEAST_SUMMARY_SHARE = 0.2
-MOST_NAMED = 8  # of what is unproven in a note; the marks in the text tell the rest
-LEAST_ADDED_TOKENS = 40  # a heading and a few names take as much
-JOINED_TOKENS = 4  # by which a summary and its heading may come to more than each by itself
+# Of the split between summary and newest messages: a history hardly larger than the target leaves a
+# summary less to say each time. With two, one of twelve such stayed below 95% of its target.
+TRIES = 8
 MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its prompt
 # A model that writes a summary of a long history takes a while; after this the built-in compressor
 # does it, so that no call waits for ever.
@@ -151,7 +151,7 @@ def plan(
         words = summary_message(text, last, workflow).text
         return writer.scale.counter.count(turn_text("user", words) + "\n")
 
-    for is_last_try in (False, True):
+    for tries_left in reversed(range(TRIES)):
         split = split_history(
             message_cache,
             writer,
@@ -182,7 +182,7 @@ def plan(
         size = size_with(summary.text, split.last)
         # what a summary had nothing for is the newest messages'
         unused = room - split.shown_tokens - size
-        if is_last_try or model is not None or unused <= LITTLE * target:
+        if not tries_left or model is not None or unused <= LITTLE * target:
             break
         newest_room += unused
     made = Compaction(
@@ -293,8 +293,8 @@ class _SummaryText:
     notes: tuple[str, ...] = ()
 
 
-def _extract(request: _SummaryRequest) -> _SummaryText:
-    """The summary of the built-in compressor."""
+def _extract(request: _SummaryRequest, *, only_names: bool = False) -> _SummaryText:
+    """The summary of the built-in compressor, or its ledger alone."""
     made = compress(
         request.messages,
         request.room,
@@ -304,6 +304,7 @@ def _extract(request: _SummaryRequest) -> _SummaryText:
         finished=request.lasting.finished,
         query=request.question,
         beside=request.beside,
+        only_names=only_names,
     )
     return _SummaryText(made.text, EXTRACT)
 
@@ -327,18 +328,16 @@ def _ask_model(
             ).text
         problem = summary_prompt.problem_with(
             answer, request.room, request.counter, stands_for=request.counter.count(words)
-        )
+        ) or summary_prompt.problem_with_names(answer, keep)
     except (ModelFailed, UsageError) as failed:
         if strict and isinstance(failed, UsageError):
             raise
         answer = ""
         problem = failed.message
-    if not problem:
-        text, notes = _checked_answer(request, answer)
-        problem = summary_prompt.problem_with_names(text, keep)
     if problem:
         note = f"{problem}: the built-in compressor was used"
         return replace(_extract(request), notes=(note, *asking_notes))
+    text, notes = _checked_answer(request, answer)
     return _SummaryText(text, _model_name(model), (*notes, *asking_notes))
 
 
@@ -383,32 +382,19 @@ def _checked_answer(request: _SummaryRequest, answer: str) -> tuple[str, tuple[s
     """A model's summary with what is nowhere in the history marked, or struck where there is no
     room for marks, and with names that it misses added as far as there is room; and notes on
     both."""
-    measure = request.counter.count
     parts = [text for _, text in request.lasting.parts]
     evidence = evidence_of(request.messages, [request.earlier, request.beside, *parts])
-    found = check_against(answer, evidence)
-    notes = list[str]()
-    text = answer
-    if found.unproven:
-        text = mark_unproven(answer, found)
-        done = "marked"
-        if measure(text) > request.room:
-            text = strike_unproven(answer, found)
-            done = "struck"
-        named = ", ".join(found.names[:MOST_NAMED])
-        notes.append(
-            f"{len(found.names):,} names, numbers or quotations of the model's summary are nowhere"
-            f" in the history and were {done}: {named}"
-        )
-    text = mark_finished_tasks(text, request.lasting.finished)
-    left = request.room - measure(text) - JOINED_TOKENS
-    if left >= LEAST_ADDED_TOKENS:
-        extract = _extract(replace(request, room=left, beside=f"{request.beside}\n{text}"))
-        names = ledger_of(extract.text)
-        if names:
-            text = f"{text.rstrip()}\n\n{names}"
-            notes.append("names that the model's summary misses were added from the history")
-    return text, tuple(notes)
+    marked = mark_or_strike(answer, evidence, room=request.room, counter=request.counter)
+    text = mark_finished_tasks(marked.text, request.lasting.finished)
+
+    def names_in(room: int) -> str:
+        more = replace(request, room=room, beside=f"{request.beside}\n{text}")
+        return _extract(more, only_names=True).text
+
+    made = with_missing_names(
+        CheckedSummary(text, marked.notes), names_in, room=request.room, counter=request.counter
+    )
+    return made.text, made.notes
 
 
 def _with_target_note(made: Compaction, shown_tokens: int) -> Compaction:

@@ -311,11 +311,18 @@ class Session(WorkflowState):
         return replace(synced, size_tokens=self._size_control.measure().size_tokens)
 
     def extend(
-        self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None
+        self,
+        said: Iterable[object],
+        progress: Callable[[int], None] = lambda count: None,
+        warn: Callable[[str], None] = lambda note: None,
     ) -> int:
-        """Add many messages, all or none; returns how many. Nothing is compressed on the way."""
+        """Add many messages, all or none; returns how many. Nothing is compressed on the way.
+
+        A summary among them is checked against what is kept in front of it: what is nowhere there
+        is marked, names that it misses are added, and `warn` is told of both.
+        """
         self._keep_settings()
-        return self._appender.extend(map(message_to_store, said), progress)
+        return self._appender.extend(map(message_to_store, said), progress, warn=warn)
 
     def pin(self, seq: int) -> None:
         """Keep a message of the history in every call from now on; `seq` is its number."""

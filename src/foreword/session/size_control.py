@@ -6,15 +6,17 @@ when, and what the caller is told about it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from foreword.dataclass import dataclass
+from foreword.message import Message
 from foreword.plan import plan as planning
 from foreword.section import Budget
 from foreword.session import compaction
 from foreword.session.call_memory import Calls
+from foreword.session.checked_summary import check_incoming, is_checkable
 from foreword.session.compaction import Compaction, ConversationRequest, LastingParts
 from foreword.session.part_texts import PartTexts
 from foreword.session.session_options import SessionOptions
@@ -185,6 +187,26 @@ class SizeControl:
         else:
             self.wait_from_now()
         return made
+
+    def check_summaries(
+        self, new: Sequence[Message], kept: Sequence[Message], warn: Callable[[str], None]
+    ) -> list[Message]:
+        """New messages, each summary among them checked against what is kept, what is new in front
+        of it, and the fresh parts; `warn` is told what was found."""
+        parts = self._parts.texts(self._calls.stamps(self._calls.budget), None)
+        checked = list[Message]()
+        for message in new:
+            if is_checkable(message):
+                message, notes = check_incoming(
+                    message,
+                    [*kept, *checked],
+                    also=parts.values(),
+                    counter=self._calls.writer.scale.counter,
+                )
+                for note in notes:
+                    warn(note)
+            checked.append(message)
+        return checked
 
     def _request_so_far(self, now: SessionStamps) -> ConversationRequest:
         """The request that a summary is asked for behind, with the browser as the last call had

@@ -13,6 +13,7 @@ from foreword.dataclass import dataclass
 from foreword.message import Message
 from foreword.session.append import BATCH
 from foreword.session.call_memory import Calls
+from foreword.session.checked_summary import as_it_came, is_checkable
 from foreword.session.client_history import (
     START,
     ClientHistory,
@@ -127,6 +128,15 @@ class Syncer:
         warnings = tuple[str, ...]()
         client_messages.add(self._db, conversation, match.claimed)
         before = messages.up_to(self._db, conversation)
+        new = reading.messages[match.last.place - reading.read_from :]
+        notes = list[str]()
+        if any(map(is_checkable, new)):
+            # before what it stands for becomes a branch: a client that compacts has only the
+            # summary left
+            kept = messages.after(self._db, conversation, 0)
+            new = self._size_control.check_summaries(
+                new, [line.message for line in kept], notes.append
+            )
         if match.is_different:
             where = Range(conversation, match.last.seq + 1, before.seq)
             branch = messages.handle_for(self._db, self._conversation, where)
@@ -139,7 +149,6 @@ class Syncer:
             note = TAKEN_BACK.format(place=place, count=taken_back, handle=branch)
             warnings = (note,)
             self._calls.forget()
-        new = reading.messages[match.last.place - reading.read_from :]
         tokens = self._append_new(new, reading.chain, match.last.place)
         after = messages.up_to(self._db, conversation)
         return SyncResult(
@@ -150,7 +159,7 @@ class Syncer:
             seq=after.seq,
             tokens=tokens,
             size_tokens=self._size_control.measure().size_tokens,
-            warnings=warnings,
+            warnings=(*warnings, *notes),
         )
 
     def _append_new(self, new: Sequence[Message], chain: Sequence[str], place: int) -> int:
@@ -181,7 +190,7 @@ def _match_tail(
     for line in behind:
         at = last.place - reading.read_from
         new = reading.messages[at : at + 1]
-        if new and not is_different and is_same_content(line.message, new[0]):
+        if new and not is_different and is_same_content(as_it_came(line.message), new[0]):
             last = ClientPlace(last.place + 1, line.seq, reading.chain[last.place + 1])
             claimed.append(last)
             own = []

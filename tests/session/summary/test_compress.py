@@ -425,3 +425,16 @@ def test_rules_for_two_things_that_look_alike_both_stand() -> None:
     assert "[replaced later]" not in made
     for rule in rules:
         assert rule.removesuffix(".") in made
+
+
+def test_a_name_that_a_line_says_is_not_listed_once_more() -> None:
+    said = list[Message]()
+    for number in range(60):
+        said.append(
+            Message("assistant", (Text(f"We decided that load_table_{number} reads once."),))
+        )
+    summary = compress(said, 700, ESTIMATE)
+    lines, _, ledger = summary.text.partition("## Names in play")
+    listed = [name for name in ledger.removeprefix("\n- ").split(", ") if name]
+    assert "load_table_59 reads once" in lines
+    assert [name for name in listed if f"{name} " in lines] == []

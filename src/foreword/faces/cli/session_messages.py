@@ -231,13 +231,16 @@ def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int,
     from foreword.operations.conversation_operations import history_tokens
 
     skipped = Counter[str]()
+    notes = list[str]()
     before = history_tokens(session)
     try:
         with screen.progress(f"importing {total:,} messages", total) as advance:
-            count = session.extend(transcript.new(session, skipped), advance)
+            count = session.extend(transcript.new(session, skipped), advance, notes.append)
     except BaseException:
         screen.say("nothing was imported")
         raise
+    for note in notes:
+        screen.say(note)
     return count, history_tokens(session) - before, skipped
 
 

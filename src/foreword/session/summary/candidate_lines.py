@@ -46,6 +46,8 @@ MANY = 400
 # likely that of another error.
 REACH = 16
 REACH_LINES = 60
+LEAST_WORDS = 3  # of a printed line: what has fewer says nothing by itself
+ENOUGH_CHARS = 120  # in which they are looked for at first: most lines have them there
 RATHER_LONG = 40  # characters: a polite line of the user's that is longer says something, too
 AGE_BEFORE = 0.3  # the age of what an earlier summary holds, as a share: old, but chosen once
 
@@ -190,7 +192,7 @@ def _printed_lines(
         is_code = remark.voice != "result" or bare_row is not row
         pieces = _chunks(bare_row)
         for text in pieces:
-            if len(_LETTERS.findall(text)) < 3:
+            if not _has_words(text):
                 continue
             kind: Kind = "other" if is_code else kind_of(text, "result")
             if kind == "error" and _CODE.search(text):
@@ -209,8 +211,17 @@ def _printed_lines(
                 kind = "finding"
             ranks.append(rank)
             lines.append(_line(text, kind, at=remark.at, length=length, share=share, names=names))
+    if len(lines) <= MANY:
+        return lines
     best = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))[:MANY]
     return [lines[place] for place in sorted(best)]
+
+
+def _has_words(text: str) -> bool:
+    """Whether a printed line has three words at least."""
+    if len(_LETTERS.findall(text, 0, ENOUGH_CHARS)) >= LEAST_WORDS:
+        return True
+    return len(text) > ENOUGH_CHARS and len(_LETTERS.findall(text)) >= LEAST_WORDS
 
 
 def _chunks(row: str) -> list[str]:
@@ -306,17 +317,23 @@ def _line(
 def _distinct(found: Sequence[CandidateLine]) -> list[CandidateLine]:
     """The lines with repetitions left out: the newest wording stays, at the place of the oldest
     if that is to last."""
-    bags = [_content(line.text) for line in found]
+    known = dict[str, frozenset[str]]()  # many lines are printed more than once
+    bags = list[frozenset[str]]()
     frequencies = Counter[str]()
-    for bag in bags:
+    for line in found:
+        bag = known.get(line.text)
+        if bag is None:
+            bag = known[line.text] = _content(line.text)
+        bags.append(bag)
         frequencies.update(bag)
-    place_by_key: dict[tuple[str, ...], int] = {}
+    by_rarity = sorted(frequencies, key=lambda word: (frequencies[word], word))
+    rarities = {word: rarity for rarity, word in enumerate(by_rarity)}
+    place_by_key: dict[tuple[int, ...], int] = {}
     distinct: dict[int, CandidateLine] = {}
     for place in reversed(range(len(found))):
         line = found[place]
         # lines that repeat each other nearly always share their three rarest words
-        rarest = sorted(bags[place], key=lambda word: (frequencies[word], word))[:3]
-        key = tuple(rarest)
+        key = tuple(sorted(map(rarities.__getitem__, bags[place]))[:3])
         newer = place_by_key.setdefault(key, place)
         is_new = newer == place or not _has_all_names(line, found[newer])
         if is_new or not _is_same_content(bags[place], bags[newer]):

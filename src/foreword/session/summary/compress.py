@@ -34,6 +34,7 @@ ASKED_LINE = 30.0
 RULE_LINE = 12.0  # the same for a rule of the user's: no question may push it out
 ASKED_NAME = 1.5  # what a name is multiplied by when the query names it
 BEFORE = 0.3  # what a mention in an earlier summary weighs: a tenth of one by the user
+OPENING_CHARS = 6  # of a text that is looked for: few that begin alike are not the same
 LONGEST_QUERY = 4_000  # characters of a query in which names are looked for: a bound on work
 
 
@@ -47,6 +48,7 @@ def compress(
     finished: Sequence[tuple[str, str]] = (),
     query: str = "",
     beside: str = "",
+    only_names: bool = False,
 ) -> Summary:
     """What stands in for the messages and the earlier summary, at most `room` tokens by the
     counter.
@@ -54,6 +56,7 @@ def compress(
     `keep` are names to have in it where they occur, `finished` the descriptions and statuses of
     tasks that are over by the plan; `query` says what the reader will ask. `beside` is a text that
     the reader has anyway, such as a summary that somebody else wrote: what it says is not repeated.
+    `only_names` leaves the lines away, for a text that has its own.
     """
     before_text = "\n".join([earlier, *summaries(messages)]).strip()
     before = read(cap_text(before_text, LONGEST_SUMMARY))
@@ -61,16 +64,19 @@ def compress(
     names_before = named_before(before)
     row_names = RowNames()
     found = _with_before(find_mentions(said, len(messages), row_names), names_before)
-    candidates = find_lines(said, found, before, length=len(messages), row_names=row_names)
+    candidates = list[CandidateLine]()
+    if not only_names:
+        candidates = find_lines(said, found, before, length=len(messages), row_names=row_names)
     candidates = _without_finished_tasks(candidates, finished)
     values = _worth_by_query(worth(found), query)
     required = _occurring_names(keep, messages, before_text)
     if beside:
-        candidates = [line for line in candidates if line.text not in beside]
-        found = {name: found[name] for name in found if name not in beside}
+        shown = _ShownText(beside)
+        candidates = [line for line in candidates if line.text not in shown]
+        found = {name: found[name] for name in found if name not in shown}
         values = {name: values[name] for name in found}
-        names_before = [name for name in names_before if name not in beside]
-        required = [name for name in required if name not in beside]
+        names_before = [name for name in names_before if name not in shown]
+        required = [name for name in required if name not in shown]
     draft = Draft(
         lines=_weighted_by_query(candidates, query),
         found=found,
@@ -88,6 +94,21 @@ def compress(
         dropped=len(candidates) - len(draft.taken),
         names=len(draft.entries),
     )
+
+
+class _ShownText:
+    """A text in which many others are looked for: most are not in it, and their first letters say
+    so."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._openings = {text[at : at + OPENING_CHARS] for at in range(len(text))}
+
+    def __contains__(self, wanted: str) -> bool:
+        is_long = len(wanted) >= OPENING_CHARS
+        if is_long and wanted[:OPENING_CHARS] not in self._openings:
+            return False
+        return wanted in self._text
 
 
 def _with_before(found: dict[str, Mention], names: Iterable[str]) -> dict[str, Mention]:

@@ -13,6 +13,7 @@ from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.session.summary.name_weights import Mention, literals
+from foreword.session.summary.summary_check import UNPROVEN
 from foreword.session.summary.summary_text import EarlierSummary, Part
 
 # Of the ledger's room, for what an earlier summary named: half, so that a conversation that is
@@ -20,7 +21,7 @@ from foreword.session.summary.summary_text import EarlierSummary, Part
 FROM_BEFORE = 0.5
 OLDEST = 0.6  # of that goes to the names that have lasted longest
 # A name worth less was printed once, long ago, and never used: lines go first. Chosen as
-# `draft.LINES`: at 0.06 lines win ten of 100 and names lose ten.
+# `draft.LINE_SHARES`: at 0.06 lines win ten of 100 and names lose ten.
 FAINT = 0.012
 # Characters that every name is taken to have more than it has. Names are ordered by worth for their
 # length; with 0 short names would always win, with many more length would not matter.
@@ -59,9 +60,18 @@ def named_before(earlier: EarlierSummary) -> list[str]:
     for row in earlier.names:
         others += row.split(_SEPARATOR)
     for _, line in earlier.lines:
-        others += literals(line)
+        others += _proven_literals(line)
     ids_first = sorted(others, key=lambda name: _ID.fullmatch(name) is None)
     return [name for name in dict.fromkeys([*lasting, *ids_first]) if name.strip()]
+
+
+def _proven_literals(line: str) -> list[str]:
+    """The names of a line but those that are marked as unproven: alone they would lose the mark."""
+    *marked, rest = line.split(UNPROVEN)
+    names = list[str]()
+    for piece in marked:
+        names += literals(piece)[:-1]
+    return [*names, *literals(rest)]
 
 
 def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[LedgerEntry]:

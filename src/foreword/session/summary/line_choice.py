@@ -15,13 +15,16 @@ from foreword.session.summary.candidate_lines import CandidateLine
 from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part
 from foreword.tokens import Counter
 
-# What naming the likeliest name weighs beside what a line says. Chosen as `draft.LINES`: at 8 four
-# of 100 whole lines that are needed later are lost, 14 and 20 differ by one.
+# What naming the likeliest name weighs beside what a line says. Chosen as `draft.LINE_SHARES`: at 8
+# four of 100 whole lines that are needed later are lost, 14 and 20 differ by one.
 NAMED = 20.0
 OVERHEAD_TOKENS = 5  # added to the size of every line: a short one is not better for being short
 OLDEST = 0.7  # of the room for what lasts goes to the oldest, the rest to the newest
 # what the user demands; what was decided or tried in vain
 STATEMENTS = (("constraint",), ("decision", "failure"))
+# Lines one after another that are too long for what is left of a room, until it counts as full: the
+# next ones gain little, and to try thousands takes a tenth of a second.
+MOST_MISFITS = 100
 ROUNDING = 1e-12  # gains that differ by less are the same
 
 
@@ -75,44 +78,19 @@ class LineChoice:
                     used += self.size(at)
         return list(chosen)
 
-    def fill(
-        self, room: int, taken: Sequence[int] = (), caps: Mapping[Part, int] | None = None
-    ) -> list[int]:
-        """The lines taken and those to take beside them, in order of gain, within the room and
-        each part's cap."""
-        chosen = list(taken)
-        used = self.total(taken)
-        used_by_part = self._sizes_by_part(taken)
-        named = set[str]()
-        for at in taken:
-            named.update(self.lines[at].names)
-        already_taken = set(taken)
-        heap = self._gains_heap()
-        while heap:
-            negative_gain, at = heappop(heap)
-            if at in already_taken:
-                continue
-            negative_now = -self._gain(at, named)
-            if negative_now > negative_gain + ROUNDING:
-                heappush(heap, (negative_now, at))
-                continue
-            cost = self.size(at)
-            part = PART_OF[self.lines[at].kind]
-            cap = caps.get(part, room) if caps else room
-            if used + cost <= room and used_by_part[part] + cost <= cap:
-                chosen.append(at)
-                named.update(self.lines[at].names)
-                used += cost
-                used_by_part[part] += cost
-        return chosen
+    def fill(self, room: int, taken: Sequence[int] = ()) -> list[int]:
+        """The lines taken and those to take beside them, in order of gain, within the room."""
+        filling = self.filling(taken)
+        filling.fill(room)
+        return filling.taken
 
-    def _gains_heap(self) -> list[tuple[float, int]]:
-        """A heap of what each line gains while nothing is named yet, the most it ever does;
-        negative, since heapq takes the smallest first."""
+    def filling(self, taken: Sequence[int]) -> Filling:
+        """A room to be filled, with these lines in it."""
         if not self._first_gains:
-            self._first_gains = [(-self._gain(at, set()), at) for at in range(len(self.lines))]
+            nothing = set[str]()
+            self._first_gains = [(-self.gain(at, nothing), at) for at in range(len(self.lines))]
             heapify(self._first_gains)
-        return self._first_gains.copy()
+        return Filling(self, taken, self._first_gains.copy())
 
     def _by_age(self) -> list[int]:
         """The lasting lines, oldest first: each part is in order of time, so the first of each
@@ -126,16 +104,67 @@ class LineChoice:
                 count[part] += 1
         return sorted(age, key=lambda at: (age[at], at))
 
-    def _sizes_by_part(self, taken: Iterable[int]) -> dict[Part, int]:
-        sizes: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
-        for at in taken:
-            sizes[PART_OF[self.lines[at].kind]] += self.size(at)
-        return sizes
-
     def _weight_for_size(self, at: int) -> float:
         return self.lines[at].weight / (self.size(at) + self._overhead)
 
-    def _gain(self, at: int, named: set[str]) -> float:
+    def gain(self, at: int, named: set[str]) -> float:
+        """What a line says and names for its size, beside what is named already."""
         line = self.lines[at]
         new = sum(self._worth.get(name, 0.0) for name in line.names if name not in named)
         return (line.weight + NAMED * new) / (self.size(at) + self._overhead)
+
+
+class Filling:
+    """A room that is filled with lines, again and again as there is more of it.
+
+    The heap holds what each line gains at most, negative, since heapq takes the smallest first.
+    """
+
+    def __init__(
+        self, choice: LineChoice, taken: Iterable[int], heap: list[tuple[float, int]]
+    ) -> None:
+        self.taken = list(taken)
+        self.size = choice.total(self.taken)
+        self._choice = choice
+        self._heap = heap
+        self._is_taken = set(self.taken)
+        self._named = set[str]()
+        self._size_by_part: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
+        for at in self.taken:
+            self._note(at)
+
+    def fill(self, room: int, caps: Mapping[Part, int] | None = None) -> None:
+        """Take lines in order of gain, within the room and each part's cap; what does not fit may
+        do so the next time."""
+        misfits = list[tuple[float, int]]()
+        in_a_row = 0
+        while self._heap and in_a_row < MOST_MISFITS:
+            negative_gain, at = heappop(self._heap)
+            if at in self._is_taken:
+                continue
+            cost = self._choice.size(at)
+            part = PART_OF[self._choice.lines[at].kind]
+            cap = caps.get(part, room) if caps else room
+            if self._size_by_part[part] + cost > cap:
+                misfits.append((negative_gain, at))
+                continue
+            if self.size + cost > room:
+                misfits.append((negative_gain, at))
+                in_a_row += 1
+                continue
+            negative_now = -self._choice.gain(at, self._named)
+            if negative_now > negative_gain + ROUNDING:
+                heappush(self._heap, (negative_now, at))
+                continue
+            in_a_row = 0
+            self.taken.append(at)
+            self._is_taken.add(at)
+            self.size += cost
+            self._note(at)
+        self._heap += misfits
+        heapify(self._heap)
+
+    def _note(self, at: int) -> None:
+        line = self._choice.lines[at]
+        self._named.update(line.names)
+        self._size_by_part[PART_OF[line.kind]] += self._choice.size(at)

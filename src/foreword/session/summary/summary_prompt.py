@@ -84,10 +84,15 @@ def problem_with(answer: str, tokens: int, counter: Counter, *, stands_for: int)
     size = counter.count(answer)
     if size > tokens:
         return f"the answer has {size:,} tokens, {tokens:,} were asked for"
-    least = min(round(LEAST_SHARE * stands_for), tokens // LEAST_DIVISOR)
+    least = min(least_tokens(stands_for), tokens // LEAST_DIVISOR)
     if size < least:
         return f"the answer has {size:,} tokens, too few to stand for {stands_for:,}"
     return ""
+
+
+def least_tokens(stands_for: int) -> int:
+    """The least that a summary of so many tokens has."""
+    return round(LEAST_SHARE * stands_for)
 
 
 def problem_with_names(answer: str, keep: Sequence[str]) -> str:

@@ -134,12 +134,6 @@ def read(text: str) -> EarlierSummary:
     )
 
 
-def ledger_of(text: str) -> str:
-    """The ledger of a summary of ours alone: its files and names."""
-    summary = read(text)
-    return write({"files": summary.files, "names": summary.names, "before": summary.lasting})
-
-
 def bare(row: str) -> str:
     """A line without its bullet, number or hashes."""
     mark = _ITEM.match(row)
