@@ -91,7 +91,7 @@ reference: $(INSTALLED)
 	@$(BIN)/python -m benchmarks.reference
 
 # Tries other values for the weights of the built-in compressor on real sessions, each also on sessions that were left
-# out. Takes hours; ARGS="--every 8" for less.
+# out. About a quarter of an hour of one core; ARGS="--every 8" for less.
 fit: $(INSTALLED)
 	@$(BIN)/python -m benchmarks.compaction_fit ../shared/evals $(ARGS)
 
