@@ -92,18 +92,19 @@ def test_a_summary_that_was_appended_and_marked_is_the_clients_own(tmp_path: Pat
 
 def test_a_transcript_with_a_compaction_of_its_own_is_checked_and_says_so(tmp_path: Path) -> None:
     rows = list[str]()
-    before = None
+    before: str | None = None
     for number, each in enumerate([*TALK, {"role": "user", "content": SUMMARY}]):
-        row = {
+        uuid = f"u{number}"
+        row: dict[str, object] = {
             "type": each["role"],
-            "uuid": f"u{number}",
+            "uuid": uuid,
             "parentUuid": before,
             "sessionId": "s",
             "message": each,
         }
         if each["content"] == SUMMARY:
             row["isCompactSummary"] = True
-        before = row["uuid"]
+        before = uuid
         rows.append(json.dumps(row))
     file = tmp_path / "talk.jsonl"
     file.write_text("\n".join(rows))
