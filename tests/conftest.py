@@ -65,7 +65,7 @@ def tmp_path(
     each test: the thousandth test waits for that longer than most tests take.
     """
     name = re.sub(r"\W", "_", request.node.name)[:30]
-    folder = tmp_path_factory.mktemp(f"{name}{next(_numbers)}", numbered=False)
+    folder = tmp_path_factory.mktemp(f"{name}-{next(_numbers)}", numbered=False)
     yield folder
     if _FAILED not in request.node.stash:
         shutil.rmtree(folder, ignore_errors=True)
