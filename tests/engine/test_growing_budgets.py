@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from foreword.engine.assemble import Request, assemble
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foreword.engine.assemble import Request, assemble
 from foreword.engine.outline import outline_of
 from foreword.engine.report import Report
 from foreword.section import Budget, Form, Rank, Rule, Section, Tiers

@@ -116,3 +116,15 @@ def test_a_mark_counts_the_parts_of_a_divided_line_as_one_line() -> None:
         missing = text.splitlines()[2:]
         if counted:
             assert int(counted[1]) <= sum(1 for line in missing if line.strip())
+
+
+def test_a_title_right_below_a_tag_is_a_title() -> None:
+    sections = "".join(
+        f"<part-{n}>\n## Part {n}\n\n- Valve {n} is red\n- Valve {n} is never closed\n\n</part-{n}>\n\n"
+        for n in range(9)
+    )
+    text = f"# Valves\n\n{sections}---\n\n*Read on Mondays*\n"
+    document = form_checks.Document(text, "markdown")
+    for room in range(150, len(text), 29):
+        form = cut.excerpt(text, room, len, mark) or ""
+        assert list(form_checks.findings(document, form, room)) == []

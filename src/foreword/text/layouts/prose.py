@@ -27,6 +27,9 @@ _BOLD_TITLE = lazy_pattern(r"(?:\*\*|__)(?=\S)[^*\r\n]{1,120}(?<![.!?\s])(?:\*\*
 # Characters of a code block, or of a comment, that stays or goes whole: a dozen short lines.
 # An outline of less would be mostly marks.
 _SMALL_BLOCK = 400
+_TAG_AND_TITLE = lazy_pattern(
+    r"(?P<tag>[ \t]*<[A-Za-z][\w-]*(?:\s[^<>\n]*)?>[ \t]*)\r?\n(?P<level>#{1,6})[ \t]+\S[^\r\n]*"
+)
 _PROSE = ("paragraph", "item", "quote")
 
 BlocksOf = Callable[[str], list[markdown.Block]]
@@ -35,6 +38,7 @@ BlocksOf = Callable[[str], list[markdown.Block]]
 def layout(text: str, over: Over, blocks_of: BlocksOf = markdown.blocks) -> Layout:
     """The pieces of a text whose blocks are found by `blocks_of`."""
     blocks = _with_numbered_titles(blocks_of(text), text)
+    blocks = [part for block in blocks for part in _with_title_behind_tag(block, text)]
     blocks = blocks or [markdown.Block("paragraph", 0, len(text))]
     starts = [0, *[block.start for block in blocks[1:]]]
     ends = [*starts[1:], len(text)]
@@ -59,6 +63,24 @@ def _with_numbered_titles(blocks: list[markdown.Block], text: str) -> list[markd
                 continue
         found.append(block)
     return found
+
+
+def _with_title_behind_tag(block: markdown.Block, text: str) -> list[markdown.Block]:
+    """A block of HTML, one that is a tag and a title on the next line as two: by the letter all is
+    HTML up to a blank line, but whoever wraps sections in tags means a title."""
+    found = None
+    if block.kind == "html":
+        found = _TAG_AND_TITLE.match(text, block.start, block.end)
+    if found is None:
+        return [block]
+    level = len(found["level"])
+    title = replace(block, kind="heading", start=found.start("level"), end=found.end(), level=level)
+    parts = [replace(block, end=found.end("tag")), title]
+    if text[title.end : block.end].strip():
+        rest = text[title.end : block.end]
+        start = title.end + len(rest) - len(rest.lstrip())
+        parts.append(replace(block, kind="paragraph", start=start, level=0))
+    return parts
 
 
 def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: Over) -> None:
