@@ -120,7 +120,7 @@ def test_a_mark_counts_the_parts_of_a_divided_line_as_one_line() -> None:
 
 def test_a_title_right_below_a_tag_is_a_title() -> None:
     sections = "".join(
-        f"<part-{n}>\n## Part {n}\n\n- Valve {n} is red\n- Valve {n} is never closed\n\n</part-{n}>\n\n"
+        f"<part-{n}>\n## Part {n}\n\n- Valve {n} is red\n- It is never closed\n\n</part-{n}>\n\n"
         for n in range(9)
     )
     text = f"# Valves\n\n{sections}---\n\n*Read on Mondays*\n"

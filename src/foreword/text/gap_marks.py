@@ -66,7 +66,7 @@ def _leaves_body(layout: Layout, first: int, end: int) -> bool:
     if layout.shape != "outline" or piece.kind != "code" or piece.unit:
         return False
     header = header_of(layout, first)
-    return header >= 0 and header not in layout.needs[end - 1]
+    return header >= 0 and not _is_inside(layout, end - 1, header)
 
 
 def header_of(layout: Layout, at: int) -> int:
@@ -78,9 +78,23 @@ def _end_of_body(layout: Layout, first: int) -> int:
     """The first piece behind one that is not inside of the same definition."""
     header = header_of(layout, first)
     at = first + 1
-    while header in layout.needs[at]:
+    while _is_inside(layout, at, header):
         at += 1
     return at
+
+
+def _is_inside(layout: Layout, at: int, header: int) -> bool:
+    """Whether a piece needs a header, or needs what needs it, as the rest of a docstring does."""
+    waiting = [at]
+    seen = {at}
+    while waiting:
+        for other in layout.needs[waiting.pop()]:
+            if other == header:
+                return True
+            if other > header and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return False
 
 
 def _line_break(
