@@ -1069,3 +1069,15 @@ def test_h4_the_state_is_read_as_the_tool_that_keeps_it_names_it(tmp_path: Path)
         assert part in text
     assert "let a = 1" in text
     assert "let b = 2" not in text
+
+
+def test_h7_a_unit_larger_than_the_room_is_excerpted_before_messages_have_any(
+    tmp_path: Path,
+) -> None:
+    units = [unit("Ledger", "approved", size=4_000), unit("Now", "current")]
+    stack = f"at sort ({units[0]['file']}:3:9)"
+    source = state(units=units, failures=[failure("ties", stack=stack)], messages=talk(30))
+    package = make(tmp_path, "testing", source, 1_500)
+    assert "// Unit: Ledger" in part(package, "implementation")
+    (omission,) = (one for one in package.report.omissions if one.tag == "implementation")
+    assert omission.handle in package.text

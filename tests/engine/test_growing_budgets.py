@@ -10,11 +10,11 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from foreword.engine.assemble import Request, assemble
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.engine.outline import outline_of
+from foreword.engine.pipeline import Request, assemble
 from foreword.engine.report import Report
 from foreword.section import Budget, Form, Rank, Rule, Section, Tiers
 from foreword.tokens import counter

@@ -103,9 +103,11 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
         return None
     if section.entries:
         entries = newest_entries(section, inner, scale)
-        if entries is not None or section.rule.forms[-1] == "gone" or section.entries[0].messages:
+        may_be_cut = form in CUTS or section.rule.forms[-1] != "gone"
+        if entries is not None or not may_be_cut or section.entries[0].messages:
             return entries
-        # a list that is never lost, and whose first entry alone is too long, is cut as a text
+        # A list whose first entry alone is too long is cut as a text where its rule has a cut, and
+        # where it is never lost.
     return _cut(section, form, inner, scale)
 
 
