@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,36 @@ PAGES = {
         document.getElementById('told').textContent = prompt('Name?')">Ask</button>
         <p id="told"></p>""",
     "/other": "<title>Other</title><h1>Other</h1>",
+    "/apart": """<form method="post" action="/post" target="_blank"><button id="send">Send</button>
+        </form>""",
+    "/pager": """<ul></ul><p id="told"></p><button id="next">Next</button><script>
+        let page = 0;
+        const button = document.querySelector("#next");
+        const turn = async () => {
+          document.querySelector("#told").textContent = "loading";
+          const rows = await (await fetch(`/more?page=${++page}`)).json();
+          document.querySelector("#told").textContent = "";
+          document.querySelector("ul").innerHTML = rows.map((row) => `<li>${row}</li>`).join("");
+          button.disabled = page === 3;
+        };
+        button.addEventListener("click", turn);
+        turn();</script>""",
+    "/feed": """<style>main {height: 90vh; overflow: auto} li {height: 90px}</style>
+        <main><ul></ul></main><script>
+        let page = 0, busy = false;
+        const box = document.querySelector("main");
+        const more = async () => {
+          if (busy || page === 3) return;
+          busy = true;
+          const rows = await (await fetch(`/more?page=${++page}`)).json();
+          const written = rows.map((row) => `<li>${row}</li>`).join("");
+          document.querySelector("ul").insertAdjacentHTML("beforeend", written);
+          busy = false;
+        };
+        box.addEventListener("scroll", () => {
+          if (box.scrollTop + box.clientHeight > box.scrollHeight - 100) more();
+        });
+        more();</script>""",
 }
 
 
@@ -52,6 +83,11 @@ def post_office() -> Iterator[PostOffice]:
             if self.path == "/file":
                 disposition = ("Content-Disposition", 'attachment; filename="../letters.csv"')
                 self._answer(office.file, ("Content-Type", "text/csv"), disposition)
+            elif self.path.startswith("/more"):
+                office.answering.wait(office.hold_seconds)
+                page = int(self.path.rpartition("=")[2])
+                rows = [f"row {number}" for number in range(20 * page - 19, 20 * page + 1)]
+                self._answer(json.dumps(rows).encode(), ("Content-Type", "application/json"))
             else:
                 page = PAGES.get(self.path.partition("?")[0], "")
                 self._answer(page.encode(), ("Content-Type", "text/html"))

@@ -9,6 +9,7 @@ import pytest
 from foreword.browser import Browser
 from foreword.errors import BrowserFailed
 from tests.browser.post_office import PostOffice
+from tests.browser.working import until
 
 
 def test_a_click_whose_form_is_answered_late_is_a_click_and_posts_once(
@@ -38,6 +39,57 @@ def test_while_the_next_page_does_not_answer_nothing_is_done_on_the_last_one(
     office.answering.set()
     assert browser.wait("h1")["title"] == "Posted"
     assert office.posts == 1
+
+
+def test_a_tab_that_a_form_opens_is_waited_for_though_its_answer_is_late(
+    browser: Browser, office: PostOffice
+) -> None:
+    browser.navigate(f"{office.url}/apart")
+    office.answering.clear()
+    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    result = browser.click("#send")
+
+    assert (result["opened"], "loading" in result) == (["Posted"], False)
+    assert office.posts == 1
+
+
+def test_that_a_tab_does_not_come_in_its_time_is_told(
+    browser: Browser, office: PostOffice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = replace(browser.rules, action_seconds=0.5, page_seconds=0.5)
+    monkeypatch.setattr(browser, "rules", limits)
+    browser.navigate(f"{office.url}/apart")
+    office.answering.clear()
+
+    late = browser.click("#send")["loading"]
+    office.answering.set()
+    assert late == "clicked; a tab that it has opened is still loading"
+    until(lambda: len(browser.tabs()) == 2)
+    assert office.posts == 1
+
+
+def test_pages_that_a_script_brings_late_are_pages_of_the_list(
+    browser: Browser, office: PostOffice
+) -> None:
+    browser.navigate(f"{office.url}/pager")
+    office.answering.clear()
+    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    rows = []
+    while browser.perform("next_page", {"selector": "#next"})["next"]:
+        rows += browser.extract("li", many=True)["found"]
+
+    assert rows == [f"row {number}" for number in range(21, 61)]
+
+
+def test_scrolling_to_the_end_waits_for_rows_that_come_late_inside_of_a_box(
+    browser: Browser, office: PostOffice
+) -> None:
+    office.answering.clear()
+    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    browser.navigate(f"{office.url}/feed")
+    browser.perform("scroll", {"to": "end"})
+
+    assert len(browser.extract("li", many=True)["found"]) == 60
 
 
 def test_a_click_that_found_nothing_is_known_not_to_have_happened(

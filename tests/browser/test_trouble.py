@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from socket import socket
+from threading import Thread
 
 import pytest
 
@@ -13,7 +14,7 @@ from foreword.browser import Browser, Rules
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, UsageError
 from tests.browser.certificate import untrusted
-from tests.browser.working import by_protocol, sign_in, until
+from tests.browser.working import by_protocol, in_the_page, sign_in, until
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +96,31 @@ def test_a_browser_that_has_died_is_started_again_as_it_was_saved(
 
     result = browser.extract("tr.letter", many=True)
     assert (result["count"], result["note"]) == (5, "the browser had ended and was started again")
+
+
+@pytest.mark.parametrize("is_pressed", [False, True], ids=["waits", "is under way"])
+def test_a_click_whose_browser_dies_is_told_as_failed_and_whether_it_may_have_happened(
+    browser: Browser, desk: Site, is_pressed: bool
+) -> None:
+    browser.navigate(f"{desk.url}/busy")
+    script = "document.all.freeze.disabled = true"
+    if is_pressed:
+        script = "addEventListener('mousedown', () => fetch('/help?pressed'))"
+    in_the_page(browser, script)
+
+    def crash() -> None:
+        if is_pressed:
+            until(lambda: any("pressed" in str(request) for request in desk.requests))
+        else:
+            until(browser._lock.locked)
+        by_protocol(browser, "Browser.crash")
+
+    thread = Thread(target=crash)
+    thread.start()
+    with pytest.raises(BrowserFailed, match="the browser has ended or crashed") as failure:
+        browser.perform("click", {"selector": "#freeze", "timeout": 20})
+    thread.join()
+    assert failure.value.may_have_happened == is_pressed
 
 
 def test_a_closed_browser_says_so(desk: Site, tmp_path: Path) -> None:

@@ -34,12 +34,14 @@ KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Ta
 # Between two keys that are typed slowly: a fast typist's, so that a page which waits for a pause
 # sees none before the end.
 KEY_MILLISECONDS = 30
+LOOK_SECONDS = 0.1  # between two looks at a page that is about to change
 # Options of a list that an error names: enough to see what they look like.
 MOST_OPTIONS = 12
 # Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
 _ATTEMPTING = "attempting click action"
 _PERFORMING = "performing click action"
 _CLICKED = "click action done"
+_CALL_LOG = "Call log:"  # what stands before it
 _NEXT_PAINT = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
 
 
@@ -122,12 +124,22 @@ async def click(
         # Playwright waits until the next page answers as well, so that a click whose form is being
         # sent for seven seconds ends in an error; its log says that the click itself is done. With
         # `no_wait_after` it would no longer look whether something else took the click.
-        last_attempt = str(error).rpartition(_ATTEMPTING)[2]
-        effect.may_have_happened = _PERFORMING in last_attempt
-        # A page may close itself by a click, which is then done.
-        if not tab.page.is_closed() and _CLICKED not in last_attempt:
+        _, _, log = str(error).partition(_CALL_LOG)
+        last_attempt = log.rpartition(_ATTEMPTING)[2]
+        # Without a log nobody knows.
+        effect.may_have_happened = _PERFORMING in last_attempt or not log
+        # A page may close itself by a click, which is then done; one that is gone with its browser
+        # has not.
+        has_closed = effect.may_have_happened and _is_closed_alone(tab)
+        if not has_closed and _CLICKED not in last_attempt:
             raise await browser_errors.action_error(error, locator, selector, rules) from None
     return {}
+
+
+def _is_closed_alone(tab: Tab) -> bool:
+    """Whether a tab was closed in a browser that goes on."""
+    browser = tab.page.context.browser
+    return tab.page.is_closed() and browser is not None and browser.is_connected()
 
 
 async def press(
@@ -149,7 +161,7 @@ async def press(
         if "Unknown key" in str(error):
             effect.may_have_happened = key != keys.split()[0]
             raise BrowserFailed(f"there is no key {key!r}", hint=KEYS_HINT) from None
-        if tab.page.is_closed():
+        if effect.may_have_happened and _is_closed_alone(tab):
             return {}  # by the key
         if locator is None:
             raise
@@ -388,13 +400,33 @@ async def wait_for_next_page(tab: Tab, rules: Rules) -> bool:
     return not tab.shows_last_page
 
 
+async def wait_for_answers(tab: Tab, rules: Rules) -> bool:
+    """Let the scripts of a page have what they are asking for, and draw it; False if they ask for
+    nothing. What takes longer than a page may, such as a connection that brings news, is not waited
+    for again."""
+    if not tab.asked_addresses():
+        return False
+    deadline = asyncio.get_running_loop().time() + rules.page_seconds
+    while tab.asked_addresses():
+        if asyncio.get_running_loop().time() > deadline:
+            tab.endless |= tab.asked_addresses()
+            break
+        await asyncio.sleep(LOOK_SECONDS)
+    await _wait_for_paint(tab)
+    return True
+
+
 async def wait_for_page(tab: Tab, rules: Rules) -> bool:
     """Let the page do what an action has set off; False if it is still loading when its time is
     over."""
+    await _wait_for_paint(tab)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(tab.quiet.wait(), rules.page_seconds)
+    return tab.quiet.is_set()
+
+
+async def _wait_for_paint(tab: Tab) -> None:
     from playwright.async_api import Error
 
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(tab.page.evaluate(_NEXT_PAINT), browser_errors.ANSWER_SECONDS)
-    with suppress(TimeoutError):
-        await asyncio.wait_for(tab.quiet.wait(), rules.page_seconds)
-    return tab.quiet.is_set()

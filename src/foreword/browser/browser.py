@@ -456,7 +456,7 @@ class Browser:
         try:
             found = await do(chromium, tab)
             is_loaded = await actions.wait_for_page(tab, rules)
-            await chromium.guard.wait_for_popups(self.rules.action_seconds)
+            has_popups = await chromium.guard.wait_for_popups(rules)
             await chromium.tabs.wait_for_arrivals()
         except (BrowserFailed, TimeoutError, Error) as error:
             failure = browser_errors.as_browser_failed(error)
@@ -467,6 +467,8 @@ class Browser:
         finally:
             # What happens from now on is told with the next action.
             chromium.tabs.notes = Notes()
+        if chromium.has_ended:
+            raise browser_errors.ended_error()
         refused = notes.refused_tabs(refused_before)
         if not refused:
             refused = await tab_care.leave_forbidden_page(tab, self.rules)
@@ -477,7 +479,11 @@ class Browser:
         if tab.page.is_closed():
             closed = {"tab": tab.name, "url": tab.url, "title": "", "closed": True}
             return {**closed, **found, **side_results}
-        loading = {} if is_loaded else {"loading": "the page is still loading"}
+        loading = dict[str, str]()
+        if not is_loaded:
+            loading["loading"] = "the page is still loading"
+        elif not has_popups:
+            loading["loading"] = "a tab that it has opened is still loading"
         return {**await browser_errors.state_of(tab), **found, **loading, **side_results}
 
     async def _explain(

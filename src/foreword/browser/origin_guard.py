@@ -93,19 +93,26 @@ class OriginGuard:
                 {"requestId": event["requestId"], "authChallengeResponse": answer},
             )
 
-    async def wait_for_popups(self, seconds: float) -> None:
-        """Wait until the popups that are being opened have come, but not for ever."""
+    async def wait_for_popups(self, rules: Rules) -> bool:
+        """Wait until the popups that are being opened have come, for as long as pages may take;
+        False where one has not."""
         from playwright.async_api import Error
 
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._none_opening.wait(), seconds)
+            await asyncio.wait_for(self._none_opening.wait(), rules.action_seconds)
         for target, has_asked in list(self._opening.items()):
-            self._on_arrival(target)
             # One that asked for nothing was to show no web page, which Chromium does not open; it
             # stays empty.
             if not has_asked:
+                self._on_arrival(target)
                 with suppress(Error):
                     await self._session.send("Target.closeTarget", {"targetId": target})
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._none_opening.wait(), rules.page_seconds)
+        late = list(self._opening)
+        for target in late:
+            self._on_arrival(target)
+        return not late
 
     def _patterns(self) -> list[dict[str, str]]:
         """What is held back until it was judged: as little as will do, since each costs a

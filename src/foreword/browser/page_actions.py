@@ -23,23 +23,35 @@ from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
+    from playwright.async_api import JSHandle, Locator
 
 # Of one scroll to the end. A list of ten thousand at twenty a time; beyond it, a page has no end.
 MOST_SCROLLS = 500
-# After a scroll, for more to come: what loads by script begins at once, and a pause of half of it
+# After a scroll, for a page to ask for more, whose coming is waited for apart from this. Half of it
 # was taken for the end on a busy machine.
 SCROLL_SECONDS = 0.8
-# A document as tall as it was, after so many scrolls in a row, has come to its end.
-SAME_HEIGHTS = 2
-LOOK_SECONDS = 0.1  # between two looks at a page that is about to change
+# A document as tall as it was, after so many scrolls in a row, has come to its end. With two, a
+# page that waits for a second and a half before it asks for more was thought to have.
+SAME_HEIGHTS = 3
 # Pagers say by a class what buttons say by an attribute.
 _LOOKS_DISABLED = """element => [element, element.parentElement].some(
   (one) => one && [...one.classList].some((name) => /(^|[-_])disabled$/.test(name)))"""
-_HEIGHT = "element => (element || document.scrollingElement).scrollHeight"
-_TO = """(element, to) => {
-  const box = element || document.scrollingElement;
-  box.scrollTo({top: to === 'top' ? 0 : box.scrollHeight, behavior: 'instant'});
+_HEIGHT = "box => box.scrollHeight"
+_TO = """(box, to) =>
+  box.scrollTo({top: to === 'top' ? 0 : box.scrollHeight, behavior: 'instant'})"""
+# Many applications fill the window and scroll something inside of it: the largest such is meant.
+_SCROLLED = """() => {
+  const page = document.scrollingElement || document.documentElement;
+  if (page.scrollHeight > page.clientHeight + 1) return page;
+  let best = page, largest = 0;
+  const look = (root) => { for (const one of root.querySelectorAll('*')) {
+    if (one.shadowRoot) look(one.shadowRoot);
+    const area = one.clientWidth * one.clientHeight;
+    if (area <= largest || one.scrollHeight <= one.clientHeight + 1) continue;
+    if (['auto', 'scroll'].includes(getComputedStyle(one).overflowY)) [best, largest] = [one, area];
+  } };
+  look(document);
+  return best;
 }"""
 
 
@@ -187,24 +199,26 @@ async def _scroll(tab: Tab, given: Given, context: ActionContext) -> dict[str, A
             lambda locator: locator.scroll_into_view_if_needed(timeout=limit),
         )
         return {}
-    box: Any = None
     if selector is not None:
         await _on_element(tab, selector, context.rules, lambda found: found.wait_for(timeout=limit))
-        box = await actions.locate(tab.page, selector).element_handle(timeout=limit)
-    if to != "end":
-        await tab.page.evaluate(f"([box, to]) => ({_TO})(box, to)", [box, to])
-        return {}
-    return await _scroll_to_end(tab, box, context.rules)
+        box: Any = await actions.locate(tab.page, selector).element_handle(timeout=limit)
+    else:
+        await actions.wait_for_answers(tab, context.rules)  # a list that is empty does not scroll
+        box = await tab.page.evaluate_handle(_SCROLLED)
+    if to == "end":
+        return await _scroll_to_end(tab, box, context.rules)
+    await box.evaluate(_TO, to)
+    return {}
 
 
-async def _scroll_to_end(tab: Tab, box: Any, rules: Rules) -> dict[str, Any]:
+async def _scroll_to_end(tab: Tab, box: JSHandle, rules: Rules) -> dict[str, Any]:
     """Scroll down until the content has not grown for a while."""
     deadline = asyncio.get_running_loop().time() + 3 * rules.page_seconds
-    height = await tab.page.evaluate(_HEIGHT, box)
+    height = int(await box.evaluate(_HEIGHT))
     same = 0
     for scrolls in range(1, MOST_SCROLLS + 1):
-        await tab.page.evaluate(f"([box, to]) => ({_TO})(box, to)", [box, "bottom"])
-        grown = await _wait_for_growth(tab, box, height)
+        await box.evaluate(_TO, "bottom")
+        grown = await _wait_for_growth(tab, box, height, rules)
         same = 0 if grown > height else same + 1
         height = grown
         if same >= SAME_HEIGHTS:
@@ -214,14 +228,18 @@ async def _scroll_to_end(tab: Tab, box: Any, rules: Rules) -> dict[str, Any]:
     return {"scrolls": scrolls, "note": f"there was still more to come after {scrolls} scrolls"}
 
 
-async def _wait_for_growth(tab: Tab, box: Any, height: int) -> int:
-    """The height once it has changed, or after a while."""
+async def _wait_for_growth(tab: Tab, box: JSHandle, height: int, rules: Rules) -> int:
+    """The height once it has changed, or after a while in which the page asks for nothing."""
+    latest = asyncio.get_running_loop().time() + rules.page_seconds
     waited = 0.0
     grown = height
     while waited < SCROLL_SECONDS and grown <= height:
         await asyncio.sleep(SCROLL_SECONDS / 8)
         waited += SCROLL_SECONDS / 8
-        grown = int(await tab.page.evaluate(_HEIGHT, box))
+        has_waited = await actions.wait_for_answers(tab, rules)
+        if has_waited and asyncio.get_running_loop().time() < latest:
+            waited = 0.0  # what has come is drawn now, or is asked for in parts
+        grown = int(await box.evaluate(_HEIGHT))
     return grown
 
 
@@ -229,17 +247,23 @@ async def _next_page(tab: Tab, given: Given, context: ActionContext) -> dict[str
     """Click what leads to the next page, if it is there and can be used, and wait until the page
     shows something else; `next` says whether there was one."""
     selector = given["selector"]
+    rules = context.rules
     locator = actions.locate(tab.page, selector).first
     if not await is_usable(locator):
         return {"next": False}
     before = await _page_digest(tab)
-    await actions.click(tab, f"{selector} >> nth=0", context.rules, context.effect)
-    deadline = asyncio.get_running_loop().time() + context.rules.action_seconds
-    while asyncio.get_running_loop().time() < deadline:
-        await actions.wait_for_page(tab, context.rules)
+    await actions.click(tab, f"{selector} >> nth=0", rules, context.effect)
+    now = asyncio.get_running_loop().time
+    deadline = now() + rules.action_seconds
+    latest = deadline + rules.page_seconds
+    while now() < deadline:
+        await actions.wait_for_page(tab, rules)
+        # A page may say that it is loading before it shows what has come.
+        if await actions.wait_for_answers(tab, rules):
+            deadline = min(now() + rules.action_seconds, latest)
         if await _page_digest(tab) != before:
             return {"next": True}
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(actions.LOOK_SECONDS)
     return {"next": False, "note": f"clicking {selector!r} changed nothing, so it was the last"}
 
 

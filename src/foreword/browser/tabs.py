@@ -232,6 +232,7 @@ class Tabs:
         page.on("close", lambda _: self._forget(tab))
         page.on("crash", lambda _: tab.mark_broken(CRASHED))
         page.on("request", lambda request: tab.on_request(request))
+        page.on("requestfinished", lambda request: tab.on_answer(request))
         page.on("requestfailed", lambda request: self._on_failed_request(tab, request))
         page.on(
             "websocket", lambda socket: self._count_blocked(tab, url=socket.url, kind="websocket")
@@ -242,6 +243,7 @@ class Tabs:
         return tab
 
     def _on_failed_request(self, tab: Tab, request: Request) -> None:
+        tab.on_answer(request)
         if request is tab.request:
             tab.on_loaded()
         self._count_blocked(tab, url=request.url, kind=request.resource_type)

@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Dialog, Error, Locator, Page, sync_playwright
+from playwright.sync_api import Dialog, Error, JSHandle, Locator, Page, Request, sync_playwright
 
 ACTION_SECONDS, PAGE_SECONDS = 5.0, 20.0
-POPUP_SECONDS = 5.0  # for a tab that an action has opened to be there
 MOST_TURNS = 1_000  # of a loop that names no limit, as in Foreword (`plan.node`)
 MAIN = "Main Tab"
 EXPRESSION = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
@@ -38,8 +37,26 @@ READ = """(elements, fields) => {
 }"""
 DISABLED = """element => [element, element.parentElement].some(
   (one) => one && [...one.classList].some((name) => /(^|[-_])disabled$/.test(name)))"""
-SCROLL = "box => { box = box || document.scrollingElement; box.scrollTop = box.scrollHeight; }"
-HEIGHT = "box => (box || document.scrollingElement).scrollHeight"
+SCROLLED = """() => {
+  const page = document.scrollingElement || document.documentElement;
+  if (page.scrollHeight > page.clientHeight + 1) return page;
+  let best = page, largest = 0;
+  const look = (root) => { for (const one of root.querySelectorAll('*')) {
+    if (one.shadowRoot) look(one.shadowRoot);
+    const area = one.clientWidth * one.clientHeight;
+    if (area <= largest || one.scrollHeight <= one.clientHeight + 1) continue;
+    if (['auto', 'scroll'].includes(getComputedStyle(one).overflowY)) [best, largest] = [one, area];
+  } };
+  look(document);
+  return best;
+}"""
+SCROLL = """(box, to) =>
+  box.scrollTo({top: to === 'top' ? 0 : box.scrollHeight, behavior: 'instant'})"""
+HEIGHT = "box => box.scrollHeight"
+MOST_SCROLLS, SCROLL_MILLISECONDS, SAME_HEIGHTS = 500, 800, 3
+# Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
+CALL_LOG, ATTEMPTING = "Call log:", "attempting click action"
+PERFORMING, CLICKED = "performing click action", "click action done"
 
 
 class WorkflowScript:
@@ -55,27 +72,39 @@ class WorkflowScript:
         self.variables = variables
         self.loops: dict[str, Any] = {}
         self.fresh: set[str] = set()  # nodes that have read something
+        self.may_have_happened = False  # what is being done
+        self.loading: dict[Page, Request] = {}  # pages that are to be replaced by others
+        self.asking: dict[Request, Page] = {}  # what scripts of pages have no answer to yet
+        self.endless: set[str] = set()  # addresses on which answers never end
         self.context.on("dialog", self.answer)
+        self.context.on("page", self.watch_page)
+        self.watch_page(page)
         self.watch_tabs()
 
     def do(self, kind: str, config: dict[str, Any], node: str = "") -> None:
-        """Carry out a node."""
+        """Carry out a node; what may have happened is not done again, whatever `retries` says."""
         given = self.fill(config)
         action: Callable[[dict[str, Any], str], None] = getattr(self, f"on_{kind}")
         retries = int(given.get("retries") or 0)
         for tried in range(retries + 1):
+            self.may_have_happened = False
             try:
                 if given.get("tab"):
                     self.visit(self.tab(str(given["tab"])))
+                if kind not in ("navigate", "wait", "back", "reload", "http_login"):
+                    self.wait_for_next_page(given)
                 self.dialog = given
                 action(given, node)
                 return
             except Error as error:
-                if tried < retries:
+                if tried < retries and not self.may_have_happened:
                     continue
+                doubt = "it may have happened, look before it is done again: "
+                said = f"{doubt if self.may_have_happened else ''}{error}"
                 if given.get("on_failure") != "go_on":
-                    raise SystemExit(f"{node}: {error}") from None
-                sys.stderr.write(f"{node}: failed, going on: {error}\n")
+                    raise SystemExit(f"{node}: {said}") from None
+                sys.stderr.write(f"{node}: failed, going on: {said}\n")
+                return
             finally:
                 self.dialog = {}
 
@@ -132,14 +161,25 @@ class WorkflowScript:
             if not usable(button):
                 return
             before = self.page.url + self.page.inner_text("body")
-            button.click()
-            self.settle()
-            for _ in range(50):
-                if self.page.url + self.page.inner_text("body") != before:
-                    break
-                self.page.wait_for_timeout(100)
-            else:
+            self.may_have_happened = False
+            try:
+                self.click(button, timeout=1000 * ACTION_SECONDS)
+            except Error as error:
+                raise SystemExit(f"to the next page: {error}") from None
+            if not self.shows_more_than(before):
                 return
+
+    def shows_more_than(self, before: str) -> bool:
+        """Whether the page shows something else, once its scripts have what they ask for."""
+        idle = 0
+        for _ in range(int(10 * PAGE_SECONDS)):  # some pages ask without end
+            idle = 0 if self.wait_for_answers() else idle + 1
+            if self.page.url + self.page.inner_text("body") != before:
+                return True
+            if idle > 10 * ACTION_SECONDS:
+                break
+            self.page.wait_for_timeout(100)
+        return False
 
     def repeat(self, most: int | None = None, **asked: dict[str, Any]) -> Iterator[int]:
         """Turn by turn, `while` or `until` something holds."""
@@ -183,10 +223,59 @@ class WorkflowScript:
         session.on("Target.targetDestroyed", lambda event: self.popups.discard(event["targetId"]))
         session.send("Target.setDiscoverTargets", {"discover": True})
 
+    def watch_page(self, page: Page) -> None:
+        """Hear what a page loads, and what its scripts ask for."""
+
+        def on_request(request: Request) -> None:
+            if request.resource_type in ("fetch", "xhr"):
+                self.asking[request] = page
+            if request.is_navigation_request() and request.frame == page.main_frame:
+                self.loading[page] = request
+
+        def on_end(request: Request) -> None:
+            self.asking.pop(request, None)
+            if self.loading.get(page) is request:
+                self.loading.pop(page)
+
+        page.on("request", on_request)
+        page.on("requestfinished", lambda request: self.asking.pop(request, None))
+        page.on("requestfailed", on_end)
+        page.on("domcontentloaded", lambda _: self.loading.pop(page, None))
+        page.on("close", lambda _: self.loading.pop(page, None))
+
+    def is_loaded(self, seconds: float) -> bool:
+        """Whether the page that is to come is there, in some seconds."""
+        for _ in range(int(10 * seconds)):
+            if self.page not in self.loading:
+                return True
+            self.pause(100)
+        return self.page not in self.loading
+
+    def wait_for_next_page(self, given: dict[str, Any]) -> None:
+        """Let the page come that an earlier node has set off."""
+        if not self.is_loaded(limit(given, True) / 1000):
+            raise Error("nothing was done: the page before it is still loading")
+
+    def asked_addresses(self) -> set[str]:
+        """What scripts of the page wait for, without queries; not what never ends."""
+        asked = [request for request, page in self.asking.items() if page is self.page]
+        return {request.url.partition("?")[0] for request in asked} - self.endless
+
+    def wait_for_answers(self) -> bool:
+        """Let scripts of the page have what they ask for; False if that is nothing."""
+        has_waited = False
+        for _ in range(int(10 * PAGE_SECONDS)):
+            if not self.asked_addresses():
+                break
+            has_waited = True
+            self.page.wait_for_timeout(100)
+        self.endless |= self.asked_addresses()
+        return has_waited
+
     def settle(self) -> None:
         """Wait for what an action has set off; a tab that it has opened is where it goes on."""
         self.pause(50)
-        for _ in range(int(10 * POPUP_SECONDS)):
+        for _ in range(int(10 * PAGE_SECONDS)):
             if len(self.context.pages) >= len(self.popups):
                 break
             self.pause(100)
@@ -197,7 +286,23 @@ class WorkflowScript:
                 self.visit(page)
         left = [page for page in self.visited if not page.is_closed()]
         self.page = left[-1] if left else self.context.new_page()
-        self.page.wait_for_load_state("domcontentloaded")
+        if not self.is_loaded(PAGE_SECONDS):
+            sys.stderr.write("done; the page is still loading\n")
+
+    def click(self, element: Locator, **how: Any) -> None:
+        """Click an element; a click is done when it is done, whenever the next page answers."""
+        try:
+            element.click(**how)
+        except Error as error:
+            _, _, log = str(error).partition(CALL_LOG)
+            last_attempt = log.rpartition(ATTEMPTING)[2]
+            self.may_have_happened = PERFORMING in last_attempt or not log
+            assert self.context.browser is not None
+            has_closed = self.page.is_closed() and self.context.browser.is_connected()
+            if CLICKED not in last_attempt and not (self.may_have_happened and has_closed):
+                raise
+        self.may_have_happened = True
+        self.settle()
 
     def pause(self, milliseconds: float) -> None:
         """Let pages go on; one that an action has closed does so without."""
@@ -250,17 +355,18 @@ class WorkflowScript:
         self.page.reload(wait_until="domcontentloaded", timeout=limit(given, True))
 
     def on_click(self, given: dict[str, Any], node: str) -> None:
-        self.find(given["selector"]).click(
+        self.click(
+            self.find(given["selector"]),
             button=given.get("button") or "left",
             click_count=2 if given.get("double") else 1,
             timeout=limit(given),
         )
-        self.settle()
 
     def on_press(self, given: dict[str, Any], node: str) -> None:
         if given.get("selector"):
             self.find(given["selector"]).focus(timeout=limit(given))
         for key in given["keys"].split():
+            self.may_have_happened = True
             self.page.keyboard.press(key)
         self.settle()
 
@@ -288,24 +394,43 @@ class WorkflowScript:
         self.find(given["selector"]).hover(timeout=limit(given))
 
     def on_drag(self, given: dict[str, Any], node: str) -> None:
+        self.find(given["selector"]).hover(timeout=limit(given))
+        self.may_have_happened = True
         self.find(given["selector"]).drag_to(self.find(given["to"]), timeout=limit(given))
+        self.settle()
 
     def on_scroll(self, given: dict[str, Any], node: str) -> None:
         selector = given.get("selector")
         if selector and not given.get("to"):
             self.find(selector).scroll_into_view_if_needed(timeout=limit(given))
             return
-        box = self.find(selector).element_handle() if selector else None
-        if given.get("to") == "top":
-            self.page.evaluate("box => { (box || document.scrollingElement).scrollTop = 0; }", box)
+        if selector:
+            box: JSHandle = self.find(selector).element_handle(timeout=limit(given))
+        else:
+            self.wait_for_answers()
+            box = self.page.evaluate_handle(SCROLLED)
+        if given.get("to") != "end":
+            box.evaluate(SCROLL, given["to"])
             return
-        same, height = 0, 0
-        while same < (3 if given.get("to") == "end" else 1):
-            self.page.evaluate(SCROLL, box)
-            if given.get("to") == "end":
-                self.page.wait_for_timeout(600)
-            now = self.page.evaluate(HEIGHT, box)
-            same, height = (same + 1, now) if now == height else (0, now)
+        same, height = 0, box.evaluate(HEIGHT)
+        for _ in range(MOST_SCROLLS):
+            box.evaluate(SCROLL, "bottom")
+            grown = self.height_after(box, height)
+            same, height = (0 if grown > height else same + 1), grown
+            if same >= SAME_HEIGHTS:
+                return
+        sys.stderr.write(f"{node}: there was still more to come after {MOST_SCROLLS} scrolls\n")
+
+    def height_after(self, box: JSHandle, height: int) -> int:
+        """The height once it has grown, or after a while in which the page asks for nothing."""
+        idle = 0
+        for _ in range(int(10 * PAGE_SECONDS)):  # some pages ask without end
+            self.page.wait_for_timeout(100)
+            idle = 0 if self.wait_for_answers() else idle + 100
+            grown = int(box.evaluate(HEIGHT))
+            if grown > height or idle >= SCROLL_MILLISECONDS:
+                return grown
+        return height
 
     def on_wait(self, given: dict[str, Any], node: str) -> None:
         if given.get("seconds"):
@@ -342,6 +467,7 @@ class WorkflowScript:
     def on_upload(self, given: dict[str, Any], node: str) -> None:
         field = self.find(given["selector"])
         kind = field.evaluate("field => field.tagName + ' ' + field.type", timeout=limit(given))
+        self.may_have_happened = True
         if kind.lower() == "input file":
             field.set_input_files(given["files"], timeout=limit(given))
             return
