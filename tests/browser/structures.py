@@ -12,6 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+# What lists of applications have: icons in place of words, signs for pages, few rows and many.
+BACK_OFFICE = """
+<form action=/out><button>Log out</button></form><table><caption>Accounts</caption>
+<tr><th>Groups</th><td><a href=/groups/add>Add</a></td></tr>
+<tr><th>Users</th><td><a href=/users/add>Add</a></td></tr></table>
+<a href=/users>Users</a><button>Delete all</button>
+<select name=action><option>---</option><option>Archive what is ticked</option></select>
+<table><tbody>{rows}</tbody></table>
+<details><summary>By pier</summary>North</details><details><summary>By flag</summary>Red</details>
+<style>summary::before { content: '* ' }</style>
+<p><a href=?p=1>1</a> <a href=?p=2>2</a> <a href=?p=2>&#8250;</a></p>
+"""
+BOAT = """<tr><td><input type=checkbox aria-label="Tick it">Boat {number}</td><td>
+<button data-testid=go title="Run"><i class="fa fa-play"></i></button>
+<button><i class="material-icons" aria-hidden=true>delete</i></button></td></tr>"""
 SLOTS = """
 <x-card><button slot=actions>Slotted action</button><a href=/a>Default slot link</a>
 <span>Words in the slot</span></x-card><x-card><i>no action</i></x-card>
@@ -104,6 +119,9 @@ class Structures:
 def pages(other: str) -> dict[str, str]:
     """Every page by its path."""
     lines = "".join('<div class="line" style="height:1px"></div>' for _ in range(6))
+    boats = "".join(
+        BOAT.replace("{number}", number) for number in "one two three four five".split()
+    )
     ships = range(60)
     items = "".join(f"<li>Ship {ship} <a href=/ship/{ship}>Open</a></li>" for ship in ships)
     return {
@@ -113,6 +131,7 @@ def pages(other: str) -> dict[str, str]:
         "/roles": ROLES,
         "/icons": ICONS,
         "/twins": TWINS,
+        "/back-office": BACK_OFFICE.replace("{rows}", boats),
         "/frames": FRAMES.replace("{other}", other),
         "/nested": NESTED,
         "/form": FORM.replace("{lines}", lines).replace("{items}", items),

@@ -121,6 +121,27 @@ def test_an_instruction_finds_what_means_the_same(
     assert name in [one["name"] for one in first]
 
 
+@pytest.mark.parametrize(
+    ("instruction", "selector"),
+    [
+        ("add a user", 'a[href="/users/add"]'),
+        ("delete the second entry", 'tr:has-text("Boat two") >> button:has-text("delete")'),
+        ("run the 4th one", 'tr:has-text("Boat four") >> role=button[name="Run"]'),
+        ("delete everything", 'role=button[name="Delete all"]'),
+        ("archive the boats", 'select[name="action"]'),
+        ("next page", 'role=link[name="\u203a"]'),
+        ("submit", 'role=button[name="Log out"]'),
+        ("by flag", 'summary:has-text("By flag")'),
+    ],
+)
+def test_of_a_back_office_an_instruction_finds_the_one_that_is_meant_first(
+    browser: Browser, served: Structures, instruction: str, selector: str
+) -> None:
+    browser.navigate(f"{served.url}/back-office")
+
+    assert browser.explore(instruction)["elements"][0]["selector"] == selector
+
+
 def test_the_fields_of_a_form_are_no_rows_and_neither_are_lines(
     browser: Browser, served: Structures
 ) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from foreword.pattern import lazy_pattern
@@ -25,6 +26,13 @@ FORM_SHARE = 0.5
 SUBMIT_WEIGHT = 2.0
 # Of the score of what an element is in, beside its own: a heading speaks of everything below it.
 AROUND_SHARE = 0.3
+# Of the score of what is not written on an element: its id, what can be chosen from it. At 1 a
+# radio button whose id has "password" comes before the field of that name in Django's admin. Where
+# nothing is written on it, it counts whole.
+HINT_SHARE = 0.5
+# Beside its own score, for what an instruction begins with: "add a user" is about something that
+# adds, and not about all that is called a user.
+ACTION_SHARE = 1.0
 # Of a score, for what can't be clicked on as it is: it comes after what can, and is not lost.
 HIDDEN_SHARE = 0.3
 # What people do and see in most applications, as it is written on buttons, links and fields. The
@@ -41,7 +49,7 @@ GROUPS = (
     ("search", "find", "filter", "look up", "lookup", "query"),
     ("next", "following", "older", "forward", "load more", "show more", "more results"),
     ("previous", "prev", "back", "newer", "earlier"),
-    ("cancel", "close", "dismiss", "abort"),
+    ("cancel", "close", "dismiss", "abort", "no"),
     ("confirm", "ok", "yes", "accept", "agree", "continue", "proceed", "done", "finish"),
     ("upload", "attach", "import", "choose file", "browse files"),
     ("download", "export", "save as"),
@@ -57,6 +65,10 @@ GROUPS = (
     ("refresh", "reload"),
     ("menu", "navigation"),
     ("message", "comment", "note", "text"),
+    ("row", "entry", "entries", "record", "item", "line"),
+    ("all", "everything", "every"),
+    ("theme", "dark mode", "light mode", "appearance"),
+    ("help", "documentation", "docs", "manual", "support"),
     # roles, in the words of people
     ("field", "textbox", "searchbox", "spinbutton", "input", "text box"),
     ("list", "combobox", "listbox", "dropdown", "drop-down", "select", "choose", "choice"),
@@ -64,8 +76,24 @@ GROUPS = (
     ("button", "press", "click"),
     ("tab", "tabs"),
 )
+# Signs that stand for a word where they are all that is written on something.
+SIGNS = {
+    "next": "> \u203a \u00bb \u2192 \u25b6 \u25ba >>",
+    "previous": "< \u2039 \u00ab \u2190 \u25c0 \u25c4 <<",
+    "cancel": "\u00d7 \u2715 \u2716 \u2573",
+    "save": "+ \uff0b \u2795",
+    "edit": "\u270e \u270f",
+    "menu": "\u2630 \u2261 \u22ee \u22ef",
+    "settings": "\u2699",
+    "refresh": "\u21bb \u27f3",
+}
 _WORD = lazy_pattern(r"[^\W_]+")
 _CAMEL = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+)
+_ORDINAL = lazy_pattern(r"\b(?:(\d{1,2})(?:st|nd|rd|th)|(" + "|".join(_ORDINALS) + r"))\b")
+_NUMBER = lazy_pattern(r"\d{1,4}")
 
 
 def ranking(elements: Sequence[dict[str, Any]], instruction: str, limit: int) -> list[int]:
@@ -92,18 +120,50 @@ def ranking(elements: Sequence[dict[str, Any]], instruction: str, limit: int) ->
 def _scores(elements: Sequence[dict[str, Any]], instruction: str) -> list[float]:
     """How much the words of each element, of its row and of what it is in, have to do with the
     instruction. A later row counts only where its own words do: "Select row" is in all of them."""
-    query = with_meanings(instruction)
-    own = _ranks([with_meanings(_own_words(element)) for element in elements], query)
+    query = with_meanings(f"{instruction} {' '.join(_joined_pairs(instruction))}")
+    written = [_own_words(element) for element in elements]
+    own = _ranks(written, query)
+    actions = _ranks(written, _first_meaning(instruction))
+    hints = _ranks([with_meanings(_hints(element)) for element in elements], query)
     rows = _ranks([_row_text(element) for element in elements], instruction)
     around = _ranks([with_meanings(_words_around(element)) for element in elements], query)
+    row_number = _row_number(elements, instruction)
     scores = []
     for at, element in enumerate(elements):
-        if _is_later_row(element) and not rows[at]:
+        is_meant = row_number is not None and _row(element).get("number") == row_number
+        if _is_later_row(element) and not rows[at] and not is_meant:
             scores.append(0.0)
         else:
             weight = SUBMIT_WEIGHT if element["sends"] else 1.0
-            scores.append(weight * own[at] + rows[at] + AROUND_SHARE * around[at])
+            named = own[at] + ACTION_SHARE * actions[at]
+            hint = hints[at] if element["fact"]["name"] == "" else HINT_SHARE * hints[at]
+            scores.append(weight * named + hint + rows[at] + AROUND_SHARE * around[at])
+    if row_number is None:
+        return scores
+    # Whatever is in the row that is meant comes first, and in it what else the instruction says.
+    best = max(scores, default=0.0) or 1.0
+    for at, element in enumerate(elements):
+        if _row(element).get("number") == row_number:
+            scores[at] += best
     return scores
+
+
+def _row(element: dict[str, Any]) -> dict[str, Any]:
+    """The row of a list or table that an element stands in; an entry of a menu is none."""
+    row = element["row"]
+    return row if row and not row["menu"] else {}
+
+
+def _row_number(elements: Sequence[dict[str, Any]], instruction: str) -> int | None:
+    """Which row an instruction counts to, from 0, as in "the second entry"; none where an element
+    has that word for itself, as "First name" has."""
+    found = _ORDINAL.search(instruction.lower())
+    if found is None:
+        return None
+    for element in elements:
+        if found[0] in element["fact"]["name"].lower().split():
+            return None
+    return int(found[1]) - 1 if found[1] else _ORDINALS.index(found[2])
 
 
 def _ranks(passages: Sequence[str], query: str) -> list[float]:
@@ -112,12 +172,25 @@ def _ranks(passages: Sequence[str], query: str) -> list[float]:
 
 
 def _own_words(element: dict[str, Any]) -> str:
+    """What is written on an element, or drawn where nothing is, and what that means; and in plain
+    words what everybody sees that it does."""
     fact = element["fact"]
-    return " ".join([fact["role"], fact["name"], fact.get("near", ""), *element["about"]])
+    written = fact["name"] or fact.get("near") or fact.get("title") or fact.get("icon", "")
+    words = [with_meanings(f"{fact['role']} {written}"), _sign_meaning(fact["name"])]
+    if element["sends"]:
+        words.append("submit")
+    if fact["role"] in ("link", "button") and _NUMBER.fullmatch(fact["name"]):
+        words.append("page")
+    return " ".join(words)
+
+
+def _hints(element: dict[str, Any]) -> str:
+    """What is not written on an element and tells of it."""
+    return " ".join([*element["about"], element["makers"], *element["fact"].get("options", ())])
 
 
 def _row_text(element: dict[str, Any]) -> str:
-    return str(element["row"]["text"]) if element["row"] and not element["row"]["menu"] else ""
+    return str(_row(element).get("text", ""))
 
 
 def _words_around(element: dict[str, Any]) -> str:
@@ -147,8 +220,7 @@ def _with_forms(elements: Sequence[dict[str, Any]], scores: Sequence[float]) -> 
 
 def _is_later_row(element: dict[str, Any]) -> bool:
     """Whether it stands in a row that is like others before it; an entry of a menu does not."""
-    row = element["row"]
-    return bool(row) and not row["menu"] and row["number"] >= FIRST_ROWS
+    return bool(_row(element).get("number", 0) >= FIRST_ROWS)
 
 
 def with_meanings(text: str) -> str:
@@ -161,6 +233,32 @@ def with_meanings(text: str) -> str:
     return " ".join([text, *dict.fromkeys(meanings)])
 
 
+def _joined_pairs(text: str) -> list[str]:
+    """Words beside each other as one: "shut down" is "Shutdown" on many a button."""
+    words = _WORD.findall(text.lower())
+    return [f"{one}{other}" for one, other in pairwise(words)]
+
+
+def _sign_meaning(name: str) -> str:
+    """The meaning of a name that is a sign alone, such as an arrow; '' for any other."""
+    for meaning, signs in SIGNS.items():
+        if name and name in signs.split():
+            return f"meaning{meaning}"
+    return ""
+
+
+def _first_meaning(text: str) -> str:
+    """The first meaning that a text has, which of an instruction is mostly what is to be done; ''
+    if it has none."""
+    words = _WORD.findall(_CAMEL.sub(" ", text).lower())
+    for at in range(len(words)):
+        for length in (2, 1):
+            found = _meanings().get(tuple(words[at : at + length]))
+            if found:
+                return " ".join(found)
+    return ""
+
+
 @cache
 def _meanings() -> dict[tuple[str, ...], list[str]]:
     """The meanings of each word and pair of words."""
@@ -168,7 +266,7 @@ def _meanings() -> dict[tuple[str, ...], list[str]]:
     for group in GROUPS:
         for written in group:
             found.setdefault(tuple(_WORD.findall(written)), []).append(f"meaning{group[0]}")
-    # Words are written with endings as well: adds, added, adding.
+    # Words are written with endings as well: adds, added, adding, confirmation, deletion.
     for words in list(found):
         if len(words) == 1:
             for form in _forms(words[0]):
@@ -178,4 +276,4 @@ def _meanings() -> dict[tuple[str, ...], list[str]]:
 
 def _forms(word: str) -> tuple[str, ...]:
     stem = word.removesuffix("e")
-    return (f"{word}s", f"{word}es", f"{stem}ed", f"{stem}ing")
+    return (f"{word}s", f"{word}es", f"{stem}ed", f"{stem}ing", f"{stem}ation", f"{stem}ion")

@@ -8,7 +8,7 @@
   // What an element is in, told where others have the same role and name.
   const PLACES = new Set(['dialog', 'alertdialog', 'form', 'group', 'region', 'navigation', 'complementary', 'tabpanel',
     'toolbar', 'table', 'grid', 'treegrid', 'list', 'listbox', 'menu', 'menubar', 'tree', 'radiogroup', 'search', 'article',
-    'columnheader', 'rowheader', 'treeitem']);
+    'row', 'columnheader', 'rowheader', 'treeitem']);
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'OPTION', 'OPTGROUP']);
   const INSIDE = 'a[href], button, input, select, textarea, [role=button], [role=link], [role=tab], [role=menuitem], [contenteditable=true]';
   const POINTERS = new Set(['pointer', 'grab', 'move']);
@@ -74,6 +74,8 @@
       const words = role === 'button' ? '' : before(element);
       if (words) fact.near = words;
     }
+    const title = fact.name ? '' : clean(element.getAttribute('title') || element.getAttribute('data-original-title'), LONG);
+    if (title) fact.title = title;
     const shown = fact.name || tag === 'INPUT' ? null : selectors.icon(element);
     if (shown) fact.icon = shown.name;
     // It is in the page for assistive technology, and nobody can click on it as it is.
@@ -95,6 +97,12 @@
     if (!PLACES.has(role) && !tree.idOf(element) && !element.getAttribute('data-testid')) return null;
     return {element, role, name: PLACES.has(role) ? accessible.name(element) : '', words: ''};
   };
+  // What its makers call an element: its test id, and the component that it is all of.
+  const makersWords = (element) => {
+    const words = [selectors.testId(element)];
+    for (let at = tree.parent(element); at && tree.elements(at).length === 1; at = tree.parent(at)) if (at.localName.includes('-')) words.push(at.localName);
+    return words.join(' ').slice(0, LONG);
+  };
   const isSender = (element) => (tagOf(element) === 'BUTTON' || tagOf(element) === 'INPUT') && ['submit', 'image'].includes(element.type) && element.form !== null;
   const add = (element, role, context) => {
     const name = label(element, role), known = role + ' ' + name;
@@ -103,7 +111,7 @@
     if ((context.row && context.row.isBeyond) || facts.length >= MOST) { passed += 1; return; }
     const row = context.row ? {number: context.row.number, text: context.row.text, menu: context.row.isMenu} : null;
     facts.push({fact: describe(element, role, name, context), row, form: context.form, heading, sends: isSender(element),
-      about: [idOf(element), element.getAttribute('name') || '', element.getAttribute('autocomplete') || ''],
+      about: [idOf(element), element.getAttribute('name') || '', element.getAttribute('autocomplete') || ''], makers: makersWords(element),
       frame: frames.indexOf(element), inside: context.places.filter(place => place.name && PLACES.has(place.role)).map(place => [place.role, clean(place.name, LONG)])});
     found.push({element, role, name, known, turn, places: context.places});
   };

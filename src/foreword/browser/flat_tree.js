@@ -57,5 +57,10 @@
     }
     return found;
   };
-  return {clean, texts, tagOf, idOf, children, elements, parent, contains, isGone, hasSize, clip, isReadable};
+  const ICON_FONT = /icon|material-symbols/i, ICON_WORD = /^[a-z][a-z0-9_]{1,40}$/;
+  // Words that a font draws as icons, such as delete or chevron_right.
+  const iconWords = (element) => [...element.querySelectorAll('*')].slice(0, 40)
+    .filter(part => !part.children.length && ICON_FONT.test(`${part.getAttribute('class') || ''} ${part.localName}`))
+    .map(part => part.textContent.trim()).filter(word => ICON_WORD.test(word));
+  return {clean, texts, iconWords, tagOf, idOf, children, elements, parent, contains, isGone, hasSize, clip, isReadable};
 })()

@@ -32,11 +32,14 @@
     || (clean(over.innerText, 1) ? over : layer(at(innerWidth / 2, innerHeight / 2))) || over;
   const nameOf = (element) => clean(accessible.name(element) || element.querySelector('h1, h2, h3, h4')?.innerText || element.innerText, LONG);
   const coverOf = (elements) => {
-    const behind = [], layers = new Map();
+    const behind = [], beyond = [], layers = new Map();
     let looked = 0;
     for (const [number, element] of elements.entries()) {
       const box = element.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
-      if (looked >= MOST || !box.width || !box.height || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+      if (looked >= MOST || !box.width || !box.height || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) {
+        beyond.push(number);
+        continue;
+      }
       looked += 1;
       const hit = at(x, y);
       if (isFree(element, hit)) continue;
@@ -51,7 +54,8 @@
     const others = looked - elements.filter(element => tree.contains(shown, element) && tree.hasSize(element)).length;
     if (behind.length < LEAST || behind.length < MOSTLY * others) return {cover: '', covered: []};
     const isDialog = ['dialog', 'alertdialog'].includes(accessible.role(shown));
-    return {cover: `${isDialog ? 'a dialog' : 'something'} covers the page: ${nameOf(shown) || shown.localName}`, covered: behind};
+    return {cover: `${isDialog ? 'a dialog' : 'something'} covers the page: ${nameOf(shown) || shown.localName}`,
+      covered: [...behind, ...beyond.filter(number => ![over, shown].some(one => tree.contains(one, elements[number])))]};
   };
   // What stands for something that is still to come: a skeleton of whatever size, or a sign over much of the page.
   const isWaiting = (element) => {

@@ -14,7 +14,12 @@
     const id = tree.idOf(element);
     return `${kind}.${id && !selectors.isGenerated(id) ? id : ''}.${[...element.children].map(tagOf).join()}`;
   };
-  const textOf = (element) => clean(element.innerText || accessible.text(element), LONG);
+  // The words of a row, without those that a font draws as icons.
+  const textOf = (element) => {
+    let text = clean(element.innerText || accessible.text(element), LONG);
+    for (const word of tree.iconWords(element)) text = clean(` ${text} `.replace(` ${word} `, ' '), LONG);
+    return text;
+  };
   const isForm = (members) => {
     const fields = members.slice(0, 3).map(member => member.querySelector(FIELDS)).filter(Boolean);
     if (fields.length < 2) return false;

@@ -26,7 +26,7 @@
     const steps = [];
     for (let at = element; at && tagOf(at) !== 'BODY'; at = at.parentElement) {
       const anchor = lasting(at);
-      if (anchor) { steps.unshift(anchor); break; }
+      if (anchor && at.getRootNode().querySelectorAll(anchor).length === 1) { steps.unshift(anchor); break; }
       const beside = [...(at.parentElement ?? at.getRootNode()).children].filter(other => tagOf(other) === tagOf(at));
       steps.unshift(at.localName + (beside.length > 1 ? `:nth-of-type(${beside.indexOf(at) + 1})` : ''));
       if (!at.parentElement) break;
@@ -62,7 +62,7 @@
   };
   // A place around an element that has a name of its own.
   const placeSelector = (place) => lasting(place.element) || (place.words ? `${short(place.element)}:has-text(${quoted(place.words)})`
-    : byName(place.role, place.name));
+    : place.role === 'row' ? '' : byName(place.role, place.name));  // all the words of a row are too many to last
   const short = (element) => {
     const [first] = classes(element);
     return first ? `${element.localName}.${first}` : element.localName;
@@ -77,8 +77,10 @@
     }
     return tries;
   };
-  // What a button without words shows instead: the class of its icon, or the drawing that it refers to.
+  // What a button without words shows instead: the word that its font draws, the class of its icon, or the drawing that it refers to.
   const icon = (element) => {
+    const [written] = tree.iconWords(element);
+    if (written) return {part: element, name: written};
     for (const part of [element, ...element.querySelectorAll('i, span, svg, use, img')].slice(0, 8)) {
       const drawing = /[#/]([\w-]*[a-z][\w-]*)(\.svg)?$/i.exec(part.getAttribute('href') || part.getAttribute('xlink:href') || (part === element ? '' : part.getAttribute('src')) || '');
       const named = part.getAttribute('data-icon') || [...part.classList].find(one => ICON.test(one)) || (part !== element && drawing && drawing[1]) || '';
@@ -88,6 +90,7 @@
   };
   const byIcon = (element) => {
     const shown = icon(element);
+    if (shown && tree.iconWords(element)[0] === shown.name) return [`${element.localName}:has-text(${quoted(shown.name)})`];
     if (!shown || !shown.part.classList.contains(shown.name)) return [];
     return shown.part === element ? [`${element.localName}.${shown.name}`] : [`${element.localName}:has(${shown.part.localName}.${shown.name})`];
   };
@@ -110,8 +113,8 @@
   // nearest first; `turn` is its number among those of its role and name.
   const tries = (element, {role, name, isAlone, places, turn}) => {
     const id = idOf(element), named = byName(role, name), isCount = /\d/.test(name);
-    const best = TEST_IDS.map(key => [key, element.getAttribute(key)]).filter(([, value]) => value)
-      .map(([key, value]) => `[${key}=${quoted(value)}]`);
+    const testIds = TEST_IDS.map(key => [key, element.getAttribute(key)]).filter(([, value]) => value)
+      .map(([key, value]) => `[${key}=${quoted(value)}]`), best = [...testIds];
     if (isAlone && named && !isCount) best.push(named);
     if (id && !isGenerated(id)) best.push(byId(id));
     if (isAlone && named && isCount) best.push(named);  // a count or a date in a name changes
@@ -120,16 +123,18 @@
     for (const place of places.slice(0, MOST_PLACES)) {
       const outer = placeSelector(place);
       if (!outer) continue;
-      for (const inner of [named, ...attributes.slice(0, 2), ...byClasses.slice(-1)]) if (inner) inPlaces.push(`${outer} >> ${inner}`);
+      for (const inner of [named, ...testIds, ...attributes.slice(0, 2), ...byClasses.slice(-1)]) if (inner) inPlaces.push(`${outer} >> ${inner}`);
       if (place.words) inPlaces.push(`${outer} >> ${element.localName}`);
     }
     const text = name && name.length < LONGEST_NAME && !['INPUT', 'SELECT', 'TEXTAREA', 'IFRAME'].includes(tagOf(element))
       ? [`text=${quoted(tree.clean(name, LONGEST_NAME))}`] : [];
     const inner = [named, ...byIcon(element), ...byClasses.slice(-1), short(element)].filter(Boolean);
-    const words = name && !named ? [`${short(element)}:has-text(${quoted(tree.clean(name, LONGEST_NAME))})`] : [];
+    const written = tree.clean(element.innerText, LONGEST_NAME + 1);  // the name may hold what a style draws
+    const words = written && written.length <= LONGEST_NAME && !named ? [`${short(element)}:has-text(${quoted(written)})`] : [];
     const around = [...words, ...byIcon(element), ...(isAlone && name ? [] : byWordsAround(element, inner))];
     const numbered = [...(id && isGenerated(id) ? [byId(id)] : []), ...(named ? [`${named} >> nth=${turn}`] : []), path(element)];
     return [...new Set([...best, ...attributes, ...(isAlone ? [] : inPlaces), ...byClasses, ...alike, ...text, ...(isAlone ? inPlaces : []), ...around, ...byKind(element), ...numbered])].filter(Boolean);
   };
-  return {tries, path, short, classes, icon, isGenerated};
+  const testId = (element) => TEST_IDS.map(key => element.getAttribute(key)).find(Boolean) || '';
+  return {tries, path, short, classes, icon, isGenerated, testId};
 }
