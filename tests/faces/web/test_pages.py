@@ -57,6 +57,21 @@ def test_what_can_not_be_shown_is_a_page_with_the_message_and_a_way_back(
     assert "Back to the sessions" in words(reply)
 
 
+def test_a_warning_names_no_second_figure_where_all_of_the_conversation_is_in_the_call(
+    tmp_path: Path,
+) -> None:
+    settings = settings_for(tmp_path, window=4_000)
+    with foreword.Session.open(settings.db, "long", root=tmp_path, window=4_000) as session:
+        warn_at = session.limits.warn_at
+        while session.size_tokens() <= warn_at:
+            session.append({"role": "user", "content": "Low water at three. " * 5})
+    with running(settings) as (address, _):
+        page = words(address.ask("GET", "/sessions/long"))
+    assert f"It is past {warn_at / 1_000:g}K" in page
+    assert "All of it would be" not in page
+    assert "Everything, whole" not in page
+
+
 def test_looking_for_a_conversation_that_is_not_there_makes_none(
     address: Address, agent: foreword.Session
 ) -> None:

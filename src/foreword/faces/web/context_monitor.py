@@ -19,6 +19,9 @@ from foreword.session.session import Session
 
 CALLS = 200  # in the chart: more are narrower than a pixel on a phone
 LISTED = 12  # in the table
+# Of the next call: a conversation that is larger than this has parts that are not in it. The two
+# are counted apart, line ends between parts included, and never differ by so much otherwise.
+SAME_SIZE = 1.01
 
 
 def show(request: ViewRequest) -> Response:
@@ -96,6 +99,7 @@ def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
         "report": report,
         "due": now.due,
         "next_tokens": now.next_tokens,
+        "is_more": usage["size_tokens"] > SAME_SIZE * now.next_tokens,
         "problem": now.problem,
         "bars": shares(now.next_parts, whole),
         "whole": whole,
