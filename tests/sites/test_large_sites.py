@@ -7,9 +7,11 @@ import json
 import sqlite3
 import struct
 import zlib
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -17,8 +19,8 @@ from foreword.browser import Browser
 from foreword.director import node_tools, runner
 from foreword.errors import BrowserFailed
 from foreword.session.workflow_state import WorkflowState
-from foreword.testing import local_model
-from tests.director.scenes import open_director
+from foreword.testing import Reply, fake_provider, local_model
+from tests.director.scenes import calls, open_director
 from tests.sites.application import DRAW_SECONDS, Application
 from tests.sites.conftest import Applications
 from tests.sites.large_applications import SHELVES, write_stock_application
@@ -239,9 +241,61 @@ def test_a_button_of_streamlit_is_found_again_when_its_author_has_given_it_anoth
     assert repair == {"node": "node3", "selector": ".st-key-count button", "instead": instead}
 
 
-# SmolLM2 has been trained on so much context. It never calls a tool, as its template has none: what
-# is shown is that the loop of a director runs with a model that nobody has scripted.
+# SmolLM2 has been trained on so much context. It never calls a tool, as its template has none.
 SMALL_WINDOW = 8_000
+# In what it may write where it has to call one.
+ADDRESS = {"type": "string", "pattern": "^http://127[.]0[.]0[.]1:[0-9]{4,5}/[a-z/]{0,30}$"}
+
+
+def _tool_call(model: str, body: Mapping[str, Any], tool: str) -> Reply:
+    """The call of a tool as the model writes its arguments: a grammar made from the tool's own
+    schema keeps it to their shape, and what they say is the model's."""
+    [given] = [one["function"] for one in body["tools"] if one["function"]["name"] == tool]
+    required = {
+        name: {"type": "string", "maxLength": 40} for name in given["parameters"]["required"]
+    }
+    schema = {
+        "type": "object",
+        "properties": {**required, "url": ADDRESS},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    # The whole of a director's instructions is more than it can follow; the tool's own are not.
+    system = {"role": "system", "content": f"{tool}: {given['description']}"}
+    wanted = {
+        "messages": [system, body["messages"][-1]],
+        "response_format": {"type": "json_schema", "json_schema": {"name": tool, "schema": schema}},
+        "max_tokens": 200,
+    }
+    address = model.partition("@")[2]
+    request = Request(
+        f"{address}/chat/completions",
+        data=json.dumps(wanted).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urlopen(request, timeout=DRAW_SECONDS * 10) as answer:
+        written = json.load(answer)["choices"][0]["message"]["content"]
+    return calls(**{tool: json.loads(written)})
+
+
+def test_a_page_is_opened_by_a_call_whose_arguments_a_real_small_model_has_written(
+    applications: Applications, site_browser: Browser, tmp_path: Path
+) -> None:
+    page = f"{applications.get('sqlite-web').address}/login/"
+    with local_model(SMALL_WINDOW) as model:
+
+        def reply(body: Mapping[str, Any]) -> Reply:
+            if body["messages"][-1]["role"] == "tool":
+                return Reply("It is open.")
+            return _tool_call(model, body, "debug_navigate")
+
+        with (
+            fake_provider(reply) as provider,
+            open_director(tmp_path, provider.openai, browser=site_browser) as director,
+        ):
+            turn = director.say(f"Open the page {page} in the browser.")
+    assert not turn.stopped
+    assert [tab["url"] for tab in site_browser.tabs() if tab["active"]] == [page]
 
 
 def test_a_real_small_model_takes_its_turns_beside_a_page_of_an_application(
