@@ -85,8 +85,8 @@ def post_office() -> Iterator[PostOffice]:
                 self._answer(office.file, ("Content-Type", "text/csv"), disposition)
             elif self.path.startswith("/more"):
                 office.answering.wait(office.hold_seconds)
-                page = int(self.path.rpartition("=")[2])
-                rows = [f"row {number}" for number in range(20 * page - 19, 20 * page + 1)]
+                last = 20 * int(self.path.rpartition("=")[2])
+                rows = [f"row {number}" for number in range(last - 19, last + 1)]
                 self._answer(json.dumps(rows).encode(), ("Content-Type", "application/json"))
             else:
                 page = PAGES.get(self.path.partition("?")[0], "")

@@ -237,11 +237,17 @@ class WorkflowScript:
             if self.loading.get(page) is request:
                 self.loading.pop(page)
 
+        def on_answer(request: Request) -> None:
+            self.asking.pop(request, None)
+
+        def on_loaded(page: Page) -> None:
+            self.loading.pop(page, None)
+
         page.on("request", on_request)
-        page.on("requestfinished", lambda request: self.asking.pop(request, None))
+        page.on("requestfinished", on_answer)
         page.on("requestfailed", on_end)
-        page.on("domcontentloaded", lambda _: self.loading.pop(page, None))
-        page.on("close", lambda _: self.loading.pop(page, None))
+        page.on("domcontentloaded", on_loaded)
+        page.on("close", on_loaded)
 
     def is_loaded(self, seconds: float) -> bool:
         """Whether the page that is to come is there, in some seconds."""
@@ -256,10 +262,10 @@ class WorkflowScript:
         if not self.is_loaded(limit(given, True) / 1000):
             raise Error("nothing was done: the page before it is still loading")
 
-    def asked_addresses(self) -> set[str]:
+    def asked_addresses(self) -> frozenset[str]:
         """What scripts of the page wait for, without queries; not what never ends."""
         asked = [request for request, page in self.asking.items() if page is self.page]
-        return {request.url.partition("?")[0] for request in asked} - self.endless
+        return frozenset(request.url.partition("?")[0] for request in asked) - self.endless
 
     def wait_for_answers(self) -> bool:
         """Let scripts of the page have what they ask for; False if that is nothing."""
