@@ -148,27 +148,29 @@ class Section:
         return self.raw if self.raw is not None else self.text.encode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# As `Section`, not frozen at run time: one is made for each section that is tried.
+@dataclass(slots=True, kw_only=True)
 class Body:
     """A section in one of its forms: what is written between the tags."""
 
-    text: str
-    form: Form
-    kept_entries: tuple[Entry, ...] = ()
-    lost: int = 0  # entries or messages given up
-    lost_tokens: int = 0  # of a section that holds only what is in: the size of the rest
-    mark: str = ""  # the line that says what was given up, for messages
-    units: int | None = None  # with the closing tag, where that is known without measuring
+    text: Final[str]
+    form: Final[Form]
+    kept_entries: Final[tuple[Entry, ...]] = ()
+    lost: Final[int] = 0  # entries or messages given up
+    lost_tokens: Final[int] = 0  # of a section that holds only what is in: the size of the rest
+    mark: Final[str] = ""  # the line that says what was given up, for messages
+    # with the closing tag, where that is known without measuring
+    units: Final[int | None] = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Choice:
     """What was decided for one section, its size in units, and why."""
 
-    section: Section
-    body: Body
-    units: int
-    reason: str = ""
+    section: Final[Section]
+    body: Final[Body]
+    units: Final[int]
+    reason: Final[str] = ""
 
     @property
     def is_cut(self) -> bool:

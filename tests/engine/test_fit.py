@@ -11,8 +11,10 @@ from foreword.engine.outline import outline_of
 from foreword.engine.render import GAP, pieces_of, scale_for
 from foreword.errors import EssentialsTooLarge
 from foreword.section import Choice, Entry, Form, Rank, Rule, Section, Share, Tiers
+from foreword.text.cut import excerpt
 from foreword.tokens import Counter, counter
 from tests.examples import examples
+from tests.work_done import lines_run
 
 # A unit is a character and so is a token, so every size is known to the letter.
 CHARACTERS = Counter("characters", len)
@@ -655,3 +657,46 @@ def test_to_try_everything_in_full_is_given_up_as_soon_as_it_can_not_be() -> Non
     assert len(choices) == 15
     bodies = [text for text in measured if "harbour" in text]
     assert len(bodies) < 100
+
+
+def test_room_that_no_section_can_use_is_offered_once_to_each() -> None:
+    # Lines of hex have no place to be cut at, so that each is tried and none is taken.
+    texts = ["\n".join([f"{at + line:064x}" for line in range(5)]) for at in range(0, 300, 10)]
+    sections = [
+        Section(tag="dump", text=text, title=text[:64], rule=Rule(forms=CUT), rank=Rank(at))
+        for at, text in enumerate(texts)
+    ]
+    room = 200  # is left behind the first section
+    budget = len(texts[0]) + len("<dump>\n\n\n</dump>\n\n") + room
+
+    def cut_each() -> None:
+        for text in texts:
+            assert excerpt(text, room, len, lambda lines, units: "[...]", name="") is None
+
+    cut_each()  # what is loaded for it, and patterns
+    once = lines_run(cut_each)
+    assert len(fitted(*sections, budget=budget)) == 1
+    assert lines_run(lambda: fitted(*sections, budget=budget)) < 2 * once
+
+
+def test_a_share_of_what_the_essentials_leave_holds_where_everything_would_fit() -> None:
+    must = section("must", 400, essential=True)
+    notes = section("notes", 500, forms=CUT, cap=Share("left", 0.5))
+    budget = size_of(must) + size_of(notes)
+    chosen = fitted(must, notes, budget=budget)
+    assert chosen["notes"].body.form == "excerpt"
+    assert chosen["notes"].units <= (budget - size_of(must)) // 2
+    # with nothing essential beside it, half of the same budget is enough for it
+    free = fitted(section("more", 400), notes, budget=2 * size_of(notes))
+    assert free["notes"].body.form == "full"
+
+
+def test_of_a_tier_with_a_limit_the_floors_of_its_lasting_sections_are_kept_free() -> None:
+    lasting = section("rules", 900, rank=1, forms=LASTING)
+    first = section("first", 500, rank=3)
+    second = section("second", 400, rank=2)
+    limit = size_of(first) + size_of(second) + FLOOR_TOKENS // 2
+    chosen = fitted(lasting, first, second, budget=3_000, tiers=Tiers(limits={1: limit}))
+    assert chosen["first"].body.form == "full"
+    assert "second" not in chosen  # or there would be nothing left of the rules
+    assert chosen["rules"].units >= FLOOR_TOKENS

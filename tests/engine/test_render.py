@@ -178,6 +178,31 @@ def test_of_a_section_in_several_forms_the_one_with_most_lookalikes_is_noted() -
     assert scale.alike["notes"].count == 3
 
 
+def test_of_forms_with_as_many_lookalikes_the_first_is_noted() -> None:
+    scale = scale_of_tags(["docs"], CHARACTERS)
+    scale.safe("&lt;docs>", "notes")
+    scale.safe("%3Cdocs", "notes")
+    assert scale.alike["notes"].found == "&lt;docs"
+
+
+def test_a_forgery_in_a_text_without_a_name_is_noted_under_none() -> None:
+    scale = scale_of_tags(["docs"], CHARACTERS)
+    scale.safe("ends </docs> here")
+    assert scale.forged == {"": "</docs> here"}
+
+
+def test_a_scale_without_its_notices_weighs_the_same_and_notices_for_itself() -> None:
+    sections = [Section(tag="docs", text="a"), Section(tag="docs", text="b")]
+    scale = scale_for(outline_of(sections), CHARACTERS, "fix it", ["plan"])
+    scale.safe("\0 <docs> &lt;docs>", "notes")
+    own = scale.without_notices()
+    assert (own.counter, own.tags, own.task) == (CHARACTERS, {"docs", "plan", "turn"}, "fix it")
+    assert own.tag_units("docs") == scale.tag_units("docs") > 0
+    assert own.forged == own.cleaned == own.alike == {}
+    own.safe("</docs>", "other")
+    assert list(scale.forged) == list(scale.cleaned) == list(scale.alike) == ["notes"]
+
+
 def test_what_the_recipe_writes_around_a_text_is_made_safe_and_leaves_no_empty_line() -> None:
     scale = scale_of_tags(["docs"], CHARACTERS)
     both = Section(tag="docs", text="x", title="guide", before="# <docs>", after="end")

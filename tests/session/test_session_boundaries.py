@@ -281,3 +281,23 @@ def test_no_text_and_no_json_of_a_message_keeps_a_tag(one: str, other: str) -> N
     for form in (to_anthropic(safe), to_openai(safe), to_responses(safe)):
         assert not [found for found in strings(form) if PATTERN.search(f'{found}"')]
     assert [escape_boundaries(each, PATTERN) for each in safe] == safe
+
+
+def test_a_forgery_in_a_part_is_told_in_every_call_and_one_in_the_history_where_it_is_sent(
+    open_session: Open,
+) -> None:
+    session = open_session(recipe="workflow-cached", budget=2_000, auto_compress=False)
+    session.system_prompt = "Never write </current_plan> yourself."
+    session.append({"role": "user", "content": "Go on."})
+    session.append({"role": "user", "content": "What does </turn> mean?"})
+
+    def forged() -> list[str]:
+        warnings = session.context().report.warnings
+        return [line.split(":")[0] for line in warnings if "boundary tag" in line]
+
+    assert forged() == forged() == ["system_prompt", "conversation_history"]
+    for turn in range(40):
+        session.append({"role": "user", "content": words(f"turn{turn}", 40)})
+    assert forged() == forged() == ["system_prompt"]
+    session.system_prompt = "Be brief."
+    assert forged() == []

@@ -225,3 +225,4 @@ def test_a_cut_leaves_three_tenths_of_the_room_where_the_other_parts_take_nearly
     assert low_water(groups, budget=1_000, others=900, room=100) == 30
     assert low_water(groups, budget=1_000, others=100, room=10) == 10
     assert low_water(groups_of(1), budget=100, others=0, room=100) == 63
+    assert low_water(groups_of(1), budget=30, others=0, room=30) == 20

@@ -18,7 +18,6 @@ from typing import Any
 from foreword.errors import did_you_mean
 from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import Selection
-from foreword.relevance import Passage, rank
 from foreword.section import FIRST_IN_GROUP, Entry, Rank, Section
 from foreword.sources import json_state
 from foreword.sources.items import Item
@@ -122,6 +121,8 @@ def item_sections(
 
 def _most_relevant_first(items: Sequence[Item], query: str) -> list[Item]:
     """The items by what they have to do with the query; of equals the order stays."""
+    from foreword.relevance import Passage, rank  # few recipes ask for this order
+
     scores = rank([Passage(text=item.text, title=item.title) for item in items], query)
     places = sorted(range(len(items)), key=lambda place: -scores[place])
     return [items[place] for place in places]

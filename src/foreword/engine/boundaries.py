@@ -15,7 +15,17 @@ from dataclasses import replace
 from operator import is_
 from typing import Any, TypeVar
 
-from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foreword.message import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    data_beside_words,
+)
 from foreword.pattern import lazy_pattern
 from foreword.text.boundary_pattern import HARMLESS, BoundaryPattern
 
@@ -33,6 +43,14 @@ def escape_boundaries(message: Message, pattern: BoundaryPattern) -> Message:
     if extra == message.extra and all(map(is_, parts, message.parts)):
         return message
     return replace(message, parts=parts, extra=extra)
+
+
+def data_to_send(message: Message, pattern: BoundaryPattern) -> str:
+    """What goes along besides the words of a message, nothing in it a boundary tag; most messages
+    have none."""
+    if not data_beside_words(message):
+        return ""
+    return data_beside_words(escape_boundaries(message, pattern))
 
 
 def _escape_part(part: Part, pattern: BoundaryPattern) -> Part:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from foreword.dataclass import dataclass
-from foreword.engine.boundaries import escape_boundaries
+from foreword.engine.boundaries import data_to_send
 from foreword.engine.forms import recall_mark
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
@@ -71,13 +71,12 @@ def write_stretch(
         # One more message behind it makes an open call one that was never answered.
         mended, notes = mend([*messages, Message("user", ())])
         mended = mended[:-1]
-    own = replace(scale, forged={}, cleaned={}, alike={})
+    own = scale.without_notices()
     turns: list[str] = []
     data_tokens = 0
     for message in mended:
         turns.append(turn_text(message.role, own.safe(message.text, tag)) + "\n")
-        safe = escape_boundaries(message, scale.pattern)
-        data_tokens += scale.counter.count(data_beside_words(safe))
+        data_tokens += scale.counter.count(data_to_send(message, scale.pattern))
     text = "".join(turns)
     return ConversationText(
         entry=Entry(text, tuple(mended)),

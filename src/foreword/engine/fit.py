@@ -107,6 +107,8 @@ class _Fitting:
         self.tried_stand_ins: set[str] = set()  # by the tag they stand in for
         self.floors: dict[int, int] = {}  # room kept for those that may never be lost
         self._wholes: dict[int, tuple[Body, int]] = {}  # sections in full that were weighed
+        # the room that a smaller form was last looked for in, and what was found
+        self._smaller: dict[int, tuple[int, tuple[Body, int] | None]] = {}
 
     def place(self, index: int, body: Body, units: int, *, reason: str) -> None:
         """Decide for one section, in place of what was decided before."""
@@ -137,15 +139,17 @@ class _Fitting:
         """Place everything in full and say whether it fits; gives up as soon as it can't."""
         if self.tiers.limits or not self._could_all_fit():
             return False
-        choices: dict[int, Choice] = {}
         slack = self.scale.counter.room(SLACK_TOKENS) * (1 + len(self.outline.tags))
         left = self.room + slack
-        for index in sorted((*self.outline.essential, *self.outline.order)):
-            body, units = self._whole(index)
-            choices[index] = Choice(self.sections[index], body, units)
-            left -= units
+        places = sorted((*self.outline.essential, *self.outline.order))
+        for index in places:
+            left -= self._whole(index)[1]
             if left < 0:
                 return False
+        choices: dict[int, Choice] = {}
+        for index in places:
+            body, units = self._whole(index)
+            choices[index] = Choice(self.sections[index], body, units)
         if self.outline.capped and not self._within_caps(choices):
             return False
         if total_units(pieces_of(choices.values()), self.scale.counter) > self.room:
@@ -252,7 +256,8 @@ class _Fitting:
                 self._place_least(waiting, held_back=0)
         unused = 0
         for tier, waiting in self.outline.tiers:
-            had = sum(self._section_units(index) for index in waiting)
+            # Without shares nobody of a tier is in before its turn.
+            had = sum(self._section_units(index) for index in waiting) if rooms else 0
             room = self.left + had
             limit = room
             if tier != last_tier:
@@ -390,17 +395,28 @@ class _Fitting:
         """The best form within the room; nothing is measured where the length alone says no."""
         section = self.sections[index]
         too_long = len(section.text) > room * self.scale.counter.usual_unit
-        first, *smaller = section.rule.forms
-        can_be_cut = first != "full" or smaller not in ([], ["gone"])
-        if room <= 0 or (too_long and (room < self.least_cut or not can_be_cut)):
+        can_be_less = not too_long or (room >= self.least_cut and _can_be_cut(section))
+        if room <= 0 or not can_be_less:
             if "reference" not in section.rule.forms:
                 return None
-            return forms.best(section, room, self.scale, whole=False)
+            return self._smaller_form(index, room)
         if section.rule.forms[0] != "full":
             return forms.best(section, room, self.scale, whole=not too_long)
-        if not too_long and self._whole(index)[1] <= room:
-            return self._whole(index)
-        return forms.best(section, room, self.scale, whole=False)
+        if not too_long:
+            whole = self._whole(index)
+            if whole[1] <= room:
+                return whole
+        return self._smaller_form(index, room)
+
+    def _smaller_form(self, index: int, room: int) -> tuple[Body, int] | None:
+        """The best form that is not the whole. Room that nobody could use is offered again when
+        all have had their turn: then it is as large as it was, and so is the answer."""
+        tried = self._smaller.get(index)
+        if tried is None or tried[0] != room:
+            found = forms.best(self.sections[index], room, self.scale, whole=False)
+            tried = (room, found)
+            self._smaller[index] = tried
+        return tried[1]
 
     def _cap(self, section: Section) -> int:
         return _cap(section, self.room, self.after_essentials, self.scale)
@@ -463,6 +479,12 @@ class _Fitting:
             best = self._best_form(index, room - self._entry_fee(section))
             if best is not None:
                 self._place_if_larger(index, *best)
+
+
+def _can_be_cut(section: Section) -> bool:
+    """Whether a section may be anything but whole or gone."""
+    first, *smaller = section.rule.forms
+    return first != "full" or smaller not in ([], ["gone"])
 
 
 def _cut_reason(body: Body) -> str:

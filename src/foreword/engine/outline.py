@@ -7,13 +7,13 @@ hands the last one back where the shape is still the same. `fit` decides by it.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import field
-from itertools import compress, count, groupby
+from itertools import chain, compress, count, groupby
 from operator import is_not
 
 from foreword.dataclass import dataclass
-from foreword.section import Section
+from foreword.section import Rule, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,46 +36,71 @@ class Outline:
 def outline_of(sections: Sequence[Section]) -> Outline:
     """The outline of these sections."""
     times = Tally([section.tag for section in sections])
+    # Of 10,000 sections most share a rule: what is asked of each rule is not asked of each section.
+    of_sections = [section.rule for section in sections]
+    rules = list({id(rule): rule for rule in of_sections}.values())
     essential: list[int] = []
     waiting: list[int] = []
     silent: list[int] = []
     stand_ins: dict[str, int] = {}
-    for index, section in enumerate(sections):
-        rule = section.rule
-        if rule.excluded:
-            silent.append(index)
-        elif rule.essential:
-            essential.append(index)
-        elif rule.stands_in_for in times:
-            silent.append(index)
-            stand_ins[rule.stands_in_for] = index
-        else:
-            waiting.append(index)
-    tier_of = [section.rule.tier for section in sections]
+    if not any(_is_set_apart(rule, times) for rule in rules):
+        waiting = list(range(len(sections)))
+    else:
+        for index, rule in enumerate(of_sections):
+            if rule.excluded:
+                silent.append(index)
+            elif rule.essential:
+                essential.append(index)
+            elif rule.stands_in_for in times:
+                silent.append(index)
+                stand_ins[rule.stands_in_for] = index
+            else:
+                waiting.append(index)
     _sort_by_rank(waiting, sections)
-    waiting.sort(key=tier_of.__getitem__)
-    lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
+    tiers = _by_tier(waiting, of_sections, sorted({rule.tier for rule in rules}))
+    order = tuple(chain.from_iterable([same for _, same in tiers]))
+    lasting: tuple[int, ...] = ()
+    if any(rule.forms[-1] != "gone" for rule in rules):
+        lasting = tuple([index for index in order if of_sections[index].forms[-1] != "gone"])
     return Outline(
         tags=frozenset(times),
         shared_tags=frozenset([tag for tag, uses in times.items() if uses > 1]),
         essential=tuple(essential),
-        lasting=tuple(lasting),
+        lasting=lasting,
         stand_ins=stand_ins,
-        order=tuple(waiting),
-        tiers=[(tier, list(same)) for tier, same in groupby(waiting, tier_of.__getitem__)],
+        order=order,
+        tiers=tiers,
         silent=frozenset(silent),
-        capped=any(section.rule.cap for section in sections),
+        capped=any(rule.cap for rule in rules),
     )
+
+
+def _is_set_apart(rule: Rule, tags: Container[str]) -> bool:
+    """Whether sections of a rule are no part of the order in which the others give way."""
+    return bool(rule.excluded) or rule.essential or rule.stands_in_for in tags
+
+
+def _by_tier(
+    waiting: list[int], rules: Sequence[Rule], tiers: Sequence[int]
+) -> list[tuple[int, list[int]]]:
+    """Those that wait, tier by tier, each in the order it came in."""
+    if len(tiers) == 1:
+        return [(tiers[0], waiting)] if waiting else []
+    found = {tier: list[int]() for tier in tiers}
+    for index in waiting:
+        found[rules[index].tier].append(index)
+    return [(tier, same) for tier, same in found.items() if same]
 
 
 def _sort_by_rank(waiting: list[int], sections: Sequence[Section]) -> None:
     """Sort into the order of keeping within a tier: the highest rank first."""
     # One number at a time: plain numbers are compared many times faster than pairs of them, and
     # mostly only the groups differ.
-    orders = [-section.rank.order for section in sections]
+    ranks = [section.rank for section in sections]
+    orders = [-rank.order for rank in ranks]
     if any(orders):
         waiting.sort(key=orders.__getitem__)
-    waiting.sort(key=[-section.rank.group for section in sections].__getitem__)
+    waiting.sort(key=[-rank.group for rank in ranks].__getitem__)
 
 
 def rank_groups(sections: Sequence[Section], waiting: Iterable[int]) -> Iterator[list[int]]:

@@ -64,6 +64,12 @@ class Scale:
     # where something looks like a boundary: name -> what
     alike: dict[str, Lookalike] = field(default_factory=dict)
 
+    def without_notices(self) -> Scale:
+        """The same scale, which has noticed nothing yet."""
+        return Scale(
+            counter=self.counter, tags=self.tags, shared_tags=self.shared_tags, task=self.task
+        )
+
     @property
     def pattern(self) -> BoundaryPattern:
         """Finds the `<` of what reads as one of the tags."""
@@ -80,9 +86,8 @@ class Scale:
             return text
         guarded = self.pattern.escape(text)
         if guarded != text and name not in self.forged:
-            found = self.pattern.search(text)
-            at = found.start() if found else 0
-            self.forged[name] = text[at : at + FORGERY_CHARS].splitlines()[0] if found else ""
+            at = next(self.pattern.finditer(text)).start()
+            self.forged[name] = text[at : at + FORGERY_CHARS].splitlines()[0]
         return guarded
 
     def _note_lookalikes(self, text: str, name: str) -> None:
@@ -188,4 +193,4 @@ def total_units(pieces: Sequence[str], counter: Counter) -> int:
 
 def turn_text(role: str, text: str) -> str:
     """One message of a conversation as it stands in the text form."""
-    return f'<{TURN} role="{role}">\n{text}{close_tag(TURN, text)}'.rstrip("\n")
+    return f'<{TURN} role="{role}">\n{text}{close_tag(TURN, text)}'.removesuffix("\n")

@@ -23,7 +23,7 @@ from foreword.section import Budget
 from foreword.session import cache_reuse
 from foreword.session.history_section import HistoryWriter
 from foreword.session.message_cache import MessageCache
-from foreword.session.next_call import CallInputs, NextCall, make_call
+from foreword.session.next_call import CallInputs, NextCall, PartsMemory, make_call
 from foreword.store import compressions, messages, reports
 from foreword.store.compressions import Cut, number_of
 from foreword.store.database import LARGEST_NUMBER, Database
@@ -80,6 +80,7 @@ class Calls:
         self.message_cache = MessageCache(db=db, conversation=conversation)
         self.budget = budget  # of the window that is in memory, or will be at the first call
         self._stamps = StampReader(db, conversation.id)
+        self._parts_memory = PartsMemory()
         self._digests = cache_reuse.Digests()
         self._is_loaded = False
         self._revision = 0
@@ -165,6 +166,7 @@ class Calls:
         inputs = CallInputs(
             selection=self.selection,
             parts=parts,
+            parts_memory=self._parts_memory,
             message_cache=self.message_cache,
             writer=self.writer,
             cut=self._cut,
@@ -196,6 +198,7 @@ class Calls:
         inputs = CallInputs(
             selection=self.selection,
             parts=parts,
+            parts_memory=self._parts_memory,
             message_cache=self.message_cache,
             writer=self.writer,
             cut=self._cut,

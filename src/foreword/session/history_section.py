@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from foreword.dataclass import dataclass
-from foreword.engine.boundaries import escape_boundaries
+from foreword.engine.boundaries import data_to_send
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
 from foreword.engine.render import GAP, Scale, close_tag, open_tag, turn_text
 from foreword.engine.report import Omission
-from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text, data_beside_words
+from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text
 from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Body, Choice, Entry, Form, Section, handle_of
@@ -107,7 +107,7 @@ class HistoryWriter:
             return 0
         count = self.scale.counter.count
         words = turn_text(message.role, self.scale.safe(message.text, self.tag))
-        data = data_beside_words(escape_boundaries(message, self.scale.pattern))
+        data = data_to_send(message, self.scale.pattern)
         return count(f"{words}\n") + IMAGE_TOKENS * message.images + count(data)
 
     def text_of(

@@ -35,11 +35,49 @@ REFILLS = 3  # tries to fill what a shortened message has left empty; each wins 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FittedParts:
+    """The parts of a call but for its history, as they are written, and what that took."""
+
+    texts: Mapping[str, str]  # what they were made of, by tag
+    budget: int
+    least_history: int  # tokens that were left to the history
+    before: Sequence[Choice]
+    after: Sequence[Choice]
+    front: Sequence[str]
+    behind: Sequence[str]
+    units: int
+    scale: Scale  # with what was noticed in them
+
+
+class PartsMemory:
+    """Fits the parts of the calls of one conversation; those that are as they were in the last
+    call are not fitted again."""
+
+    def __init__(self) -> None:
+        self._last: FittedParts | None = None
+
+    def fit(self, inputs: CallInputs, budget: int) -> FittedParts:
+        """The parts; they leave the history its share of the budget."""
+        history_tokens = inputs.message_cache.history_tokens
+        least_history = min(history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget))
+        last = self._last
+        if (
+            last is None
+            or last.texts != inputs.parts
+            or last.budget != budget
+            or last.least_history != least_history
+        ):
+            last = self._last = _fit_parts(inputs, budget, least_history)
+        return last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallInputs:
     """What a call is made of, besides its budget."""
 
     selection: Selection
     parts: Mapping[str, str]  # by tag, all but the history
+    parts_memory: PartsMemory
     message_cache: MessageCache
     writer: HistoryWriter
     cut: Cut  # where the window began at the call before
@@ -111,25 +149,31 @@ def _section_sizes(call: NextCall, budget: int) -> dict[str, int]:
 
 
 def _call_within(inputs: CallInputs, budget: Budget) -> NextCall:
-    # what is noticed belongs to this call
-    scale = replace(inputs.writer.scale, forged={}, cleaned={}, alike={})
-    before, after = _fit_parts(inputs, scale, budget)
-    counter = scale.counter
-    front = _with_gap(pieces_of(before))
-    behind = pieces_of(after)
-    other_units = total_units(front, counter) + total_units(behind, counter)
+    parts = inputs.parts_memory.fit(inputs, budget.tokens)
+    counter = parts.scale.counter
     history = _fit_history(
-        inputs, budget.tokens, other_units, beside=[*before, *after], is_last=not after
+        inputs,
+        budget.tokens,
+        parts.units,
+        beside=[*parts.before, *parts.after],
+        is_last=not parts.after,
+    )
+    # what is noticed in the history belongs to this call
+    scale = replace(
+        parts.scale,
+        forged=dict(parts.scale.forged),
+        cleaned=dict(parts.scale.cleaned),
+        alike=dict(parts.scale.alike),
     )
     history.record_notices(scale)
     middle = pieces_of([history.choice])
-    if after:
+    if parts.after:
         middle = _with_gap(middle)
-    choices = [*before, history.choice, *after]
+    choices = [*parts.before, history.choice, *parts.after]
     report = Report(
         recipe=inputs.selection.recipe.name,
         budget=budget,
-        total_tokens=counter.tokens(other_units + history.units),
+        total_tokens=counter.tokens(parts.units + history.units),
         scale=scale,
         came_in=tuple(choice.section for choice in choices),
         decided=dict(enumerate(choices)),
@@ -138,7 +182,7 @@ def _call_within(inputs: CallInputs, budget: Budget) -> NextCall:
         cuts=history.cuts,
     )
     package = Package(
-        "".join([*front, *middle, *behind]),
+        "".join([*parts.front, *middle, *parts.behind]),
         report,
         cut=history.originals,
         cached=0 if history.reason else inputs.cached,
@@ -165,11 +209,10 @@ def _notes(history: HistorySection, budget: Budget) -> list[str]:
     return notes
 
 
-def _fit_parts(
-    inputs: CallInputs, scale: Scale, budget: Budget
-) -> tuple[list[Choice], list[Choice]]:
-    """The parts in front of the history and behind it; they leave it its share of the budget."""
+def _fit_parts(inputs: CallInputs, budget: int, least_history: int) -> FittedParts:
+    """The parts in front of the history and behind it, where so many tokens are left to it."""
     selection = inputs.selection
+    scale = inputs.writer.scale.without_notices()
     history_tag = inputs.writer.tag
     place = 0  # how many parts stand in front of the history
     sections = list[Section]()
@@ -178,20 +221,29 @@ def _fit_parts(
             place = len(sections)
         elif tag in inputs.parts:  # a file may not be there
             sections.append(part_section(tag, selection, inputs.parts[tag]))
-    least_history = min(
-        inputs.message_cache.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens)
-    )
     choices = fit(
         sections,
         outline_of(sections),
-        budget_tokens=budget.tokens,
+        budget_tokens=budget,
         scale=scale,
         tiers=Tiers(),
         spare_tokens=least_history,
     )
     before = [choices[index] for index in sorted(choices) if index < place]
     after = [choices[index] for index in sorted(choices) if index >= place]
-    return before, after
+    front = _with_gap(pieces_of(before))
+    behind = pieces_of(after)
+    return FittedParts(
+        texts=inputs.parts,
+        budget=budget,
+        least_history=least_history,
+        before=before,
+        after=after,
+        front=front,
+        behind=behind,
+        units=total_units(front, scale.counter) + total_units(behind, scale.counter),
+        scale=scale,
+    )
 
 
 def _fit_history(

@@ -7,6 +7,7 @@ project. Fitting them into a budget is `next_call`'s business, the history `hist
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,8 +42,12 @@ class PartTexts:
         self._state = state
         self.workflow = WorkflowTexts(state)
         self._selection = options.selection
+        specs = options.selection.sections
+        self._project_specs = {tag: spec for tag, spec in specs.items() if spec.state is None}
+        self._optional_prompt = _optional_prompt(specs)
         self._root = options.root
         self._parts: dict[str, _PartText] = {}
+        self._last: tuple[object, dict[str, str]] = (None, {})  # what was asked, and the answer
         self._plan: tuple[int, dict[str, Any] | None] = (0, None)  # its version, 0 for none
 
     @property
@@ -51,8 +56,8 @@ class PartTexts:
         return self.workflow.secrets
 
     def texts(self, now: SessionStamps, browser: object = None) -> dict[str, str]:
-        """Every part by its tag; what has not changed is not written again. `browser` are its
-        tabs, if there is one."""
+        """Every part by its tag; what has not changed is not written again, and where nothing has,
+        the answer is the same object. `browser` are its tabs, if there is one."""
         stamps: dict[str | None, object] = {
             "system_prompt": now.system_prompt,
             "plan": now.plan,
@@ -63,6 +68,9 @@ class PartTexts:
         self.system_prompt = now.system_prompt
         self.workflow.refresh(snapshot=now.snapshot, variables=now.variables)
         secrets = self.secrets
+        asked = (stamps, secrets.digest)
+        if not self._project_specs and self._last[0] == asked:
+            return self._last[1]
         for tag, spec in self._selection.sections.items():
             if spec.state not in stamps:
                 continue
@@ -72,18 +80,12 @@ class PartTexts:
                 self._parts[tag] = _PartText(
                     stamp, secrets.hide_known_values(self._write(spec, now, browser))
                 )
-        texts = {tag: part.text for tag, part in self._parts.items() if tag != self._left_out(now)}
+        left_out = "" if now.system_prompt else self._optional_prompt
+        texts = {tag: part.text for tag, part in self._parts.items() if tag != left_out}
         for section in self._project_sections():
             texts[section.tag] = secrets.hide_known_values(section.text)
+        self._last = (asked, texts)
         return texts
-
-    def _left_out(self, now: SessionStamps) -> str:
-        """The tag of a system prompt that nobody has written, in a recipe for plain conversations;
-        a workflow's recipe has the same parts in every call."""
-        specs = self._selection.sections
-        if now.system_prompt or any(spec.state == "plan" for spec in specs.values()):
-            return ""
-        return next((tag for tag, spec in specs.items() if spec.state == "system_prompt"), "")
 
     def plan(self, now: SessionStamps) -> dict[str, Any] | None:
         """The plan, whole; one that has not changed is not read again."""
@@ -124,10 +126,16 @@ class PartTexts:
 
     def _project_sections(self) -> list[Section]:
         """The sections that are no state of the workflow, read anew: files may have changed."""
-        sections = self._selection.sections
-        others = {tag: spec for tag, spec in sections.items() if spec.state is None}
-        if not others:
+        if not self._project_specs:
             return []
-        selection = replace(self._selection, sections=others)
+        selection = replace(self._selection, sections=self._project_specs)
         library = Library(self._root, selection.recipe)
         return gather(selection, Inputs(root=self._root), library).sections
+
+
+def _optional_prompt(specs: Mapping[str, SectionSpec]) -> str:
+    """The tag of a system prompt that is left out where nobody has written one: that of a recipe
+    for plain conversations. A workflow's recipe has the same parts in every call."""
+    if any(spec.state == "plan" for spec in specs.values()):
+        return ""
+    return next((tag for tag, spec in specs.items() if spec.state == "system_prompt"), "")

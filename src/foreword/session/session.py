@@ -124,6 +124,7 @@ class Session(WorkflowState):
         self.conversation = conversation
         self.limits = options.limits
         self._options = options
+        self._settings = options.settings.to_dict()
         self._kept_settings = dict(conversation.settings)
         self._writer = history_writer(options, counter)
         self._calls = Calls(
@@ -614,10 +615,9 @@ class Session(WorkflowState):
 
     def _keep_settings(self) -> None:
         """Keep what the session was opened with, once it is used for something that is kept."""
-        settings = self._options.settings.to_dict()
-        if settings != self._kept_settings:
-            messages.set_settings(self.db, self.conversation.id, settings)
-            self._kept_settings = settings
+        if self._settings != self._kept_settings:
+            messages.set_settings(self.db, self.conversation.id, self._settings)
+            self._kept_settings = self._settings
 
     def _between(self, first: int, last: int) -> list[Message]:
         lines = messages.between(self.db, Range(self.conversation.id, first, last))

@@ -50,6 +50,5 @@ class SessionSettings:
 
     def to_dict(self) -> dict[str, int | str]:
         """What was given."""
-        # Asked for at every message; `asdict` would copy each value as if it were a tree.
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None}

@@ -59,6 +59,7 @@ class SizeControl:
         self._parts = parts
         self._last_browser: object = None  # its tabs at the last call
         self._part_sizes = dict[str, tuple[str, int]]()  # by tag: its text, and the tokens
+        self._last_parts: tuple[Mapping[str, str], int] = ({}, 0)  # and the tokens of all
         # the compression that was due, and when
         self._due: tuple[SessionStamps | None, Compaction | None] = (None, None)
 
@@ -270,6 +271,8 @@ class SizeControl:
     def _parts_tokens(self, parts: Mapping[str, str]) -> int:
         """The tokens of the parts, and of the tags around the history; a part that is the same text
         as before is not counted again."""
+        if self._last_parts[0] is parts:
+            return self._last_parts[1]
         scale = self._calls.writer.scale
         sizes = dict[str, tuple[str, int]]()
         for tag, text in {**parts, self._calls.writer.tag: ""}.items():
@@ -279,7 +282,9 @@ class SizeControl:
                 known = (text, scale.counter.tokens(scale.units(tag, text)))
             sizes[tag] = known
         self._part_sizes = sizes
-        return sum(tokens for _, tokens in sizes.values())
+        total = sum(tokens for _, tokens in sizes.values())
+        self._last_parts = (parts, total)
+        return total
 
     def _lasting_parts(self, texts: Mapping[str, str]) -> LastingParts:
         """What a summary need not repeat, and what it must not lose."""

@@ -43,7 +43,7 @@ class SessionStamps:
     cut: Cut  # where the window of these begins
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Reading:
     """Stamps, what they were asked for, and how much had been written when they held."""
 
@@ -95,8 +95,8 @@ class StampReader:
         own_writes = self._db.own_writes()
         if self._last is None or own_writes is None:
             return
-        now = replace(self._last.stamps, **stamps)
-        self._last = replace(self._last, stamps=now, own_writes=own_writes)
+        self._last.stamps = replace(self._last.stamps, **stamps)
+        self._last.own_writes = own_writes
 
     def forget(self) -> None:
         """Read them anew the next time."""

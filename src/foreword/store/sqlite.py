@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -135,7 +135,9 @@ class Sqlite:
         with self._error_translation:
             is_outer = not self._db.in_transaction
         begin, end, undo = OUTER if is_outer else INNER
-        with self._own_turn() if is_outer else nullcontext():
+        if is_outer:
+            self._take_turn()
+        try:
             with self._error_translation:
                 self._db.execute(begin)
             try:
@@ -146,18 +148,16 @@ class Sqlite:
                 if self._db.in_transaction:  # a full disk may have ended it already
                     self._db.execute(undo)
                 raise
+        finally:
+            if is_outer:
+                self._turn.release()
 
-    @contextmanager
-    def _own_turn(self) -> Iterator[None]:
+    def _take_turn(self) -> None:
         """The writers of one process take turns: SQLite would have those who wait sleep longer
         and longer."""
         with self._error_translation:
             if not self._turn.acquire(timeout=WAIT_MILLISECONDS / 1000):
                 raise apsw.BusyError("database is locked")
-        try:
-            yield
-        finally:
-            self._turn.release()
 
     def own_writes(self) -> int | None:
         return None if self._db.in_transaction else self._db.total_changes()

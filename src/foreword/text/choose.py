@@ -68,6 +68,15 @@ class PieceSizes:
             self._sizes[at] = self.measure(self.layout.pieces[at].text)
         return self._sizes[at]
 
+    def has_one_within(self, room: int) -> bool:
+        """Whether any piece is as small as the room; what is measured for that is not remembered,
+        since `could_fit` goes by what was."""
+        for piece in self.layout.pieces:
+            # No character has more than four bytes, and no text more units than bytes.
+            if 4 * len(piece.text) <= room or self.measure(piece.text) <= room:
+                return True
+        return False
+
     def gap_units(self, first: int, end: int) -> int:
         """What the mark for a gap is charged, before it is known what exactly it will say."""
         lines = self._lines[end] - self._lines[first]

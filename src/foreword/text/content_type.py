@@ -9,6 +9,7 @@ code would be.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from foreword.pattern import lazy_pattern
 
@@ -121,6 +122,8 @@ _LANGUAGES = (  # what gives a language away, where no name does; the first that
 )
 
 
+# Texts, as many as `layout_memory` holds the layouts of: whoever cuts one asks for each room anew.
+@lru_cache(maxsize=4)
 def content_type(text: str, name: str = "") -> str:
     """What a text is, with the name of its file if it has one."""
     named = type_of_name(name)

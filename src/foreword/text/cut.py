@@ -202,6 +202,9 @@ class _Work:
         best: str | None = None
         for line_room in (self.body_room, self.body_room // 2):
             remembered, sizes = self._sizes(line_room)
+            # Weighing is most of the work: nothing is weighed where no piece fits by itself.
+            if not sizes.has_one_within(self.body_room):
+                continue
             pieces = remembered.order(order, self.query)
             for freed in (set[int](), *_titles_to_free(sizes.layout)):
                 if freed and best is not None and _has_title(best, sizes.layout):

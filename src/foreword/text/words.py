@@ -30,8 +30,8 @@ _CJK = lazy_pattern(
     "\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 # All of these, and others: most texts that are not ASCII have dashes, arrows and accents, and to
-# compile the pattern above takes 2 ms.
-_MAY_BE_CJK = lazy_pattern("[\u3040-\U0003134f]")
+# compile the pattern above takes 2 ms, as it does for any that names a range of so many.
+_MAY_BE_CJK = lazy_pattern("[^\\x00-\\u303f]")
 _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 # Each kind of name begins only where a run of its characters does and gives nothing back: a run is
 # read once, however long it is. What is certainly none, most of a text, is passed over in one match

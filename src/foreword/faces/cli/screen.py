@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,7 +36,11 @@ _STEERING = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069
 
 def columns(stream: TextIO | None) -> int:
     """The width of a terminal, or of what is no terminal."""
-    return shutil.get_terminal_size().columns if is_terminal(stream) else WIDTH
+    if not is_terminal(stream):
+        return WIDTH
+    import shutil  # brings three kinds of archives along
+
+    return shutil.get_terminal_size().columns
 
 
 def is_terminal(stream: TextIO | None) -> bool:
