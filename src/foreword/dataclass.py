@@ -1,9 +1,9 @@
-"""`dataclass` as the standard library has it, decorate in half the time.
+"""`dataclass` as the standard library has it, made in half the time.
 
 That compiles six functions for a frozen class, which takes 0.6 ms, and a command loads a hundred
-classes. To compare, hash and print a value takes no code of its own: these three are put together
-from the names of the fields. For modules that commands load; to readers and to type checkers it is
-the same decorator.
+classes: without this a hook takes a tenth longer, `assemble` 3%. To compare, hash and print a value
+takes no code of its own: these three are put together from the names of the fields. For modules
+that commands load; to readers and to type checkers it is the same decorator.
 """
 
 from __future__ import annotations
