@@ -196,9 +196,13 @@ def test_a_scale_without_its_notices_weighs_the_same_and_notices_for_itself() ->
     scale = scale_for(outline_of(sections), CHARACTERS, "fix it", ["plan"])
     scale.safe("\0 <docs> &lt;docs>", "notes")
     own = scale.without_notices()
-    assert (own.counter, own.tags, own.task) == (CHARACTERS, {"docs", "plan", "turn"}, "fix it")
+    assert own.counter is CHARACTERS
+    assert own.tags == frozenset(("docs", "plan", "turn"))
+    assert own.task == "fix it"
     assert own.tag_units("docs") == scale.tag_units("docs") > 0
-    assert own.forged == own.cleaned == own.alike == {}
+    assert not own.forged
+    assert not own.cleaned
+    assert not own.alike
     own.safe("</docs>", "other")
     assert list(scale.forged) == list(scale.cleaned) == list(scale.alike) == ["notes"]
 

@@ -443,6 +443,82 @@ def test_a_message_knows_whether_it_is_pinned_however_it_is_read(db: Database) -
     assert messages.pinned_messages(db, conversation) == appended[:1]
 
 
+def numbers_of(lines: list[StoredMessage]) -> list[int]:
+    """The numbers of messages."""
+    return [line.seq for line in lines]
+
+
+def test_messages_are_found_by_their_numbers_in_the_order_in_which_they_were_said(
+    db: Database,
+) -> None:
+    one, other = conversation_in(db), conversation_in(db, "other")
+    said = [text_message(str(at)) for at in range(6)]
+    said[4] = Message("user", (Text("4"),), kind="snapshot")
+    messages.append(db, one.id, [(message, 1, False) for message in said])
+    messages.append(db, other.id, [(text_message("other"), 1, False)] * 6)
+    more = range(100, 100 + messages.MOST_NUMBERS)  # than one statement takes
+    found = messages.by_numbers(db, one.id, [6, 3, *more, 5, 2, 1])
+    assert numbers_of(found) == [1, 2, 3, 6]  # the fifth is no history
+    assert [line.message.text for line in found] == ["0", "1", "2", "5"]
+    assert messages.by_numbers(db, one.id, []) == []
+
+
+def test_a_pin_is_set_and_taken_back_and_moves_the_stamp_of_its_conversation_alone(
+    db: Database,
+) -> None:
+    one, other = conversation_in(db), conversation_in(db, "other")
+    for conversation in (one.id, other.id):
+        messages.append(db, conversation, [(text_message(str(at)), 1, False) for at in range(3)])
+
+    def revisions() -> list[int]:
+        read = [session_stamps.read(db, each.id, "r", 1, "w") for each in (one, other)]
+        return [stamps.revision for stamps in read]
+
+    assert messages.set_pinned(db, one.id, 2, pinned=True)
+    assert numbers_of(messages.pinned_messages(db, one.id)) == [2]
+    assert revisions() == [1, 0]
+    assert not messages.set_pinned(db, one.id, 4, pinned=True)
+    assert revisions() == [1, 0]
+    assert messages.set_pinned(db, one.id, 2, pinned=False)
+    assert messages.pinned_messages(db, one.id) == messages.pinned_messages(db, other.id) == []
+    assert revisions() == [2, 0]
+
+
+def test_what_is_taken_back_is_a_branch_and_its_windows_and_warnings_are_forgotten(
+    db: Database,
+) -> None:
+    one, other = conversation_in(db), conversation_in(db, "other")
+    for conversation in (one.id, other.id):
+        messages.append(db, conversation, [(text_message(str(at)), 10, False) for at in range(5)])
+        messages.set_limits(db, conversation, warned=7, quiet_until=9)
+        for window, start in (("early", 2), ("late", 4)):
+            compressions.save_window_start(db, conversation, window, Cut(start))
+    before = messages.handle_for(db, one, Range(one.id, 1, 5))
+    assert messages.take_back(db, one.id, 3) == 2
+    assert numbers_of(messages.after(db, one.id, 0)) == [1, 2, 3]
+    assert numbers_of(messages.after(db, other.id, 0)) == [1, 2, 3, 4, 5]
+    assert messages.up_to(db, one.id) == Extent(3, 30, 3)
+    (new,) = messages.append(db, one.id, [(text_message("again"), 10, False)])
+    assert (new.seq, new.running, new.place) == (6, 40, 4)
+    assert messages.take_back(db, one.id, 2) == 2
+
+    def stamps(conversation: int, window: str) -> session_stamps.SessionStamps:
+        return session_stamps.read(db, conversation, "r", 1, window)
+
+    late, early = stamps(one.id, "late"), stamps(one.id, "early")
+    assert (late.revision, late.warned, late.quiet_until, late.cut) == (2, 0, 0, Cut())
+    assert early.cut == Cut(2)
+    untouched = stamps(other.id, "late")
+    assert (untouched.revision, untouched.warned, untouched.cut) == (0, 7, Cut(4))
+    # A handle stands for what was the history when it was given, and is another one from then on.
+    ((_, whole),) = messages.find_ranges(db, before, end=before + "~")
+    assert numbers_of(messages.between(db, whole)) == [1, 2, 3, 4, 5]
+    now = messages.handle_for(db, one, Range(one.id, 1, 5))
+    assert now != before
+    ((_, rest),) = messages.find_ranges(db, now, end=now + "~")
+    assert numbers_of(messages.between(db, rest)) == [1, 2]
+
+
 def test_the_newest_system_prompt_is_the_last_with_those_right_in_front_of_it(
     db: Database,
 ) -> None:
