@@ -5,8 +5,8 @@ Playwright's own routes see the first address of a redirect only. The debugging 
 back requests of the whole browser, redirects included, so that is what is used. In a browser of
 ours it judges documents, and what is asked of origins for assets; everything else that may not go
 out ends at its `proxy`. In the user's own there is no proxy, so that every request is judged here;
-what the protocol does not show is taken from each page of ours: WebSockets by a `policy`, WebRTC by
-`tabs`.
+what the protocol does not show is taken from each page of ours: WebSockets by a
+Content-Security-Policy, which only ever takes away, WebRTC by `tabs`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,24 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import policy
 from foreword.browser.rules import LOOPBACK_HOSTS, Rules, origin_of, url_host
 from foreword.browser.tabs import Tabs
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
+from collections.abc import Iterable
+
+from foreword.browser.rules import LOOPBACK, WEBSOCKET_SCHEMES, Origin
 
 _WORKERS = ("shared_worker", "service_worker")
+_NAME = "Content-Security-Policy"
+# What has no origin, or that of the page; how scripts and styles are written is none of our
+# business.
+_ALWAYS = (
+    "'self' data: blob: filesystem: mediastream: 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval'"
+)
+_ASSET_DIRECTIVES = ("img-src", "script-src", "style-src", "font-src", "media-src")
+_PAGE_TYPES = ("text/html", "application/xhtml+xml", "image/svg+xml")
 
 
 class OriginGuard:
@@ -195,13 +205,11 @@ class OriginGuard:
             answer: dict[str, Any] = {
                 **request,
                 "responseCode": event["responseStatusCode"],
-                "responseHeaders": policy.with_policy(
-                    event.get("responseHeaders", ()), self._rules
-                ),
+                "responseHeaders": with_policy(event.get("responseHeaders", ()), self._rules),
             }
             if event["resourceType"] != "Document":
                 await self._session.send("Fetch.continueResponse", answer)
-            elif policy.is_page(event):
+            elif is_page(event):
                 # Chromium has read the headers of a document before they come here, so that it is
                 # given a new one.
                 body = await self._session.send("Fetch.getResponseBody", request)
@@ -272,3 +280,51 @@ def _frame_ids(tree: dict[str, Any]) -> set[str]:
     for child in tree.get("childFrames", ()):
         ids |= _frame_ids(child)
     return ids
+
+
+def policy(rules: Rules) -> str:
+    """The policy for a page of an allowed origin. Frames are documents, which the guard judges
+    and tells of."""
+    allowed = " ".join([_ALWAYS, *_sources(rules)])
+    directives = [f"default-src {allowed}", "frame-src * data: blob:"]
+    if rules.asset_origins:
+        assets = " ".join(map(_source, rules.asset_origins))
+        directives += [f"{name} {allowed} {assets}" for name in _ASSET_DIRECTIVES]
+    return "; ".join(directives)
+
+
+def with_policy(headers: Iterable[dict[str, str]], rules: Rules) -> list[dict[str, str]]:
+    """The headers of an answer and one more."""
+    return [*headers, {"name": _NAME, "value": policy(rules)}]
+
+
+def is_page(answer: dict[str, Any]) -> bool:
+    """Whether an answer that was held back is a page with scripts, which can wait until all of
+    it has come."""
+    status = answer["responseStatusCode"]
+    is_redirect = 300 <= status < 400
+    if is_redirect or not 200 <= status < 600:
+        return False
+    headers = {}
+    for header in answer.get("responseHeaders", ()):
+        headers[header["name"].lower()] = header["value"].lower()
+    kind = headers.get("content-type", "").partition(";")[0].strip()
+    return kind in _PAGE_TYPES and not headers.get("content-disposition", "").startswith(
+        "attachment"
+    )
+
+
+def _sources(rules: Rules) -> list[str]:
+    """The allowed origins as a policy writes them, which knows no IPv6 addresses."""
+    found = []
+    if LOOPBACK in rules.origins:
+        for scheme in ("http", "https", "ws", "wss"):
+            found += [f"{scheme}://{host}:*" for host in LOOPBACK_HOSTS if ":" not in host]
+    for origin in rules.named_origins:
+        if ":" not in origin.host:
+            found += [_source(origin), f"{WEBSOCKET_SCHEMES[origin.scheme]}://{origin.netloc}"]
+    return found
+
+
+def _source(origin: Origin) -> str:
+    return f"{origin.scheme}://{origin.netloc}"

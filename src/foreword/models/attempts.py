@@ -3,7 +3,8 @@ giving up.
 
 A question with its rounds of tools (`ask`) and a single request (`request`) differ only in what
 happens once; all around it is here. pydantic-ai is an extra, imported on use; its clients' own
-retries are off, so that ours are all there are.
+retries are off, so that ours are all there are. A call runs in a thread of its own, so that it may
+come from inside an event loop and be cancelled from another thread; one that blocks is left behind.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from foreword.dataclass import dataclass
 from foreword.errors import ModelFailed, UsageError
-from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection
 from foreword.models.model_errors import (
     CallCancelled,
@@ -32,8 +32,17 @@ from foreword.models.stream import StreamReader
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model
+import time
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from threading import Thread
 
 T = TypeVar("T")
+Once = Callable[[StreamReader | None, int], Awaitable[T]]
+# How often a waiting caller looks whether to give up: a user who cancels does not notice it, and
+# twenty looks a second cost nothing.
+LOOK_SECONDS = 0.05
+GRACE_SECONDS = 1.0  # for a call to end by itself, closing its connection, before it is left behind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +121,6 @@ def _build_model(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[An
     raise UsageError(f"a model is a name or a pydantic-ai model, not {type(model).__name__}")
 
 
-Once = Callable[[StreamReader | None, int], Awaitable[T]]
 """What one attempt does: it is given the reader of its stream, if any, and its number."""
 
 
@@ -166,3 +174,44 @@ def _seconds_to_wait(error: Exception, failures: int, limit: asyncio.Timeout) ->
         f"{reason.message}; it asks to wait {seconds:g} s, and {left:.0f} s of the time limit are"
         " left"
     )
+
+
+def in_a_thread(call: Callable[[], Awaitable[T]], seconds: float, cancel: Event | None) -> T:
+    """The outcome of a call in a thread of its own, for as long as anybody waits for it."""
+    stop: Future[Callable[[], object]] = Future()
+    outcome: Future[T] = Future()
+    Thread(target=_run, args=(call, stop, outcome), name="foreword-model", daemon=True).start()
+    ends = time.monotonic() + seconds + GRACE_SECONDS
+    try:
+        while not wait([outcome], LOOK_SECONDS).done:
+            if cancel is not None and cancel.is_set():
+                raise ModelFailed("the call was cancelled")
+            if time.monotonic() > ends:
+                raise timeout_error(seconds)
+        return outcome.result()
+    finally:
+        if not outcome.done():
+            stop.result()()
+            wait([outcome], GRACE_SECONDS)
+
+
+def _run(
+    call: Callable[[], Awaitable[T]], stop: Future[Callable[[], object]], outcome: Future[T]
+) -> None:
+    async def running() -> T:
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+
+        def cancel() -> None:
+            with suppress(RuntimeError):  # the loop has come to its end in the meantime
+                loop.call_soon_threadsafe(task.cancel if task else loop.stop)
+
+        stop.set_result(cancel)
+        return await call()
+
+    try:
+        outcome.set_result(asyncio.run(running()))
+    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+        if not stop.done():
+            stop.set_result(lambda: None)
+        outcome.set_exception(error)

@@ -1,1 +1,1 @@
-"""What faces and agents may ask for, in one typed table (`table`) that the faces are made from."""
+"""What faces and agents may ask for, each typed and written once; the faces are made from it."""

@@ -1,4 +1,4 @@
-"""Every operation by its name: the one table that the faces are made from."""
+"""Every operation by its name: what the behaviour suite asks of each face."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@
 A condition is true, false, or not known: a name that nobody gave a value for makes it so, unless
 the rest decides alone (`false and ci_checks_passed` is false). Several values of one name are asked
 about with `any_`, `all_` and `no_` before it, or with `count`. Pure; what the names stand for is
-the business of `policy`.
+the business of `change_facts`.
 """
 
 from __future__ import annotations

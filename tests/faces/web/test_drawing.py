@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.faces.web import addresses, glossary
-from foreword.faces.web.chart import WIDEST, growth
+from foreword.faces.web.context_monitor import WIDEST, growth
 from foreword.faces.web.plan_view import changed_tasks
 from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed_number, why
 from foreword.faces.web.text_pages import page_of_text
