@@ -44,7 +44,7 @@ async def save(chromium: Chromium, path: Path, mark: str = "", *, with_tabs: boo
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = path.with_name(f"{path.name}.{os.getpid()}.new")
         new.unlink(missing_ok=True)  # of a process that died: its mode would stay
-        with open(new, "x", encoding="utf-8", opener=_open_private) as file:
+        with open(new, "x", encoding="utf-8", opener=open_private) as file:
             json.dump(state, file)
         new.replace(path)
     except OSError as error:
@@ -105,5 +105,6 @@ def _unusable(path: Path) -> BrowserFailed:
     return BrowserFailed(f"what was saved in {path} can't be used", hint=_HINT)
 
 
-def _open_private(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
+    """An opener for files that nobody else may read; a link is not followed."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

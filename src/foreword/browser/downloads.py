@@ -7,12 +7,12 @@ and how many there are, so all three are limited here.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from foreword.browser.browser_state import open_private
 from foreword.browser.chromium import Chromium
 from foreword.errors import BrowserFailed
 from foreword.pattern import lazy_pattern
@@ -110,7 +110,7 @@ def safe_name(suggested: str) -> str:
 def write_new(folder: Path, name: str, content: bytes) -> Path:
     """Write a file that nobody has written yet, for its owner alone."""
     path = _free_path(folder, name)
-    with open(path, "xb", opener=_open_private) as file:
+    with open(path, "xb", opener=open_private) as file:
         file.write(content)
     return path
 
@@ -136,7 +136,3 @@ def _free_path(folder: Path, name: str) -> Path:
         path = folder / f"{stem} ({number}){dot}{ending}"
         number += 1
     return path
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

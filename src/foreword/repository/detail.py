@@ -22,16 +22,10 @@ ReadLines = Callable[[RankedFile], Sequence[str]]
 ReadDefinitions = Callable[[RankedFile], Sequence[Definition]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
-    """How the room is divided; the rest, up to a limit, is for paths."""
-
-    regions: float = 0.62
-    outlines: float = 0.26
-    one_file: float = 0.45  # of the room for regions, while others wait
-
-
-SHARES = Shares()
+# How the room is divided; the rest, up to a limit, is for paths.
+REGIONS_SHARE = 0.62
+OUTLINES_SHARE = 0.26
+ONE_FILE_SHARE = 0.45  # of the room for regions, while others wait
 MOST_PATHS_TOKENS = 1_500  # two hundred paths; beyond, nobody reads on
 PATHS_SHARE = 0.12  # what the shares above leave: paths never take the room of a region
 # Lines of definitions in an outline, the best first: a class of fifty methods says more by ten.
@@ -86,15 +80,14 @@ def plan_detail(
     count: Callable[[str], int],
     lines_of: ReadLines,
     definitions_of: ReadDefinitions,
-    shares: Shares = SHARES,
 ) -> DetailPlan:
     """What to show of the ranked files in so many tokens; `count` counts those of a text."""
     planner = _Planner(count, lines_of, definitions_of)
     best = _best_regions(ranked)
     paths_room = min(MOST_PATHS_TOKENS, int(PATHS_SHARE * room))
-    regions_room = int(shares.regions * room)
-    planner.add_regions(best, end=regions_room, most=int(shares.one_file * regions_room))
-    planner.add_outlines(ranked, end=planner.used + int(shares.outlines * room))
+    regions_room = int(REGIONS_SHARE * room)
+    planner.add_regions(best, end=regions_room, most=int(ONE_FILE_SHARE * regions_room))
+    planner.add_outlines(ranked, end=planner.used + int(OUTLINES_SHARE * room))
     # what is left goes to the best that is not in yet, whatever file it is of
     for _ in range(_ROUNDS):
         planner.settle()

@@ -33,11 +33,10 @@ def type_name(value: object) -> str:
     return "nothing" if value is None else _TYPE_NAMES.get(type(value), "a value")
 
 
-def plain_data(value: object, place: str = "") -> object:
-    """The value as JSON would have it; `place` is where it stands in the whole, such as
-    `items[0].text`."""
+def plain_data(value: object) -> object:
+    """The value as JSON would have it; an error names the place, such as `items[0].text`."""
     try:
-        return _plain(value, place)
+        return _plain(value, place="")
     except RecursionError:
         raise BadSource(SOURCE, "it is nested too deeply, or holds itself") from None
 

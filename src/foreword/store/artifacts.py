@@ -58,18 +58,11 @@ def keep(
 
 
 def correct(
-    db: Database,
-    *,
-    run: str,
-    name: str,
-    phase: str,
-    title: str,
-    text: str,
-    tokens: int,
-    task: str = "",
+    db: Database, *, run: str, name: str, phase: str, title: str, text: str, tokens: int
 ) -> Artifact:
-    """The same, but one of that name in the run gives way; what it said is still an original."""
-    words = (run, name, task or run, phase, title)
+    """The same for a task that is the run itself, but one of that name gives way; what it said is
+    still an original."""
+    words = (run, name, run, phase, title)
     return _write(db, words, text=text, tokens=tokens, on_conflict=_TAKE_NEW)
 
 

@@ -60,9 +60,9 @@ class ProjectStores:
 
 
 @contextmanager
-def open_store(root: Path, url: str | None = None) -> Iterator[Database]:
+def open_store(root: Path) -> Iterator[Database]:
     """The store to keep originals and reports of a root in, made where there is none."""
-    with closing(open_to_write(root, url)) as db:
+    with closing(open_to_write(root)) as db:
         yield db
 
 
@@ -72,9 +72,9 @@ def open_to_write(root: Path, url: str | None = None) -> Database:
     return open_database(url, root) if url else Sqlite(store_path(root)[0])
 
 
-def place_to_write(root: Path, url: str | None = None) -> Path | str:
+def place_to_write(root: Path) -> Path | str:
     """Where that store is: its file, or the address of its server."""
-    url = url or os.environ.get(VARIABLE)
+    url = os.environ.get(VARIABLE)
     return place_of(url, root) if url else store_path(root)[0]
 
 

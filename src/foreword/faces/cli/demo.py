@@ -112,16 +112,16 @@ def _show_session(root: Path) -> None:
         click.echo("\n" + demo_recipes.prose(line, width))
 
 
-def play_session(root: Path, turns: int = TURNS) -> Iterator[str]:
+def play_session(root: Path) -> Iterator[str]:
     """Play the conversation into a session of the root's store; yields what there is to say, as
     it happens."""
     from foreword.demos.invoice_conversation import WORKFLOW, conversation
     from foreword.session.session import Session
 
-    yield INTRO.format(turns=turns)
+    yield INTRO.format(turns=TURNS)
     with Session.open(None, WORKFLOW, root=root, recipe=RECIPE) as session:
-        with screen.progress("playing", turns) as advance:
-            for turn, step in enumerate(conversation(turns), 1):
+        with screen.progress("playing", TURNS) as advance:
+            for turn, step in enumerate(conversation(TURNS), 1):
                 for warning in _play_turn(session, step):
                     yield f"Turn {turn}: {warning}."
                 advance(turn)
