@@ -7,10 +7,12 @@ has a handle that `recall` takes. Secrets are hidden.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from foreword.agent_sessions.machine import SessionPlace
 from foreword.dataclass import dataclass
@@ -24,14 +26,21 @@ from foreword.search.conversation_search import take_in as take_in_messages
 from foreword.search.finding import Place, find
 from foreword.search.hit import Hit, answer
 from foreword.search.index_entries import Description, EntryPlace, EntryStretch
-from foreword.search.stored_work import artifact_place, report_place
 from foreword.search.transcript_search import Bar
 from foreword.secrets.masking import mask
 from foreword.sources.documents import Document, ending_patterns, find_documents
 from foreword.sources.library import DOC, Library, lookup_library
-from foreword.store import messages, originals, search_index, workflows
+from foreword.store import artifacts, messages, originals, reports, search_index, workflows
+from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
-from foreword.store.search_index import DOCUMENT, IndexSource
+from foreword.store.search_index import (
+    ARTIFACT,
+    DOCUMENT,
+    REPORT,
+    IndexSource,
+    NewPassage,
+    passages_of,
+)
 from foreword.store.secret_values import secrets_of
 from foreword.tokens import Counter
 
@@ -42,6 +51,9 @@ ENDINGS = ("md", "mdx", "rst", "txt", "adoc", "json")  # of what people write fo
 LARGEST_BYTES = 400_000
 MAIN = "main"  # the conversation of a workflow where none is named
 NOTHING = "nothing about it was found"
+# What a report says about a question is where else to look: it counts for less than the thing.
+REPORT_SHARE = 4
+REPORTS = "reports"  # the one source of all reports of a store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,3 +210,91 @@ def _keep(db: Database, package: Package, hits: Sequence[Hit]) -> None:
 def _hits_in_answer(package: Package, hits: Sequence[Hit]) -> list[Hit]:
     """The hits that are in an answer."""
     return [hit for hit in hits if f"({hit.handle})" in package.text]
+
+
+def artifact_place(db: Database) -> EntryPlace:
+    """The artifacts of a store, those that are new taken in before."""
+    known = {source.name: source for source in search_index.sources(db, ARTIFACT)}
+    for artifact in artifacts.every_artifact(db):
+        if artifact.handle not in known and not db.read_only:
+            text = mask(artifacts.text_of(db, artifact))
+            known[artifact.handle] = search_index.put(
+                db,
+                ARTIFACT,
+                artifact.handle,
+                stamp=artifact.created,
+                about=json.dumps({"name": artifact.name, "task": artifact.task}),
+                passages=[
+                    NewPassage(text=part, heading=_heading(artifact)) for part in passages_of(text)
+                ],
+            )
+    return EntryPlace(
+        db=db, kind=ARTIFACT, sources=list(known.values()), describe=_describe_artifact
+    )
+
+
+def _heading(artifact: Artifact) -> str:
+    return f"{artifact.name} {artifact.title} {artifact.task}"
+
+
+def _describe_artifact(stretch: EntryStretch) -> Description:
+    about = json.loads(stretch.source.about)
+    return Description(
+        where=f"artifact {about['name']} of {about['task']}",
+        text="".join(passage.body for passage in stretch.passages),
+        date=stretch.source.stamp,
+        handle=stretch.source.name,
+    )
+
+
+def report_place(db: Database) -> EntryPlace:
+    """The reports of a store, those that are new taken in before."""
+    source = search_index.find_source(db, REPORT, REPORTS)
+    if not db.read_only:
+        with db.transaction("foreword: search reports"):
+            if source is None:
+                source = search_index.make_source(db, REPORT, REPORTS, stamp="")
+            new = reports.reports_after(db, source.last)
+            if new:
+                passages = [
+                    NewPassage(
+                        text=_report_text(stored.report),
+                        about=json.dumps({"report": stored.number, "time": stored.created}),
+                    )
+                    for stored in new
+                ]
+                source = search_index.add(db, source, passages, stamp="", last=new[-1].number)
+    return EntryPlace(
+        db=db,
+        kind=REPORT,
+        sources=[] if source is None else [source],
+        describe=_describe_report,
+        share_of=lambda passage: REPORT_SHARE,
+    )
+
+
+def _report_text(report: Mapping[str, Any]) -> str:
+    """What a report is found by: for what the context was, what was in it, what was left out, and
+    its warnings."""
+    lines = [f"{report.get('recipe', '')}, {report.get('total_tokens', 0):,} tokens"]
+    lines += [f"{row.get('tag', '')}: {row.get('source', '')}" for row in _rows(report, "sections")]
+    for omission in _rows(report, "omissions"):
+        what = f"left out: {omission.get('what', '')}, {omission.get('reason', '')}"
+        lines.append(what)
+    warnings = report.get("warnings")
+    lines += map(str, warnings) if isinstance(warnings, list) else []
+    return passages_of(mask("\n".join(lines)))[0]
+
+
+def _rows(report: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The rows of a part of a report; a store may have been meddled with."""
+    rows = report.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _describe_report(stretch: EntryStretch) -> Description:
+    first = json.loads(stretch.passages[0].about)
+    text = "\n".join(passage.body for passage in stretch.passages)
+    return Description(
+        where=f"report {first['report']}", text=f"{text}\n", date=first["time"], original=text
+    )

@@ -159,13 +159,7 @@ def serve(
 
     folder = project_root(root)
     if transcripts:
-        context = click.get_current_context()
-        if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
-            raise UsageError(
-                "--transcript has a store of its own, so --db can't go with it",
-                hint="to keep it: foreword session import NAME FILE",
-            )
-        db = context.with_resource(_transcript_store(transcripts))
+        db = _open_transcripts(transcripts)
     if recipe is not None:
         load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
@@ -205,6 +199,17 @@ def serve(
         )
     if hanging:
         _exit_now()
+
+
+def _open_transcripts(transcripts: tuple[str, ...]) -> str:
+    """The address of a store for the transcripts, for as long as the command runs."""
+    context = click.get_current_context()
+    if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
+        raise UsageError(
+            "--transcript has a store of its own, so --db can't go with it",
+            hint="to keep it: foreword session import NAME FILE",
+        )
+    return context.with_resource(_transcript_store(transcripts))
 
 
 @contextmanager
