@@ -60,9 +60,9 @@ class ProjectStores:
 
 
 @contextmanager
-def open_store(root: Path) -> Iterator[Database]:
+def open_store(root: Path, url: str | None = None) -> Iterator[Database]:
     """The store to keep originals and reports of a root in, made where there is none."""
-    with closing(open_to_write(root)) as db:
+    with closing(open_to_write(root, url)) as db:
         yield db
 
 
