@@ -27,7 +27,7 @@ EXAMPLE = {  # for a store with nothing in it yet
     "browser_state": 2_912,
     "conversation_history": 18_265,
 }
-EXAMPLE_BUDGET = 40_000  # a good quarter is free, so that the bar shows what that looks like
+EXAMPLE_BUDGET = 40_000  # a quarter is free, so that the bar shows what that looks like
 
 Bars = list[tuple[str, int, float, float]]
 
