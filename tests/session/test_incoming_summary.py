@@ -143,3 +143,15 @@ def test_what_is_unproven_does_not_come_back_as_a_name_of_its_own(
         session.compress(to=room)
         text = session.context(budget=room).text
         assert text.count("make_invoice_twice") == text.count("make_invoice_twice` [unproven]")
+
+
+def test_no_word_of_a_summary_that_came_in_is_struck_though_all_of_it_is_unproven(
+    tmp_path: Path,
+) -> None:
+    invented = " ".join(f"`g{number}_x`" for number in range(120))
+    with open_session(tmp_path) as session:
+        session.append_all(TALK)
+        session.append(Message("user", (Text(invented),), kind="summary"))
+        stored = session.history()[-1].text
+    for number in range(120):
+        assert f"`g{number}_x` [unproven]" in stored

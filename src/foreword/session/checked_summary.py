@@ -48,16 +48,16 @@ class CheckedSummary:
 
 
 def mark_or_strike(
-    summary: str, evidence: Evidence, *, room: int, counter: Counter
+    summary: str, evidence: Evidence, *, counter: Counter, room: int | None = None
 ) -> CheckedSummary:
     """The summary with what is nowhere in the evidence marked, or its lines struck where marks
-    would not fit the room."""
+    would not fit a room."""
     found = check_against(summary, evidence)
     if not found.unproven:
         return CheckedSummary(summary)
     text = mark_unproven(summary, found)
     done = "marked"
-    if counter.count(text) > room:
+    if room is not None and counter.count(text) > room:
         text = strike_unproven(summary, found)
         done = "struck"
     named = ", ".join(found.names[:MOST_NAMED])
@@ -106,7 +106,7 @@ def check_incoming(
             f"the summary that came in has {size:,} tokens, too few to stand for {stands_for:,}"
         )
     evidence = evidence_of(known, also)
-    marked = mark_or_strike(part.text, evidence, room=2 * size + least, counter=counter)
+    marked = mark_or_strike(part.text, evidence, counter=counter)
 
     def names_in(room: int) -> str:
         return compress(known, room, counter, beside=part.text, only_names=True).text
