@@ -67,7 +67,7 @@ _NAME_COLUMNS = frozenset(
 _NO_ROW = lazy_pattern(r"^[\s|:-]*$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _RosterEntry:
     """One member as the file lists it: names to look a persona up by, and what the file itself
     says about it."""
@@ -130,10 +130,10 @@ def _entries(text: str, title: str) -> Iterable[_RosterEntry]:
     listed = _first_value(fields, ("personas", "participants", "members"))
     if isinstance(listed, list):
         names = [_field_name(member) for member in listed]
-        return [_RosterEntry(name, (name,)) for name in names]
+        return [_RosterEntry(name=name, lookups=(name,)) for name in names]
     entries = _roster_entries(body)
     if not entries and _is_persona(body):
-        entries = [_RosterEntry(title, (), body.strip())]
+        entries = [_RosterEntry(name=title, lookups=(), text=body.strip())]
     entries = entries or list(_table_entries(body, ""))
     return entries or [entry for entry in _list_entries(body) if _names_a_file(entry)]
 
@@ -187,7 +187,7 @@ def _heading_entries(text: str, heading: Heading) -> Iterator[_RosterEntry]:
     body = text[heading.body : heading.end]
     name = _NUMBERED.sub("", _plain(heading.title))
     if _ROLE.search(part):
-        yield _RosterEntry(name, (), _RULE.sub("", part).strip())
+        yield _RosterEntry(name=name, lookups=(), text=_RULE.sub("", part).strip())
         return
     rows = list(_table_entries(body, _GROUPED.sub("", name)))
     if rows:
@@ -210,7 +210,7 @@ def _list_entries(text: str) -> Iterator[_RosterEntry]:
         if block.kind == "item" and block.level == 0:
             line = _MARKER.sub("", text[block.start : block.end]).splitlines()[0]
             name = _name_in(line)
-            yield _RosterEntry(name, (*_lookups(line), name))
+            yield _RosterEntry(name=name, lookups=(*_lookups(line), name))
     yield from _table_entries(text, "")
 
 
@@ -235,7 +235,7 @@ def _row_entry(row: str, group: str) -> _RosterEntry:
     name = _name_in(first) if _PLACE.fullmatch(first) else _plain(first)
     focus = ". ".join(cell for cell in rest if cell and cell not in places)
     lookups = (*_lookups(" ".join([first, *places])), name)
-    return _RosterEntry(name, lookups, text=focus, group=group)
+    return _RosterEntry(name=name, lookups=lookups, text=focus, group=group)
 
 
 def _cells(row: str) -> list[str]:
