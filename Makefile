@@ -46,7 +46,7 @@ attack: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
 	@FOREWORD_ATTACK=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m attack $(ARGS)
 
 # Claude Code, Codex, opencode and Gemini CLI themselves, against a provider on this machine. They take a gigabyte on disk
-# and about six minutes, so they are a part of `make soak` and no part of CI.
+# and about a minute and a half, with their installation.
 agents: $(INSTALLED) $(AGENTS_INSTALLED)
 	@FOREWORD_AGENTS=$(CURDIR)/.agents $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 5 tests/real_agents $(ARGS)
 
