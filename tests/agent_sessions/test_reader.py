@@ -166,3 +166,28 @@ def test_what_can_not_be_read_is_counted_and_a_file_that_is_no_session_is_none()
     assert sum(session.skipped.values()) == 2
     for raw in (b"", b"hello", b"[1, 2]", b'{"a": 1}', b"\x1f\x8bbroken"):
         assert read_session(BytesIO(raw)) is None
+
+
+def test_words_that_were_typed_in_the_middle_of_a_turn_are_the_users() -> None:
+    def queue(operation: str, content: str = "") -> dict[str, str]:
+        return {"type": "queue-operation", "operation": operation, "content": content}
+
+    _, events = read(
+        claude("user", "Begin."),
+        queue("enqueue", "Not the blue one!"),
+        queue("remove"),
+        queue("enqueue", "The red one."),
+        queue("dequeue"),
+        claude("user", "The red one."),
+        queue("enqueue", "Never mind."),
+        queue("popAll"),
+        queue("remove"),
+    )
+    assert texts(events) == ["Begin.", "Not the blue one!", "The red one."]
+
+
+def test_what_claude_code_writes_behind_a_summary_is_no_part_of_it() -> None:
+    told = "Done.\n\nIf you need specific details from before compaction, read: /home/ada/s.jsonl"
+    _, events = read(claude("user", told, isCompactSummary=True))
+    (compaction,) = [event for event in events if isinstance(event, CompactionEvent)]
+    assert compaction.summary == "Done."

@@ -6,6 +6,7 @@ calls they answer. Subagents (`isSidechain`) have windows of their own and are l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -22,13 +23,18 @@ from foreword.agent_sessions.events import (
 )
 from foreword.errors import BadSource
 from foreword.formats.anthropic import SHAPE
-from foreword.formats.claude_branches import in_order
+from foreword.formats.claude_branches import in_order, with_words_taken_in
 from foreword.formats.content_fields import words_in
 from foreword.formats.detection import read_message
+from foreword.pattern import lazy_pattern
 
 AGENT = "claude-code"
 Values = Mapping[str, Any]
 _SPOKEN = ("user", "assistant")
+# Claude Code itself writes this behind each summary, with the path of the session's file.
+_PROGRAM_WORDS = lazy_pattern(
+    r"\s*\nIf you need specific details from before compaction\b.*", re.DOTALL
+)
 
 
 def is_session(value: Values) -> bool:
@@ -42,7 +48,7 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
     boundary: Values = {}
     headed = False
     call = ("", ModelCallEvent())  # the newest reply that says what it read, with its id
-    for line in in_order(lines):
+    for line in with_words_taken_in(in_order(lines)):
         if line.get("isSidechain"):
             continue
         if not headed and line.get("cwd"):
@@ -122,7 +128,7 @@ def _compaction(line: Values, boundary: Values) -> CompactionEvent:
     about = boundary.get("compactMetadata")
     about = about if isinstance(about, Mapping) else {}
     return CompactionEvent(
-        summary=words_in(line["message"].get("content")),
+        summary=_PROGRAM_WORDS.sub("", words_in(line["message"].get("content"))),
         trigger=str(about.get("trigger", "")),
         tokens_before=number(about.get("preTokens")),
         tokens_after=number(about.get("postTokens")),

@@ -173,8 +173,9 @@ class Aftermath:
 
 
 def _says(text: str, name: str, kind: str) -> bool:
-    """Whether a text has a name; of a path its last two parts will do, or the name of its file."""
-    if occurs(text, name):
+    """Whether a text has a name; of a path its last two parts will do, or the name of its file, and
+    a function is named with its brackets or without."""
+    if occurs(text, name) or occurs(text, name.removesuffix("()")):
         return True
     steps = [step for step in name.split("/") if step]
     if kind != "path" or len(steps) < 2:

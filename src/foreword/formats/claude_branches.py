@@ -64,6 +64,25 @@ def in_order(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
         yield from lines
 
 
+def with_words_taken_in(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The lines, with what a user typed in the middle of a turn as a line of the user's where the
+    agent took it in: of that only the queue tells (`enqueue`, then `remove`). What is dequeued
+    begins a turn and has a line of its own."""
+    queue = deque[str]()
+    for value in values:
+        if value.get("type") != "queue-operation":
+            yield value
+        elif value.get("operation") == "enqueue":
+            queue.append(str(value.get("content") or ""))
+        elif value.get("operation") not in ("dequeue", "remove"):
+            queue.clear()  # the user took back what was waiting
+        elif queue:
+            words = queue.popleft()
+            if words and value["operation"] == "remove":
+                message = {"role": "user", "content": words}
+                yield {"type": "user", "timestamp": value.get("timestamp", ""), "message": message}
+
+
 def _numbered_in_order(lines: Sequence[Line]) -> list[Line]:
     numbers = {id(value): number for number, value in lines}
     return [(numbers[id(value)], value) for value in in_order(value for _, value in lines)]
