@@ -16,7 +16,8 @@ from tests.command import run_in_process
 
 RECORDED = Path(__file__).parents[2].parent / "shared" / "recorded" / "transcripts"
 # Tokens at the compaction, names that were needed afterwards, those of them that the summary has
-# not, and what it says that nobody had said. Each of the last two was looked up by hand.
+# not, and what it says that nobody had said. Each of the last two is looked up in the lines below;
+# how many were needed is what it counted.
 FIGURES = {
     "full-0": (170_485, 42, 25, 3),
     "full-1": (167_091, 89, 31, 1),

@@ -23,7 +23,7 @@ from foreword.agent_sessions.events import (
 )
 from foreword.errors import BadSource
 from foreword.formats.anthropic import SHAPE
-from foreword.formats.claude_branches import in_order, with_words_taken_in
+from foreword.formats.claude_branches import in_order, with_mid_turn_words
 from foreword.formats.content_fields import words_in
 from foreword.formats.detection import read_message
 from foreword.pattern import lazy_pattern
@@ -48,7 +48,7 @@ def events(lines: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEven
     boundary: Values = {}
     headed = False
     call = ("", ModelCallEvent())  # the newest reply that says what it read, with its id
-    for line in with_words_taken_in(in_order(lines)):
+    for line in with_mid_turn_words(in_order(lines)):
         if line.get("isSidechain"):
             continue
         if not headed and line.get("cwd"):

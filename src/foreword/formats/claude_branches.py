@@ -64,7 +64,7 @@ def in_order(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
         yield from lines
 
 
-def with_words_taken_in(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def with_mid_turn_words(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The lines, with what a user typed in the middle of a turn as a line of the user's where the
     agent took it in: of that only the queue tells (`enqueue`, then `remove`). What is dequeued
     begins a turn and has a line of its own."""
