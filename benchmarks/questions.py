@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import foreword
 from foreword.relevance import read_question
@@ -20,7 +21,8 @@ from foreword.sources.library import lookup_library
 from foreword.store import messages, project_stores
 from foreword.store.database import Database
 
-APPENDS = 2_000
+APPENDS = 1_024  # whole batches of the index
+PAIRS = 20
 MESSAGES = 100_000
 DOCUMENTS = 2_600
 QUESTIONS = (
@@ -44,25 +46,33 @@ def main() -> None:
 
 
 def _measure_appends(folder: Path, words: list[str]) -> None:
-    """Rounds with and without the index, in turns: the least of each counts."""
-    whole = messages.INDEX_BATCH
-    times = dict[int, list[float]]()
-    for number in range(8):
-        batch = whole if number % 2 else APPENDS + 1
-        messages.INDEX_BATCH = batch
+    """Pairs of rounds, with the index and without it: the median of what it adds."""
+    bare = list[float]()
+    added = list[float]()
+    for number in range(PAIRS):
         texts = [_text(words, 12, 120) for _ in range(APPENDS)]
-        with foreword.Session.open(
-            f"sqlite:///{folder}/append{number}.db", root=folder, auto_compress=False
-        ) as session:
+        times = dict[bool, float]()
+        # which of the two comes first changes: a machine gets faster and slower
+        for indexed in sorted((False, True), reverse=bool(number % 2)):
+            store = f"sqlite:///{folder}/append{number}{indexed}.db"
+            times[indexed] = _append_seconds(store, folder, texts, indexed=indexed)
+        bare.append(times[False])
+        added.append(times[True] / times[False] - 1)
+    print(f"an append                       {1e6 * median(bare) / APPENDS:8.0f} us")
+    print(f"  what the index adds           {median(added):+8.1%}")
+
+
+def _append_seconds(store: str, folder: Path, texts: list[str], *, indexed: bool) -> float:
+    whole = messages.INDEX_BATCH
+    messages.INDEX_BATCH = whole if indexed else APPENDS + 1
+    try:
+        with foreword.Session.open(store, root=folder, auto_compress=False) as session:
             began = time.process_time()
             for text in texts:
                 session.append({"role": "user", "content": text})
-            times.setdefault(batch, []).append(time.process_time() - began)
-    messages.INDEX_BATCH = whole
-    bare, indexed = min(times[APPENDS + 1]), min(times[whole])
-    print(f"an append                       {1e6 * bare / APPENDS:8.0f} us")
-    share = indexed / bare - 1
-    print(f"  with the index                {1e6 * indexed / APPENDS:8.0f} us  {share:+.1%}")
+            return time.process_time() - began
+    finally:
+        messages.INDEX_BATCH = whole
 
 
 def _measure_recall(folder: Path, words: list[str]) -> None:

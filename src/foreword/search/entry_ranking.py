@@ -37,8 +37,8 @@ def terms_for(question: Question, text: str, known: tuple[str, ...]) -> tuple[st
 
 
 def with_length(known: Statistics, counted: Sequence[int]) -> Statistics:
-    """The statistics of an index, which counts each term of a text once, with the length of texts
-    as the ranking has it: that of those which were found."""
+    """The statistics of an index, which knows no lengths, with the length of texts as the ranking
+    has it: that of those which were found."""
     lengths = [length for length in counted if length]
     length = sum(lengths) * known.passages // max(1, len(lengths))
     return Statistics(known.passages, length, known.holders)

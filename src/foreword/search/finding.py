@@ -112,9 +112,7 @@ def _together(several: Sequence[Statistics]) -> Statistics:
     holders = Counts[str]()
     for each in several:
         holders.update(each.holders)
-    return Statistics(
-        sum(each.passages for each in several), sum(each.length for each in several), holders
-    )
+    return Statistics(sum(each.passages for each in several), 0, holders)
 
 
 def _scores(

@@ -284,6 +284,10 @@ CREATE TABLE search_entries (
 {search_words};
 CREATE INDEX messages_in_branches ON messages (conversation, seq, branch) WHERE branch > 0;
 """,
+    # The length of the texts that a question finds is counted when they are read.
+    """
+ALTER TABLE search_sources DROP COLUMN terms;
+""",
 )
 NEWEST = len(MIGRATIONS)
 

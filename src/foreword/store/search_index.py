@@ -11,7 +11,6 @@ that nothing that was appended is missing from an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from foreword.dataclass import dataclass
@@ -62,6 +61,7 @@ _BLANKS = bytes(
 _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 # Of a term, to the index: what is longer is a hash or a blob, which its beginning tells apart.
 _LONGEST_TERM = 64
+_MOST_WORDS = 65_536  # whose terms are remembered: about 10 MB
 Progress = Callable[[int], None]
 _EntryTerms = tuple[int, str]  # the number of an entry, and its terms with blanks between them
 
@@ -79,7 +79,6 @@ class IndexSource(NamedTuple):
     about: str  # what whoever took it in wants to know of it
     last: int  # the number of its last message
     entries: int
-    terms: int  # in all of its entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,15 +148,27 @@ def index_terms(text: str) -> set[str]:
 
 
 def _term_list(text: str) -> str:
-    """The terms of a text with blanks between them. Words of one stem give it more than once,
-    which an index passes over sooner than we could."""
+    """The terms of a text with blanks between them, each as often as it is there: an index passes
+    over what it has sooner than we could."""
     # Parted by its bytes, which is far quicker than a pattern; what is not ASCII is seen to once
     # for each word.
-    found = set(text.encode("utf-8", "replace").translate(_BLANKS).split())
-    return " ".join(map(_word_terms, found))
+    return " ".join(map(_terms_of_word, text.encode("utf-8", "replace").translate(_BLANKS).split()))
 
 
-@lru_cache(maxsize=65_536)
+class _WordTerms(dict[bytes, str]):
+    """The terms of words, each looked for once: half the time of `lru_cache`, which has to know
+    the order in which they were asked for."""
+
+    def __missing__(self, spelled: bytes) -> str:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        self[spelled] = terms = _word_terms(spelled)
+        return terms
+
+
+_terms_of_word = _WordTerms().__getitem__
+
+
 def _word_terms(spelled: bytes) -> str:
     """The terms of what stands between two blanks; of `camelCase` those inside it, too."""
     found = set[str]()
@@ -210,7 +221,6 @@ def add_messages(
     if source is None:
         source = make_source(db, CONVERSATION, str(conversation), stamp=secrets.digest)
     entries = source.entries
-    count = source.terms
     for first in range(begin, last, _READ_AT_ONCE):
         rows = db.rows(
             f"SELECT seq, message FROM messages WHERE conversation = ? AND seq > ? AND seq <= ? AND"
@@ -222,11 +232,10 @@ def add_messages(
             found += _message_terms(source.id, seq, record, secrets)
         _write_terms(db, found)
         entries += len(found)
-        count += sum(len(terms.split()) for _, terms in found)
         progress(len(rows))
     db.rows(
-        "UPDATE search_sources SET last = ?, entries = ?, terms = ? WHERE id = ?",
-        (last, entries, count, source.id),
+        "UPDATE search_sources SET last = ?, entries = ? WHERE id = ?",
+        (last, entries, source.id),
     )
     return last - begin
 
@@ -337,7 +346,6 @@ def add(
 ) -> IndexSource:
     """Add passages to a source, behind those it has; the caller holds the transaction."""
     entries = source.entries
-    count = source.terms
     ids = list[int]()
     bodies = list[str]()
     found = list[str]()
@@ -347,7 +355,6 @@ def add(
         found.append(_term_list(f"{passage.heading}\n{bodies[-1]}"))
         if not passage.field:
             entries += 1
-            count += len(found[-1].split())
     abouts = [storable_text(passage.about) for passage in passages]
     db.many(
         "INSERT INTO search_entries (id, about, body) VALUES (?, ?, ?)",
@@ -355,10 +362,10 @@ def add(
     )
     _write_terms(db, zip(ids, found, strict=True))
     db.rows(
-        "UPDATE search_sources SET stamp = ?, last = ?, entries = ?, terms = ? WHERE id = ?",
-        (stamp, last, entries, count, source.id),
+        "UPDATE search_sources SET stamp = ?, last = ?, entries = ? WHERE id = ?",
+        (stamp, last, entries, source.id),
     )
-    return source._replace(stamp=stamp, last=last, entries=entries, terms=count)
+    return source._replace(stamp=stamp, last=last, entries=entries)
 
 
 def drop(db: Database, kind: str, names: Iterable[str]) -> None:
@@ -379,8 +386,8 @@ def make_source(
 ) -> IndexSource:
     """A source without entries, to add some to."""
     db.rows(
-        "INSERT INTO search_sources (kind, name, stamp, about, last, entries, terms) VALUES (?, ?,"
-        " ?, ?, 0, 0, 0)",
+        "INSERT INTO search_sources (kind, name, stamp, about, last, entries) VALUES (?, ?, ?, ?,"
+        " 0, 0)",
         (kind, storable_text(name), stamp, storable_text(about)),
     )
     made = find_source(db, kind, name)
@@ -394,7 +401,7 @@ def _write_terms(db: Database, found: Iterable[_EntryTerms]) -> None:
 
 # --- what is there --------------------------------------------------------------------------------
 
-_SOURCE = "SELECT id, kind, name, stamp, about, last, entries, terms FROM search_sources"
+_SOURCE = "SELECT id, kind, name, stamp, about, last, entries FROM search_sources"
 
 
 def find_source(db: Database, kind: str, name: str) -> IndexSource | None:
@@ -452,10 +459,10 @@ def candidates(
     the newest."""
     is_field = kind in (TITLE, HEADINGS)  # one for each document
     total = len(among) if is_field else sum(source.entries for source in among)
-    length = sum(source.terms for source in among)
     scopes = _scopes(kind, among)
     counts = _counts(db, question, scopes)
-    statistics = Statistics(total, length, counts)
+    # no length: whoever ranks knows those of the texts that it reads
+    statistics = Statistics(total, 0, counts)
     selects = list[str]()
     values = list[object]()
     for term in _telling_terms(counts):
