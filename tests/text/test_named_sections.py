@@ -6,7 +6,7 @@ import pytest
 
 from foreword.text.named_sections import section_text, text_without_sections
 
-TITLES = ("Decisions", "Locked", "Flexible", "Deferred")
+TITLES = ("Decisions", "Locked", "Flexible", "Deferred", "Non-negotiables", "Decided")
 BODY = "### Locked\n\n- Use SQLite"
 
 
@@ -27,10 +27,13 @@ BODY = "### Locked\n\n- Use SQLite"
         "Decisions\n---------",
         "**Decisions**",
         "__User decisions:__",
+        "<h2>Decisions</h2>",
+        '<h2 id="decisions" align="center"><b>Our Decisions</b></h2>',
+        "User decisions:",
     ],
 )
 def test_a_heading_is_found_however_it_is_written(heading: str) -> None:
-    body = BODY if heading.startswith(("#", "D")) else "- Use SQLite"
+    body = BODY if heading.startswith(("#", "D", "<")) else "- Use SQLite"
     text = f"# Step\n\nBuild it.\n\n{heading}\n\n{body}\n\n# Tasks\n\n- one\n"
     assert section_text(text, TITLES) == body
     assert text_without_sections(text, TITLES) == "# Step\n\nBuild it.\n\n# Tasks\n\n- one\n"
@@ -63,8 +66,45 @@ def test_several_sections_are_all_taken_and_nested_ones_once() -> None:
     )
 
 
-def test_a_heading_in_a_fence_is_none() -> None:
-    assert section_text("```\n## Decisions\n```\n\ntext\n", TITLES) is None
+@pytest.mark.parametrize("heading", ["## Decisions", "<h2>Decisions</h2>", "Decisions:\n- a"])
+def test_a_heading_in_a_fence_is_none(heading: str) -> None:
+    assert section_text(f"```\n{heading}\n```\n\ntext\n", TITLES) is None
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "> ## Decisions\n>\n> - Use SQLite",
+        "> [!IMPORTANT]\n> **Decisions**\n> - Use SQLite",
+        "<details>\n<summary>Decisions</summary>\n\n- Use SQLite\n</details>",
+        "- Locked:\n  - Use SQLite",
+        "Locked:\n- Use SQLite",
+        "## Non-negotiables\n\n- Use SQLite",
+        "## What we've already decided\n\n- Use SQLite",
+        "## What's locked in\n\n- Use SQLite",
+    ],
+)
+def test_decisions_in_a_quote_a_list_or_under_another_word_are_found(section: str) -> None:
+    text = f"# Step\n\n{section}\n\n## Tasks\n\n> # Locked out\n\n- one\n"
+    found = section_text(text, TITLES)
+    assert found is not None
+    assert "Use SQLite" in found
+    assert "one" not in found
+    rest = text_without_sections(text, TITLES)
+    assert "Use SQLite" not in rest
+    assert "## Tasks\n\n> # Locked out\n\n- one\n" in rest
+
+
+def test_a_heading_in_a_quote_ends_nothing_outside_of_it() -> None:
+    text = "## Decisions\n\n> # Locked\n> see below\n\n- Use SQLite\n"
+    assert section_text(text, TITLES) == "> # Locked\n> see below\n\n- Use SQLite"
+
+
+def test_a_label_is_a_heading_of_its_list_alone() -> None:
+    text = "# Step\n\nDecisions:\n- Use SQLite\n\nThen build it.\n"
+    assert section_text(text, TITLES) == "- Use SQLite"
+    assert text_without_sections(text, TITLES) == "# Step\n\nThen build it.\n"
+    assert section_text("# Step\n\nDecisions:\n\nWe will see.\n", TITLES) is None
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,29 @@
 """Sections of a text by the name of their heading, however people write it.
 
-`## 3. User Decisions (3 May)`, `## 🔒 [Decisions](d.md)` and a line `**Decisions**` are all
-headings of decisions. A first title is looked for in this generous way; further titles, which only
-stand in for it (`Locked` alone), must be all that a heading says. Pure; `markdown` finds headings
-by their exact words.
+`## 3. User Decisions (3 May)`, `## 🔒 [Decisions](d.md)`, `<h2>Decisions</h2>`, `> ## Decisions`, a
+line `**Decisions**` and a line `Decisions:` above a list are all headings of decisions. A first
+title is looked for in this generous way; further titles, which only stand in for it (`Locked`
+alone), must be all that a heading says. Pure; `markdown` finds headings by their exact words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from foreword.pattern import lazy_pattern
 from foreword.text import lines, markdown
-from foreword.text.markdown import Heading
+from foreword.text.markdown import Block, Heading
 
 # Words beside a title that still leave it that title: "User Decisions", "Decisions made so far".
 MOST_OTHER_WORDS = 3
 # A heading with one of these is about what is not decided yet, or about something else.
 _OTHERWISE = frozenset("open pending future undecided outstanding no needed todo how why".split())
-_FILLERS = frozenset("decision item choice user for now the".split())
+_FILLERS = frozenset(
+    "decision item choice user for now the what we ve s have been is are already in on".split()
+)
 # What people who write in another language call it; a recipe names a heading in English.
 _TRANSLATED = {
     "entscheidung": "decision",
@@ -36,14 +40,26 @@ _TRANSLATED = {
     "决定": "decision",
     "решения": "decision",
 }
-_BOLD_LEVEL = 7  # below every real heading
+# Below every real heading, and a label below that.
+_BOLD_LEVEL = 7
+_LABEL_LEVEL = 8
 
 _LINK = lazy_pattern(r"\[([^\]\n]*)\]\([^)\n]*\)")
-_ASIDE = lazy_pattern(r"\([^()\n]*\)")
+_ASIDE = lazy_pattern(r"\([^()\n]*\)|</?[A-Za-z][^<>\n]*>")
 _WORD = lazy_pattern(r"[^\W\d_]+")
-_BOLD_LINE = lazy_pattern(
-    r"^ {0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,80})(?:\*\*|__):?[ \t]*$", re.MULTILINE
+# A line that says what stands below it and is no heading to a parser of Markdown.
+_OTHER_HEADING = lazy_pattern(
+    r"""^[ \t]*(?P<quote>(?:>[ \t]?)*+)[ \t]*(?:
+    (?P<hashes>\#{1,6})[ \t]+(?P<in_quote>[^\r\n]+)
+    | (?:\*\*|__)(?P<bold>[^*_\r\n]{1,80})(?:\*\*|__):?
+    | <h(?P<level>[1-6])\b[^>\r\n]*>(?P<html>[^\r\n]{1,200}?)</h[1-6]>
+    | <summary\b[^>\r\n]*>(?P<summary>[^\r\n]{1,200}?)</summary>
+    | (?P<item>[-*+][ \t]+|\d{1,3}[.)][ \t]+)?
+      (?:\*\*|__)?(?P<label>\w[^:*_\r\n]{0,60})(?:\*\*|__)?:(?:\*\*|__)?
+    )[ \t]*\r?$""",
+    re.MULTILINE | re.VERBOSE,
 )
+_DETAILS_END = lazy_pattern(r"^[ \t]*</details>", re.MULTILINE | re.IGNORECASE)
 
 
 def section_text(text: str, titles: Sequence[str]) -> str | None:
@@ -77,7 +93,7 @@ def find_sections(text: str, titles: Sequence[str]) -> list[Heading]:
     """The headings of these titles that stand in no other one, in their order."""
     found: list[Heading] = []
     end = 0
-    for heading in _headings(text):
+    for heading in _headings(text, titles):
         if heading.start < end or not _is_one_of(heading.title, titles):
             continue
         found.append(heading)
@@ -112,18 +128,83 @@ def _words(heading: str) -> list[str]:
     return [_TRANSLATED.get(word, word) for word in singular]
 
 
-def _headings(text: str) -> list[Heading]:
-    """The headings of a text, and the lines that are one in bold."""
+def _headings(text: str, titles: Sequence[str]) -> list[Heading]:
+    """The headings of a text, and the lines of these titles that are written as one otherwise."""
     found = markdown.headings(text)
-    if "**" not in text and "__" not in text:
+    lines_like_headings = list(_lines_like_headings(text, titles))
+    if not lines_like_headings:
         return found
-    bold: list[tuple[int, int, str]] = []
-    for block in markdown.blocks(text):
-        match = _BOLD_LINE.match(text, block.start) if block.kind == "paragraph" else None
-        if match:
-            bold.append((match.start(), match.end(), match["title"].rstrip(": ")))
-    starts = sorted([one.start for one in found] + [start for start, _, _ in bold])
-    for start, body, title in bold:
-        end = next((other for other in starts if other > start), len(text))
-        found.append(Heading(level=_BOLD_LEVEL, title=title, start=start, body=body, end=end))
-    return sorted(found, key=lambda heading: heading.start)
+    blocks = markdown.blocks(text)
+    quoted: list[Heading] = []  # they end nothing outside of their quote
+    for line in lines_like_headings:
+        at = bisect_right(blocks, line.start(), key=lambda block: block.start) - 1
+        heading = _other_heading(text, line, blocks[at:]) if at >= 0 else None
+        if heading is not None:
+            (quoted if line["quote"] else found).append(heading)
+    ended = [_ended_by(heading, found) for heading in found]
+    ended += [_ended_by(heading, quoted) for heading in quoted]
+    return sorted(ended, key=lambda heading: heading.start)
+
+
+def _lines_like_headings(text: str, titles: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Lines of these titles, and in bold of any, since they end a section."""
+    for line in _OTHER_HEADING.finditer(text):
+        is_plain = line["hashes"] is not None and not line["quote"]
+        if is_plain:
+            continue
+        if line["bold"] or line["html"] or _is_one_of(_title(line), titles):
+            yield line
+
+
+def _title(line: re.Match[str]) -> str:
+    names = ("in_quote", "bold", "html", "summary", "label")
+    return next(line[name] for name in names if line[name]).rstrip(": ")
+
+
+def _other_heading(text: str, line: re.Match[str], blocks: Sequence[Block]) -> Heading | None:
+    """The line as a heading, up to where its section ends at the latest; `blocks` begin with the
+    one it is in. None where it is none: in code, as an item, above no list."""
+    kind = blocks[0].kind
+    wanted = {"quote"} if line["quote"] else {"paragraph", "html"}
+    if line["item"]:
+        wanted = {"item"}
+    if kind not in wanted:
+        return None
+    level = _BOLD_LEVEL
+    end = blocks[0].end if line["quote"] else len(text)
+    if line["hashes"]:
+        level = len(line["hashes"])
+    elif line["html"]:
+        level = int(line["level"])
+    elif line["summary"]:
+        details_end = _DETAILS_END.search(text, line.end())
+        end = details_end.start() if details_end else end
+    elif line["label"] and not line["quote"]:
+        level = _LABEL_LEVEL
+        end = _list_end(blocks, line.end(), len(text))
+        if not end:
+            return None
+    return Heading(level=level, title=_title(line), start=line.start(), body=line.end(), end=end)
+
+
+def _list_end(blocks: Sequence[Block], body: int, text_end: int) -> int:
+    """Where the list that follows a label ends, 0 where none does; below an item, the items that
+    are deeper."""
+    first, *others = blocks
+    if first.end > body and first.kind != "item":
+        return 0
+    for place, block in enumerate(others):
+        is_below = first.kind != "item" or block.level > first.level
+        if block.kind not in ("item", "table", "code") or not is_below:
+            return block.start if place else 0
+    return text_end if others else 0
+
+
+def _ended_by(heading: Heading, others: Sequence[Heading]) -> Heading:
+    """The heading with its section up to the next one of its rank or higher."""
+    end = heading.end
+    for other in others:
+        is_inside = heading.body <= other.start < end
+        if is_inside and other.level <= heading.level:
+            end = other.start
+    return replace(heading, end=end)
