@@ -198,6 +198,26 @@ def test_a_profile_that_does_not_merge_on_its_own_never_approves(auto_merge: obj
 
 
 @pytest.mark.parametrize(
+    "section",
+    [
+        {"auto-merge": {"enabled": False}},
+        {"autoMerge": {"Enabled": False}},
+        {"AUTOMERGE": False},
+        {"metadata": {"autoMerge": {"enabled": False}}},
+        {"requiredPanels": ["threat-modeling"]},
+    ],
+)
+def test_a_rule_holds_however_its_name_is_spelled(section: dict[str, object]) -> None:
+    profile = profile_of(thresholds={"critical": 0, "high": 0}, **section)
+    assert decide(review_of(), profile)[0] == "human_review"
+
+
+def test_two_spellings_of_one_rule_are_an_error() -> None:
+    with pytest.raises(BadSource, match="'auto_merge' is there twice, once as 'auto-merge'"):
+        profile_of(**{"auto_merge": True, "auto-merge": {"enabled": False}})
+
+
+@pytest.mark.parametrize(
     "condition",
     [
         "ci_checks_passed == true",

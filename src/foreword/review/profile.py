@@ -24,6 +24,7 @@ from foreword.review.profile_rules import (
     rule_list,
     section_rules,
     unreadable_rule,
+    with_known_names,
 )
 
 
@@ -102,6 +103,7 @@ _APPROVAL_CONDITIONS = ("conditions", "criteria", "requirements", "requires", "w
 _ABOUT_MERGING = frozenset(
     ("delete_branch", "description", "enabled", "merge_method", "method", "notify", "operator")
 )
+_KNOWN_NAMES = (*_THRESHOLD_KEYS, *_READ_HERE, *_APPROVAL_CONDITIONS, "operator")
 HIGHEST = "highest_severity"  # the one way to reckon a risk that needs no rules
 _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
 
@@ -109,6 +111,7 @@ _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0
 def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewProfile:
     """The profile that a file has; what it says in a form that can't be read is an error, since
     no change is judged by half of the rules."""
+    data = with_known_names(data, where, _KNOWN_NAMES)
     thresholds = None
     key = next((key for key in _THRESHOLD_KEYS if key in data), "")
     if key:
@@ -131,6 +134,10 @@ def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewPro
 def decision_lines(data: Mapping[str, Any]) -> list[str]:
     """The rules of a profile as every agent of the project should know them: `condition: action`, a
     line each, and whether it approves on its own. What can't be read says nothing."""
+    try:
+        data = with_known_names(data, "", _KNOWN_NAMES)
+    except BadSource:
+        return []
     found: list[str] = []
     escalation = data.get("escalation")
     rules = escalation.get("rules") if isinstance(escalation, Mapping) else None

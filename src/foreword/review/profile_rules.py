@@ -46,6 +46,8 @@ ABOUT = frozenset(
 )
 _RULE_SECTIONS = ("escalation", "escalations", "rules")
 _BLOCK_SECTIONS = ("block", "blocks", "blocking")
+# What no part that describes a profile has inside.
+_DECIDING = frozenset((*_RULE_SECTIONS, *_BLOCK_SECTIONS, "auto_merge", "thresholds"))
 # Switches: set, they call for a person whatever was found.
 _PERSON_SWITCHES = (
     "human_approval_required",
@@ -87,12 +89,48 @@ _OPERATORS = {
 }
 
 
+_SPELLED = lazy_pattern(r"[^a-z0-9]")
+
+
+def with_known_names(data: Mapping[str, Any], where: str, names: Sequence[str]) -> dict[str, Any]:
+    """The profile with the names that mean something here as they are spelled here: `auto-merge`,
+    `autoMerge` and `Automerge` are all `auto_merge`, for to pass over `enabled: false` there would
+    be to approve by other rules."""
+    known = (*names, *_RULE_SECTIONS, *_BLOCK_SECTIONS, *_PERSON_SWITCHES, *_ENTRIES)
+    spelled = {_spelled(name): name for name in (*known, *_CONDITIONS, *_ACTIONS, "enabled")}
+    return _renamed(data, where, spelled)
+
+
+def _renamed(data: Mapping[str, Any], where: str, spelled: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        name = spelled.get(_spelled(str(key)), str(key))
+        if name in found:
+            raise BadSource(where, f"{name!r} is there twice, once as {str(key)!r}")
+        found[name] = _renamed_value(value, where, spelled)
+    return found
+
+
+def _renamed_value(value: object, where: str, spelled: Mapping[str, str]) -> object:
+    if isinstance(value, Mapping):
+        return _renamed(value, where, spelled)
+    if isinstance(value, list):
+        return [_renamed_value(member, where, spelled) for member in value]
+    return value
+
+
+def _spelled(name: str) -> str:
+    return _SPELLED.sub("", name.casefold())
+
+
 def section_rules(
     data: Mapping[str, Any], where: str, *, read_elsewhere: Sequence[str]
 ) -> Iterator[ProfileRule]:
     """The rules of every section that is not read elsewhere."""
     for key, value in data.items():
-        if key in read_elsewhere or value is None or _is_about(key):
+        if key in read_elsewhere or value is None:
+            continue
+        if _is_about(key, value):
             continue
         if key == "enabled":
             yield from _switch(key, value, calls_for_person=False)
@@ -122,9 +160,13 @@ def passed_name(section: str) -> str:
     return f"{plain if plain[:1].isalpha() else f'section_{plain}'}_passed"
 
 
-def _is_about(key: str) -> bool:
+def _is_about(key: str, value: object) -> bool:
+    """Whether a part of a profile says nothing about when a change passes."""
     # `x-base:`, `_base:` and `.base:` are where people keep what anchors repeat
-    return key.casefold() in ABOUT or key.startswith(("x-", "_", "."))
+    if key.startswith(("x-", "_", ".")):
+        return True
+    is_wrapper = isinstance(value, Mapping) and not value.keys().isdisjoint(_DECIDING)
+    return key.casefold() in ABOUT and not is_wrapper
 
 
 def _switch(key: str, value: object, *, calls_for_person: bool) -> Iterator[ProfileRule]:

@@ -92,7 +92,7 @@ def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: O
         builder.add(body, "heading", level=BOLD_TITLE_LEVEL)
     elif block.kind in _PROSE:
         _add_units(builder, block, line_units(body), over)
-    elif block.kind == "heading" and over(builder.start, body):
+    elif block.kind == "heading" and over(builder.start, body) and len(line_parts(body)) > 1:
         # With the signs below it: without them a title is a line of text.
         _add_units(builder, replace(block, kind="paragraph"), [body], over)
     elif block.kind == "html" and len(body) > _SMALL_BLOCK:
