@@ -204,15 +204,34 @@ def test_a_name_cannot_forge_a_line(root: Path) -> None:
     assert "personas/a b.md:1: fine.md:1: missing-section" in lines[0]
 
 
-def test_projects_of_other_kinds_have_nothing_to_check(tmp_path: Path) -> None:
-    for path in (
-        "agents/builder.md",
-        "skills/build/SKILL.md",
-        ".director/VISION.md",
-        "docs/a.md",
-        "compose.yaml",
-    ):
+def test_a_project_without_files_for_agents_has_nothing_to_check(tmp_path: Path) -> None:
+    for path in ("docs/a.md", "README.md", "compose.yaml"):
         save(tmp_path, f"other/{path}", "services: {}\n[gone](gone.md)\n")
     ran = command("lint", "other", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.startswith("nothing to check: no recipes in ")
+    assert "SKILL.md, AGENTS.md" in ran.err
+
+
+def test_files_for_agents_are_checked_in_projects_of_other_kinds(tmp_path: Path) -> None:
+    good = "---\nname: build\ndescription: Builds it.\n---\n# Build\n"
+    save(tmp_path, "skills/build/SKILL.md", good)
+    save(tmp_path, "skills/plan/SKILL.md", "---\nname: Plan It\n---\n# Plan\n")
+    save(tmp_path, "skills/test/SKILL.md", "---\nname: test\ndescription: a: b\n---\n# Test\n")
+    save(tmp_path, "agents/builder.md", "[the rules](gone.md)\n")
+    save(tmp_path, ".director/VISION.md", "# Vision\n")
+    save(tmp_path, "team/writer.md", "---\nname: writer\n---\n[words](gone.md)\n")
+    save(tmp_path, "docs/a.md", "[gone](gone.md)\n")
+    ran = command("lint", cwd=tmp_path)
+    assert ran.code == 1
+    assert [line.split(" [")[0] for line in ran.out.splitlines()] == [
+        "agents/builder.md:1: dangling-reference there is no gone.md",
+        "skills/plan/SKILL.md:1: bad-skill name 'Plan It' should be at most 64 small letters,"
+        " digits and single hyphens",
+        "skills/plan/SKILL.md:1: bad-skill no description: it is all that an agent knows of a skill"
+        " before it loads it",
+        "skills/test/SKILL.md:1: bad-front-matter front matter is not valid YAML: mapping values"
+        " are not allowed in this context (line 3)",
+        "team/writer.md:4: dangling-reference there is no gone.md",
+    ]
+    assert ran.err.startswith("6 documents checked, 1 error, 4 warnings")

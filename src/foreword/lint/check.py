@@ -14,6 +14,7 @@ from pathlib import Path
 
 from foreword.errors import RecipeError, UsageError
 from foreword.lint import document_checks
+from foreword.lint.agent_files import agent_files
 from foreword.lint.document_index import AUTHORED, LARGEST_CHARS, DocumentIndex, glob
 from foreword.lint.panel_checks import panel_problems
 from foreword.lint.problem import Problem, shut_folder, warning
@@ -70,7 +71,9 @@ def lint_project(
         library=Library(base, _document_rules(recipe, base)), counter=choose_counter(counter, None)
     )
     checked = [*index.authored_documents, *_other_file(index, only)]
-    if not index.authored_documents and not index.library.unread and not only:
+    if not index.authored_documents and not only:
+        checked = agent_files(index)
+    if not checked and not index.library.unread and not only:
         return LintResult((), (), ())
     problems, excused = _without_excused(index.recipe, _problems(index, checked))
     if not only:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.errors import CyclicFlow
+from foreword.lint.agent_files import front_matter_problems
 from foreword.lint.document_index import LARGEST_CHARS, DocumentIndex
 from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.lint.repair import repairs
@@ -307,4 +308,11 @@ def _suggestion(index: DocumentIndex, name: str) -> str:
     return f", did you mean {' or '.join(others)}?" if others else ""
 
 
-EACH: tuple[Check, ...] = (size, mark_problems, sections, phases, references)
+EACH: tuple[Check, ...] = (
+    size,
+    front_matter_problems,
+    mark_problems,
+    sections,
+    phases,
+    references,
+)

@@ -103,7 +103,11 @@ def lint(
               and that is not there, the same paragraph in two files, a persona without Role or Evaluate For,
               a project.yaml without instructions.md, a gap between phases, exceptions that nothing needs,
               links that lead nowhere or out of the project, an artifact that is taken and never handed on,
-              a condition or a part of a profile that no panel can judge by
+              a condition or a part of a profile that no panel can judge by; front matter that is no YAML,
+              which is an error in a SKILL.md; a skill without the name or the description that loaders ask for
+
+    A project without such documents is checked for what it has for agents: skills, agents, commands,
+    AGENTS.md, .director and the like, and any Markdown with front matter.
 
     Then it says what each phase of each workflow takes and hands on.
 
@@ -394,10 +398,13 @@ def _flow_as_json(flow: Flow) -> dict[str, object]:
 
 
 def _say_totals(found: _Findings) -> None:
+    from foreword.lint.agent_files import WHERE
+
     for place in found.empty_folders:
         screen.say(
-            f"nothing to check: no recipes in {place}/{RECIPE_FOLDER}, no instructions.md,"
-            f" personas/ or prompts/ in {place}; --recipe names one that says where else they are"
+            f"nothing to check: no recipes in {place}/{RECIPE_FOLDER}; in {place} no"
+            f" instructions.md, personas/ or prompts/, nothing for agents ({WHERE}), no front matter; --recipe"
+            " names a recipe that says where else documents are"
         )
     if found.documents:
         _say_checked_documents(found)
