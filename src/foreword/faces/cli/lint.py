@@ -403,8 +403,9 @@ def _say_totals(found: _Findings) -> None:
     for place in found.empty_folders:
         screen.say(
             f"nothing to check: no recipes in {place}/{RECIPE_FOLDER}; in {place} no"
-            f" instructions.md, personas/ or prompts/, nothing for agents ({WHERE}), no front matter; --recipe"
-            " names a recipe that says where else documents are"
+            " instructions.md, personas/ or prompts/, nothing for agents"
+            f" ({WHERE}), no front matter; --recipe names a recipe that says where else documents"
+            " are"
         )
     if found.documents:
         _say_checked_documents(found)
