@@ -79,3 +79,15 @@ def test_a_real_request_is_recognised_and_survives_the_store(request_line: dict[
     data = json.dumps(request_line["body"]).encode()
     kept = tuple(from_record(to_record(message)) for message in read_transcript(data, "a.json"))
     assert text_as_block(write(request_line, kept)) == text_as_block(request_line["body"])
+
+
+def test_messages_alone_are_told_by_what_is_marked_for_the_cache() -> None:
+    """Claude Code's first request: what the system says behind the user is no new system prompt,
+    and no word of the user's."""
+    words = {"type": "text", "text": "Build it.", "cache_control": {"type": "ephemeral"}}
+    values = [
+        {"role": "user", "content": [words]},
+        {"role": "system", "content": "Agents that you may start: none."},
+    ]
+    messages = read_transcript(json.dumps(values).encode(), "a.json")
+    assert to_anthropic_request(messages)["messages"] == values

@@ -26,6 +26,8 @@ from foreword.plan.artifact_names import handovers, missing_artifacts, repeated_
         "Read ST-0.\n\n### Output\n\n- `ST-1`: the plan\n",
         "**Input:** ST-0\n**Output:** ST-1 Plan\n",
         "| Output | [ST-1] |\n",
+        'Returns an artifact named "ST-1".\n',
+        "Save the plan under `ST-1`, based on `ST-0`.\n",
     ],
 )
 def test_a_phase_names_what_it_hands_on(text: str) -> None:
@@ -47,6 +49,7 @@ def test_a_phase_names_what_it_hands_on(text: str) -> None:
         "If it fails, return to [ST-0].\n",
         "### Output\n\n- UTF-8 text, as the API-2 wants it\n",
         "This is what [ST-7] will need later.\n",
+        "Writes `UTF-8`, as `ST-0` says.\n",
     ],
 )
 def test_a_mention_of_another_phases_artifact_is_no_claim(text: str) -> None:

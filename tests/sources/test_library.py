@@ -166,6 +166,11 @@ def test_the_newest_plan_is_the_one_that_git_has_last(tmp_path: Path) -> None:
     plan = library_of(tmp_path).newest("plan")
     assert plan is not None
     assert plan.path == ".plans/new.md"
+    write(tmp_path, ".plans/old.md", "# old, changed in the same minute\n")
+    git(tmp_path, "commit", "-q", "-a", "-m", "old", minute=1)
+    changed = library_of(tmp_path).newest("plan")
+    assert changed is not None
+    assert changed.path == ".plans/old.md"
     write(tmp_path, ".plans/draft.md", "# Draft\n")
     draft = library_of(tmp_path).newest("plan")
     assert draft is not None

@@ -339,7 +339,9 @@ class _SectionReader:
     # --- errors -----------------------------------------------------------------------------------
 
     def _input_missing(self, name: str) -> InputMissing:
-        hints = {"source": ", or --source - for standard input; docs/recipes.md shows the shape"}
+        hints = {
+            "source": ", or --source - for standard input; docs/recipe-sources.md shows the shape"
+        }
         why = f"recipe {self.selection.recipe.name!r} works on what you bring"
         return InputMissing(name, why=why, hint=f"give --{name} FILE{hints.get(name, '')}")
 
@@ -354,7 +356,7 @@ class _SectionReader:
             return InputMissing(
                 tag,
                 why=why,
-                hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like",
+                hint=f"docs/recipe-sources.md shows what {spec.state!r} in the source looks like",
             )
         if first_blank(spec.file or "", self.values) == tag:
             why = "none was given and none is pending"

@@ -14,6 +14,7 @@ from foreword.engine.render import Scale, turn_text
 from foreword.message import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
+from foreword.text.quantity import quantity
 from foreword.tokens import Counter
 
 Cut = Callable[..., str | None]
@@ -369,10 +370,11 @@ def members(entries: Sequence[Entry]) -> int:
 
 
 def _missing_mark(section: Section, lost: int) -> str:
-    what = "more entries" if section.rule.newest_first else "older entries"
+    which = "more" if section.rule.newest_first else "older"
+    what = quantity(lost, f"{which} entry", plural=f"{which} entries")
     if section.entries[0].messages:
-        what = "earlier message" if lost == 1 else "earlier messages"
-    return missing_mark(f"{lost:,} {what}", section.handle)
+        what = quantity(lost, "earlier message")
+    return missing_mark(what, section.handle)
 
 
 def _entry_text(entry: Entry, scale: Scale, origin: str) -> str:

@@ -82,12 +82,19 @@ def read_messages(values: object, where: str, usual: str = "") -> tuple[Message,
 
 def usual_shape(values: Sequence[Any]) -> str:
     """The shape of the first message that tells; what the system says tells least, since two
-    providers have it alike."""
+    providers have it alike. Where none tells, a part that is marked for the cache is Anthropic's:
+    a request of Claude Code may begin with nothing but text of a user and the system."""
     for value in values:
         shape = "" if _is_system(value) else shape_of(value)
         if shape:
             return shape
-    return ""
+    return anthropic.SHAPE if any(map(_is_marked_for_cache, values)) else ""
+
+
+def _is_marked_for_cache(value: object) -> bool:
+    content = value.get("content") if isinstance(value, Mapping) else None
+    parts = content if isinstance(content, list) else ()
+    return any(isinstance(part, Mapping) and "cache_control" in part for part in parts)
 
 
 def _is_system(value: object) -> bool:

@@ -53,6 +53,8 @@ _BARE_LABEL = lazy_pattern(
     r"^[\s>*_|-]{0,8}(?i:outputs?|artifacts?|deliverables?|produces?|hands? on)\b[^:\n]{0,20}:"
     rf"[\s*|]*{_BARE}"
 )
+# `an artifact named "FEAT-1"`: in quotes or as code, anywhere behind a word that gives.
+_QUOTED = lazy_pattern(rf"[`\"'“‘]\*{{0,2}}(?P<name>{NAME})\*{{0,2}}[`\"'”’]")
 _HANDED_ON_BEHIND = lazy_pattern(
     r"^`?\*{0,2}\s*(?:is|are)?\s*"
     r"(?:handed (?:on|over|off)|produced|written|the (?:output|result|artifact))",
@@ -190,6 +192,7 @@ def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
                     place=place + match.start(),
                 )
         bare = _BARE_LABEL.match(line) or (_BARE_ITEM.match(line) if is_output else None)
+        bare = bare or _quoted_name(line)
         # without brackets many a word looks like a name (UTF-8), unless its number is the phase's
         if bare and not is_input and _fits(bare["name"], phase):
             yield _ArtifactClaim(
@@ -199,6 +202,14 @@ def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
                 place=place + bare.start("name"),
             )
         place += len(line)
+
+
+def _quoted_name(line: str) -> re.Match[str] | None:
+    """A name in quotes that the line says is handed on."""
+    for match in _QUOTED.finditer(line):
+        if _strength(line, match, is_output=False):
+            return match
+    return None
 
 
 def _strength(line: str, match: re.Match[str], *, is_output: bool) -> int:

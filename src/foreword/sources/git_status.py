@@ -27,7 +27,6 @@ _STATUS = (
     "--",
 )
 _MOST_COMMITS = 2_000  # that are looked through for the files of a folder; older ones count as old
-_NOT_COMMITTED = 2**62  # seconds: newer than any commit
 _COMMIT = lazy_pattern(r"[0-9a-f]{40,64}")
 _ABSENT = ("(initial)", "(detached)")
 
@@ -58,23 +57,27 @@ def git_status(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
 
 
 def last_changes(root: Path, paths: Sequence[str]) -> dict[str, int]:
-    """When each file was last committed, in seconds; one with changes that are not committed is
-    newer than any. Nothing where git can't tell."""
-    words = ["log", "--format=%x00%ct", "--name-only", "--relative", "-z", "--no-renames"]
+    """A number for each file that is larger the later git has its last change; one with changes
+    that are not committed is newer than any. Nothing where git can't tell.
+
+    By the order of the commits, not by their times: a script makes several in a second.
+    """
+    words = ["log", "--format=%x00%H", "--name-only", "--relative", "-z", "--no-renames"]
     output = _run(root, [*words, f"--max-count={_MOST_COMMITS}", "--", *paths])
     changed = _run(root, ["ls-files", "-z", "--modified", "--others", "--", *paths])
     if output is None or changed is None:
         return {}
     wanted = set(paths)
-    ages: dict[str, int] = {}
-    when = 0
+    found: dict[str, int] = {}
+    place = _MOST_COMMITS + 1
     for part in output.split("\0"):
         name = part.strip("\n")
-        if name.isdecimal():
-            when = int(name)
+        if _COMMIT.fullmatch(name):
+            place -= 1
         elif name in wanted:
-            ages.setdefault(name, when)
-    return ages | dict.fromkeys(wanted.intersection(changed.split("\0")), _NOT_COMMITTED)
+            found.setdefault(name, place)
+    not_committed = wanted.intersection(changed.split("\0"))
+    return found | dict.fromkeys(not_committed, _MOST_COMMITS + 1)
 
 
 def commits_apart(root: Path, commit: str | None) -> tuple[int, int] | None:

@@ -89,7 +89,7 @@ def mapping_in(data: object, name: str) -> dict[str, Any]:
         raise BadSource(
             name,
             f"must be a JSON object, not {type_name(data)}",
-            hint="docs/recipes.md shows the keys a recipe reads",
+            hint="docs/recipe-sources.md shows the keys a recipe reads",
         )
     return data
 
