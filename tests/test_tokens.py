@@ -251,6 +251,17 @@ def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
     assert counting.texts.count("the system prompt") == 1
 
 
+def test_of_two_long_texts_that_begin_alike_only_the_end_is_measured_twice() -> None:
+    counting = Counting()
+    measure = remember_counts(counting)
+    text = "".join([f"Line {number} of the report on the harbour.\n" for number in range(4_000)])
+    lines = measure(text)
+    measured = sum(map(len, counting.texts))
+    assert measured == len(text)
+    assert measure(text + "</report>\n") == lines + 2
+    assert sum(map(len, counting.texts)) - measured < len(text) / 5
+
+
 @pytest.mark.parametrize("budget", [50_000, 6_000], ids=["roomy", "trimmed"])
 def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
     tmp_path: Path, budget: int

@@ -31,8 +31,11 @@ COUNTERS = ("estimate", *ENCODINGS)
 # A tokenizer takes 75 bytes for each byte of a run without a break: 64 MiB of one letter end the
 # process. Pieces of this size take 20 MB, of double 40 MB; at half, ordinary documents would be
 # cut.
-PIECE_CHARS = 250_000
-LOOKED_BACK_CHARS = 10_000  # for a place to cut at: no line of words is longer
+LONGEST_PIECE_CHARS = 250_000
+# A longer text is counted piece by piece, and each piece is remembered: of two texts that begin
+# alike (a document, and the same with its closing tag) only the end is counted twice. At half of it
+# there are twice as many to remember; at double, what is counted again of a cut is half of it.
+PIECE_CHARS = 16_000
 _BETWEEN_TOKENS = lazy_pattern(r"(?<=\n)(?=[^\W_])|(?<=[^\W_])(?= [^\W_])")
 # What a counter remembers, at most, so that a server's memory stays what it is. The 10,000 sections
 # of the benchmark take three quarters of it; at half of it they are measured twice, at double a
@@ -141,11 +144,6 @@ def _tokenizer(encoding: str) -> Measure:
     tokenizer = Tokenizer.from_pretrained(encoding)
 
     def measure(text: str) -> int:
-        if len(text) <= PIECE_CHARS:
-            return measure_piece(text)
-        return sum(measure_piece(piece) for piece in pieces(text))
-
-    def measure_piece(text: str) -> int:
         try:
             return count_ids(text)
         except UnicodeEncodeError:  # lone surrogates: count what will be sent in their place
@@ -166,18 +164,19 @@ def pieces(text: str) -> Iterator[str]:
     across, if anywhere."""
     start = 0
     while len(text) - start > PIECE_CHARS:
-        end = start + PIECE_CHARS
-        breaks = list(_BETWEEN_TOKENS.finditer(text, end - LOOKED_BACK_CHARS, end))
-        if breaks:
-            end = breaks[-1].start()
+        end = min(start + LONGEST_PIECE_CHARS, len(text))
+        between = _BETWEEN_TOKENS.search(text, start + PIECE_CHARS, end)
+        if between is not None:
+            end = between.start()
         yield text[start:end]
         start = end
-    yield text[start:]
+    if start < len(text):
+        yield text[start:]
 
 
 def remember_counts(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure:
-    """The same measure, which does not measure a text again while it is among those it was last
-    asked for."""
+    """The same measure, which does not measure a text, or a piece of a long one, again while it is
+    among those it was last asked for."""
     known: OrderedDict[str, int] = OrderedDict()  # the last asked for last
     held = 0  # bytes
     turn = Lock()
@@ -191,7 +190,8 @@ def remember_counts(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure
             except KeyError:  # another thread has just forgotten it
                 pass
             return units
-        units = measure(text)
+        parts = list(pieces(text)) if len(text) > PIECE_CHARS else [text]
+        units = measure(text) if len(parts) == 1 else sum(map(recall_or_measure, parts))
         with turn:
             if text not in known:
                 known[text] = units

@@ -57,13 +57,12 @@ def fit(
     if fitting.place_all_in_full():
         return fitting.choices
     fitting.place_essentials(budget_tokens)
-    reserve = min(scale.counter.measure(note), fitting.left)
-    fitting.left -= reserve
+    fitting.reserve_note(note)
     fitting.reserve_floors()
     fitting.hand_out()
     fitting.give_back()
     if all(index in fitting.choices for index in outline.order):
-        fitting.left += reserve
+        fitting.left += fitting.note_room
         fitting.give_back()
     fitting.place_stand_ins()
     return fitting.choices
@@ -106,6 +105,7 @@ class _Fitting:
         self.paid_tags: set[str] = set()  # shared tags that somebody has brought along
         self.tried_stand_ins: set[str] = set()  # by the tag they stand in for
         self.floors: dict[int, int] = {}  # room kept for those that may never be lost
+        self.note_room = 0  # kept for the note on those that are gone
         self._wholes: dict[int, tuple[Body, int]] = {}  # sections in full that were weighed
         # the room that a smaller form was last looked for in, and what was found
         self._smaller: dict[int, tuple[int, tuple[Body, int] | None]] = {}
@@ -190,6 +190,11 @@ class _Fitting:
         if self.left < 0:
             raise self._too_large(budget_tokens)
         self.after_essentials = self.left + sum(self.floors.values())
+
+    def reserve_note(self, note: str) -> None:
+        """Keep room for the note on what is gone, as far as there is any."""
+        self.note_room = min(self.scale.counter.measure(note), self.left)
+        self.left -= self.note_room
 
     def reserve_floors(self) -> None:
         """Keep room for those that may be cut but never lost, as far as there is any, the
@@ -288,9 +293,8 @@ class _Fitting:
             # do not share
             if section.tag in self.outline.stand_ins or section.rule.in_order:
                 continue
-            room = min(room, self._cap(section), self._tier_room(section.rule.tier))
             least = self._least_form(index)
-            if least is not None and least[1] <= room - self._entry_fee(section):
+            if least is not None and least[1] <= self._room_for(index, held_back):
                 body, units = least
                 self.place(index, body, units, reason=_cut_reason(body))
 
@@ -363,19 +367,30 @@ class _Fitting:
                     break
                 room = self._room_for(index, held_back)
                 self._place_best(index, room, half if index in sharing else room)
-            self._give_back(group, held_back)
+            if len(group) > 1:  # else there is nobody who could have left room
+                self._give_back(group, held_back)
 
     def _room_for(self, index: int, held_back: int) -> int:
         """The most that a section may have, with what it has."""
         section = self.sections[index]
-        left = min(self.left - held_back, self._tier_room(section.rule.tier))
+        left = self.left - held_back
+        if self._is_only_one_missing(index):
+            left += self.note_room  # with this one in, nothing is gone
+        left = min(left, self._tier_room(section.rule.tier)) - self._entry_fee(section)
         return min(left + self._section_units(index), self._cap(section))
+
+    def _is_only_one_missing(self, index: int) -> bool:
+        """Whether all but this one are in, and in full: nobody else could use more room."""
+        outline = self.outline
+        others = len(outline.essential) + len(outline.order) - 1
+        if len(self.choices) != others or index in self.choices or outline.stand_ins:
+            return False
+        return all(choice.body.form == "full" for choice in self.choices.values())
 
     def _place_best(self, index: int, room: int, share: int) -> None:
         """Let one section have the largest of its forms that fits its share, else of those that
         fit the room."""
-        section = self.sections[index]
-        room -= self._entry_fee(section) + self._place_stand_in(section.tag, room)
+        room -= self._place_stand_in(self.sections[index].tag, room)
         best = None
         if share < room:
             best = self._best_form(index, share)
@@ -469,14 +484,13 @@ class _Fitting:
             left = self.left - held_back
             if left < self.least:
                 return
-            section = self.sections[index]
             before = self.choices.get(index)
             if before is not None and before.body.form == "full":
                 continue
             room = self._room_for(index, held_back)
             if room - self._section_units(index) < self.least:
                 continue
-            best = self._best_form(index, room - self._entry_fee(section))
+            best = self._best_form(index, room)
             if best is not None:
                 self._place_if_larger(index, *best)
 

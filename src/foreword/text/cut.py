@@ -471,7 +471,8 @@ def _leaders(
 
 
 def _best_first(places: Iterable[int], scores: Sequence[float]) -> list[int]:
-    return sorted(places, key=lambda at: (-scores[at], at))
+    """Places that come in their order, by their scores; where these are equal, in their order."""
+    return sorted(places, key=scores.__getitem__, reverse=True)
 
 
 def _sum_scores(first: Sequence[float], second: Sequence[float]) -> list[float]:

@@ -163,6 +163,8 @@ def tags_around(pieces: Sequence[Piece]) -> dict[int, tuple[int, ...]]:
     """For each piece the ones that hold the innermost tag around it, opening and closing; those
     need the next pair."""
     pairs = sorted(tag_pairs(pieces), key=lambda pair: (pair[0], -pair[1]))
+    if not pairs:
+        return {}
     found: dict[int, tuple[int, ...]] = {}
     around: list[tuple[int, int]] = []
     waiting = 0

@@ -65,10 +65,9 @@ def sentences(text: str) -> list[str]:
     all_closed = _CLOSED.finditer(text)
     closed = next(all_closed, None)
     for stop in _STOP.finditer(text):
-        end = stop.end()
-        if end == len(text) or not _ends_sentence(text, start, stop):
+        at, end = stop.span()
+        if end == len(text) or not _ends_sentence(text, start, at, end):
             continue
-        at = stop.start()
         while closed is not None and closed.end() <= at:
             closed = next(all_closed, None)
         if closed is None or closed.start() >= at or not _is_inside(closed, stop):
@@ -115,11 +114,11 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
     return bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width
 
 
-def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    at = stop.start()
+def _ends_sentence(text: str, start: int, at: int, end: int) -> bool:
+    """Whether the sentence that begins at `start` ends with the stop from `at` to `end`."""
     if text[at] not in ".!?":
         return True
-    following = text[stop.end()]
+    following = text[end]
     if following.islower():
         return False
     # Few words end as an abbreviation does: the others are not looked at any closer.
