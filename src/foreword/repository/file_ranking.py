@@ -288,7 +288,8 @@ class Ranking:
     def _regions(self, number: int) -> list[tuple[Region, float]]:
         """The regions of a file with their scores."""
         regions = self.index.regions(number)
-        counts = self.index.region_counts(number)
+        wanted_terms = self.task.words.keys() | self.task.phrases.keys()
+        counts = self.index.region_counts(number, wanted_terms)
         norms = [_K * (1 - _B + _B * sized.words / _REGION_WORDS) for sized in regions]
         scores = [0.0] * len(regions)
         for wanted, boost in ((self.task.words, 1.0), (self.task.phrases, _PHRASES_IN_REGIONS)):

@@ -112,7 +112,7 @@ class _Walk:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 is_folder = entry.is_dir(follow_symlinks=False)
                 reason = _reason_by_kind(entry, is_folder=is_folder)
-                if not reason and _is_hidden(path, rules, is_folder=is_folder):
+                if not reason and rules and _is_hidden(path, rules, is_folder=is_folder):
                     reason = "hidden by .gitignore"
                 if reason:
                     self.reasons[path] = reason
@@ -193,7 +193,7 @@ def _with_rules_of(
     base: Path, folder: str, rules: list[tuple[str, IgnoreRules]]
 ) -> list[tuple[str, IgnoreRules]]:
     here = _rules_of(base, folder)
-    if here is None:
+    if not here:
         return rules
     return [*rules, (f"{folder}/" if folder else "", here)]
 
@@ -217,12 +217,14 @@ def _rules_above(base: Path) -> list[tuple[str, IgnoreRules]]:
     above = base.relative_to(top).parts
     try:
         raw = regular_file.read_parts(top, (".git", "info", "exclude"), _RULES_BYTES)
-        found.append((_mark(above), rules_in(raw.decode("utf-8", "replace"))))
+        beside_objects = rules_in(raw.decode("utf-8", "replace"))
+        if beside_objects:  # git leaves a file of comments there
+            found.append((_mark(above), beside_objects))
     except Unusable:
         pass
     for depth in range(len(above)):
         rules = _rules_of(top, "/".join(above[:depth]))
-        if rules is not None:
+        if rules:
             found.append((_mark(above[depth:]), rules))
     return found
 

@@ -40,6 +40,7 @@ class IgnoreRules:
     _suffixes: dict[tuple[str, bool], int] = field(default_factory=dict)
     _paths: dict[int, _PathRule] = field(default_factory=dict)
     _hides: dict[int, bool] = field(default_factory=dict)
+    _open: dict[str, list[tuple[int, frozenset[int]]]] = field(default_factory=dict)  # by folder
 
     def add(self, line: str) -> None:
         """Add one line of the file."""
@@ -66,26 +67,60 @@ class IgnoreRules:
                 names=_names(pattern), hides=hides, folders_only=folders_only
             )
 
+    def __bool__(self) -> bool:
+        """Whether there is a pattern at all."""
+        return bool(self._hides)
+
     def decision(self, path: str, *, is_folder: bool) -> bool | None:
         """Whether a path, relative to the folder of the file, is hidden; None where no pattern
         says."""
-        name = path.rpartition("/")[2]
-        last = -1
-        for folders_only in (False, True)[: 2 if is_folder else 1]:
-            last = max(last, self._plain.get((name, folders_only), -1))
-            dot = name.find(".")
-            while dot >= 0 and self._suffixes:
-                last = max(last, self._suffixes.get((name[dot:], folders_only), -1))
-                dot = name.find(".", dot + 1)
-        names = path.split("/") if self._paths else ()
-        for number in reversed(self._paths):
-            if number <= last:
-                break
-            rule = self._paths[number]
-            if (is_folder or not rule.folders_only) and _matches(rule.names, names):
-                last = number
-                break
+        folder, _, name = path.rpartition("/")
+        last = self._plain.get((name, False), -1)
+        if is_folder:
+            last = max(last, self._plain.get((name, True), -1))
+        if self._suffixes and "." in name:
+            last = max(last, self._by_suffix(name, is_folder=is_folder))
+        if self._paths:
+            for number, places in self._open_paths(folder):
+                if number <= last:
+                    break
+                rule = self._paths[number]
+                if rule.folders_only and not is_folder:
+                    continue
+                if _is_end(rule.names, _step(rule.names, places, name), path):
+                    last = number
+                    break
         return self._hides[last] if last >= 0 else None
+
+    def _by_suffix(self, name: str, *, is_folder: bool) -> int:
+        """The last pattern that names an end of a name, as `*.pyc`."""
+        last = -1
+        dot = name.find(".")
+        while dot >= 0:
+            last = max(last, self._suffixes.get((name[dot:], False), -1))
+            if is_folder:
+                last = max(last, self._suffixes.get((name[dot:], True), -1))
+            dot = name.find(".", dot + 1)
+        return last
+
+    def _open_paths(self, folder: str) -> list[tuple[int, frozenset[int]]]:
+        """The patterns that something inside a folder may match, the last first, each with the
+        places it has reached there: of most nothing is left below the first folder."""
+        found = self._open.get(folder)
+        if found is None:
+            if folder:
+                above, _, name = folder.rpartition("/")
+                stepped = [
+                    (number, _step(self._paths[number].names, places, name))
+                    for number, places in self._open_paths(above)
+                ]
+            else:
+                stepped = [
+                    (number, _past_any({0}, rule.names))
+                    for number, rule in reversed(self._paths.items())
+                ]
+            self._open[folder] = found = [one for one in stepped if one[1]]
+        return found
 
 
 def rules_in(text: str) -> IgnoreRules:
@@ -128,33 +163,38 @@ def _literal(escaped: re.Match[str]) -> str:
     return f"[{escaped[1]}]" if escaped[1] in "*?[" else escaped[1]
 
 
-def _matches(pattern: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """Whether a pattern matches all names, by the places it may have reached after each."""
-    reached = _past_any({0}, pattern)
-    for name in names:
-        following: set[int] = set()
-        for place in reached:
-            if place == len(pattern):
-                continue
-            wanted = pattern[place]
-            if wanted is None:
-                following.add(place)
-            elif wanted.match(name):
-                following.add(place + 1)
-        reached = _past_any(following, pattern)
-        if not reached:
-            return False
-    if len(pattern) in reached:
-        # `folder/**` hides what is inside the folder, not the folder itself
-        return pattern[-1] is not None or len(names) >= len(pattern)
-    return False
+def _step(
+    pattern: Sequence[re.Pattern[str] | None], places: frozenset[int], name: str
+) -> frozenset[int]:
+    """The places that a pattern may have reached after one more name."""
+    following: set[int] = set()
+    for place in places:
+        if place == len(pattern):
+            continue
+        wanted = pattern[place]
+        if wanted is None:
+            following.add(place)
+        elif wanted.match(name):
+            following.add(place + 1)
+    return _past_any(following, pattern) if following else _NOWHERE
 
 
-def _past_any(places: set[int], pattern: Sequence[re.Pattern[str] | None]) -> set[int]:
+_NOWHERE = frozenset[int]()
+
+
+def _is_end(pattern: Sequence[re.Pattern[str] | None], places: frozenset[int], path: str) -> bool:
+    """Whether a pattern that has reached these places after all names of a path matches it."""
+    if len(pattern) not in places:
+        return False
+    # `folder/**` hides what is inside the folder, not the folder itself
+    return pattern[-1] is not None or path.count("/") + 1 >= len(pattern)
+
+
+def _past_any(places: set[int], pattern: Sequence[re.Pattern[str] | None]) -> frozenset[int]:
     """The places, and those behind each `**` that is next."""
     found = set(places)
     for place in places:
         while place < len(pattern) and pattern[place] is None:
             place += 1
             found.add(place)
-    return found
+    return frozenset(found)

@@ -8,8 +8,8 @@ way. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from foreword.dataclass import dataclass
 from foreword.repository.definitions import Definition
 
 # Lines. A function of this length is about 600 tokens; of longer ones a task is mostly about a
@@ -19,9 +19,11 @@ LONGEST = 80
 _LEAST = 20  # lines of a part of a long region, so that it says something by itself
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """A run of lines, both ends included, and what it is part of."""
+class Region(NamedTuple):
+    """A run of lines, both ends included, and what it is part of.
+
+    A tuple, since a task reads thousands of them.
+    """
 
     first: int
     last: int
