@@ -58,7 +58,7 @@ sites: $(INSTALLED) $(BROWSER) $(SMALL_SITES_INSTALLED) $(SITES_INSTALLED)
 # The integrations with the frameworks themselves, the oldest and the newest version of each in an environment of its
 # own, at a conversation of 400 turns. They take two gigabytes on disk, so they are no part of CI.
 frameworks: $(INSTALLED) $(FRAMEWORKS_INSTALLED)
-	@FOREWORD_FRAMEWORKS=$(CURDIR)/.frameworks $(BIN)/python -m pytest -q tests/integrations/test_frameworks.py $(ARGS)
+	@FOREWORD_FRAMEWORKS=$(CURDIR)/.frameworks $(BIN)/python -m pytest -q -n $(JOBS) --durations 12 tests/integrations/test_frameworks.py $(ARGS)
 
 # Known vulnerabilities in what the locks pin. Asks a service on the network, so it is no part of CI.
 audit: $(AUDIT_INSTALLED)

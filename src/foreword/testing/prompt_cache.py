@@ -8,7 +8,9 @@ messages. Anthropic keeps only what stands in front of a mark (`cache_control`);
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 from foreword.testing.replies import count_request
@@ -18,45 +20,41 @@ PIECES = ("tools", "system", "systemInstruction", "instructions", "messages", "i
 MARK = "cache_control"
 
 
-def cached_tokens(
-    body: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]], *, marked_only: bool = False
-) -> int:
-    """The tokens of the longest beginning that some earlier request had as well; with
-    `marked_only`, what an earlier request marked to be kept."""
-    pieces = _pieces(body)
-    longest = 0
-    for other in earlier:
-        if other.get("model") != body.get("model"):
-            continue
-        common = _common(pieces, _kept_pieces(other) if marked_only else _pieces(other))
-        longest = max(longest, common)
-    return sum(count_request({name: [value]}) for name, value in pieces[:longest])
+@dataclass(slots=True)
+class PromptCache:
+    """What a provider keeps of the requests it had: every beginning of each, as a digest, so that a
+    request costs its own length however many came before it."""
+
+    _beginnings: set[bytes] = field(default_factory=set)
+
+    def take(self, body: Mapping[str, Any], *, marked_only: bool = False) -> int:
+        """The tokens of the longest beginning that an earlier request had as well; then this one is
+        kept, with `marked_only` up to its last mark."""
+        cached = 0
+        is_known = True
+        beginnings = list[bytes]()
+        kept = 0
+        digest = blake2b(json.dumps(body.get("model")).encode())
+        for name, value in _pieces(body):
+            digest.update(json.dumps([name, _without_marks(value)], sort_keys=True).encode())
+            beginnings.append(digest.digest())
+            is_known = is_known and beginnings[-1] in self._beginnings
+            cached += count_request({name: [value]}) if is_known else 0
+            if not marked_only or MARK in json.dumps(value):
+                kept = len(beginnings)
+        self._beginnings.update(beginnings[:kept])
+        return cached
 
 
-def _pieces(body: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _pieces(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What a model reads, piece by piece."""
-    pieces = list[tuple[str, Any]]()
     for name in PIECES:
         value = body.get(name)
         if isinstance(value, list):
-            pieces += [(name, member) for member in value]
+            for member in value:
+                yield name, member
         elif value:
-            pieces.append((name, value))
-    return pieces
-
-
-def _kept_pieces(body: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    pieces = _pieces(body)
-    while pieces and MARK not in json.dumps(pieces[-1][1]):
-        pieces.pop()
-    return pieces
-
-
-def _common(pieces: Sequence[tuple[str, Any]], others: Sequence[tuple[str, Any]]) -> int:
-    for place, (piece, other) in enumerate(zip(pieces, others, strict=False)):
-        if _without_marks(piece) != _without_marks(other):
-            return place
-    return min(len(pieces), len(others))
+            yield name, value
 
 
 def _without_marks(value: Any) -> Any:

@@ -17,7 +17,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from foreword.testing import anthropic_wire, gemini_wire, openai_chat_wire, openai_responses_wire
-from foreword.testing.prompt_cache import cached_tokens
+from foreword.testing.prompt_cache import PromptCache
 from foreword.testing.replies import Reply, ReplyContent, Script, count_request, reply_content
 
 FORMATS = {
@@ -88,6 +88,7 @@ class _Server(ThreadingHTTPServer):
         self.provider = FakeProvider(f"http://127.0.0.1:{self.server_address[1]}")
         self.closing = Event()
         self._script = script
+        self._cache = PromptCache()
         self._lock = Lock()
 
     def reply_to(
@@ -96,8 +97,7 @@ class _Server(ThreadingHTTPServer):
         """The reply, and the number of the request; what a script raises is an error like any
         other."""
         with self._lock:
-            earlier = self.provider.requests
-            self.provider.cached.append(cached_tokens(body, earlier, marked_only=marked_only))
+            self.provider.cached.append(self._cache.take(body, marked_only=marked_only))
             self.provider.requests.append(body)
             self.provider.headers.append(headers)
             number = len(self.provider.requests)
