@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -184,14 +185,53 @@ def test_what_is_no_message_is_refused_with_what_could_be_one(open_session: Open
         )
 
 
-def test_no_framework_is_imported_for_a_dict() -> None:
-    code = (
-        "import sys; from foreword.formats import read_message;"
-        "read_message({'role': 'user', 'content': 'x'});"
-        "print({'anthropic', 'openai', 'pydantic_ai', 'langchain_core'} & set(sys.modules))"
+FRAMEWORKS = frozenset(
+    (
+        *("anthropic", "openai", "google.genai", "ollama", "boto3", "mcp", "pydantic_ai"),
+        *("langchain", "langchain_core", "langgraph", "llama_index", "litellm", "agents"),
+        *("claude_agent_sdk", "deepagents"),
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == "set()\n"
+)
+DICTS_IN_AND_OUT = """
+import sys
+import foreword
+print(sorted(FRAMEWORKS & set(sys.modules)))
+shapes = [
+    {"role": "user", "content": "x"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]},
+    {"role": "tool", "tool_call_id": "t", "content": "4 lines"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
+    {"role": "user", "parts": [{"text": "x"}]},
+    {"role": "user", "parts": [{"type": "text", "text": "x"}]},
+    {"role": "user", "content": [{"text": "x"}, {"cachePoint": {"type": "default"}}]},
+    {"type": "human", "data": {"content": "x"}},
+    {"role": "assistant", "content": "x", "thinking": "hm"},
+    {"role": "user", "blocks": [{"block_type": "text", "text": "x"}], "additional_kwargs": {}},
+]
+with foreword.Session.open(STORE, recipe="chat", budget=4_000) as session:
+    session.sync(shapes)
+    print(sorted(FRAMEWORKS & set(sys.modules)))
+    package = session.context()
+    for name in ("anthropic", "openai", "responses", "gemini", "bedrock"):
+        getattr(package, f"to_{name}")()
+        print(name, sorted(FRAMEWORKS & set(sys.modules)))
+import foreword.integrations.providers, foreword.integrations.conversation_sessions
+print(sorted(FRAMEWORKS & set(sys.modules)))
+"""
+
+
+def test_no_framework_is_imported_for_dicts_in_and_dicts_out(tmp_path: Path) -> None:
+    given = f"FRAMEWORKS = {set(FRAMEWORKS)!r}; STORE = 'sqlite:///{tmp_path}/a.db'"
+    ran = subprocess.run(
+        [sys.executable, "-c", given + DICTS_IN_AND_OUT],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    lines = ran.stdout.splitlines()
+    assert len(lines) == 8, ran.stderr
+    assert all(line.endswith("[]") for line in lines), lines
 
 
 def test_a_result_object_of_openai_is_a_result() -> None:

@@ -7,12 +7,15 @@ what it makes its objects of.
 from __future__ import annotations
 
 import sys
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import foreword
 from foreword.formats.detection import read_any
 from foreword.formats.fields import FieldPath
 from foreword.formats.langchain import to_langchain
 from foreword.formats.llama_index import to_llama_index
+from foreword.integrations.providers import gemini_request
 from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
 
 PICTURE = "iVBORw0KGgo="
@@ -85,6 +88,33 @@ def check_google_genai() -> None:
     assert picture.data == "+/8="
     answer = types.GenerateContentResponse(candidates=[types.Candidate(content=content)])
     assert read(answer) == read(content)
+    check_gemini_contents()
+
+
+def check_gemini_contents() -> None:
+    """Texts, parts, dicts with parts and files, as `generate_content` takes them."""
+    from google.genai import types
+
+    picture = types.Part.from_bytes(data=b"\xfb\xff", mime_type="image/png")
+    file = types.File(uri="https://files/1", mime_type="application/pdf")
+    given: list[Any] = [
+        "look at this",
+        picture,
+        {"role": "model", "parts": [types.Part(text="I see.")]},
+        types.UserContent("and this?"),
+        file,
+    ]
+    with (
+        TemporaryDirectory() as folder,
+        foreword.Session.open(f"sqlite:///{folder}/a.db", recipe="chat", root=folder) as chat,
+    ):
+        written = gemini_request(chat, model="m", contents=given)["contents"]
+        one = gemini_request(chat, model="m", contents="hello")["contents"]
+    first, second, third, *_ = written
+    assert [*first["parts"][0], *first["parts"][1]] == ["text", "inlineData"], first
+    assert (second["role"], third["parts"][0]["text"]) == ("model", "and this?"), written
+    assert "https://files/1" in str(written), written
+    assert one == [{"role": "user", "parts": [{"text": "hello"}]}], one
 
 
 def check_litellm() -> None:

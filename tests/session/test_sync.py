@@ -235,9 +235,46 @@ def test_requests_of_real_agents_go_in_again_and_again(open_session: Open) -> No
         assert (again.added, again.taken_back) == (0, 0), request["name"]
 
 
+def test_results_that_come_in_another_order_than_their_calls_are_kept_and_stay_paired(
+    open_session: Open,
+) -> None:
+    calls = [{"type": "tool_use", "id": f"t{n}", "name": "f", "input": {}} for n in range(3)]
+    history: list[Shaped] = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": calls},
+    ]
+    session = open_session(recipe="chat", budget=2_000)
+    session.sync(history)
+    for n in (2, 0, 1):
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"result {n}"}
+        history.append({"role": "user", "content": [result]})
+        assert session.sync(deepcopy(history)).added == 1
+    results = session.context().to_anthropic()["messages"][-1]["content"]
+    found = {block["tool_use_id"]: block["content"] for block in results}
+    assert found == {"t0": "result 0", "t1": "result 1", "t2": "result 2"}
+
+
+def test_a_system_prompt_that_changes_at_every_turn_is_no_edit(open_session: Open) -> None:
+    session = open_session(recipe="chat", budget=2_000)
+    history: list[Shaped] = []
+    for turn in range(5):
+        history.append({"role": "user", "content": "ok"})
+        prompt = {"role": "system", "content": f"It is {turn} o'clock."}
+        made = session.sync([prompt, *history])
+        assert (made.added, made.taken_back) == (1, 0)
+        written = session.context().to_openai()
+        assert written[0]["content"].count("o'clock") == 1
+        assert f"{turn} o'clock" in written[0]["content"]
+        assert [message["content"] for message in written[1:]] == ["ok"] * (turn + 1)
+
+
 CHANGES = st.lists(
     st.tuples(
-        st.sampled_from(["add", "add", "append", "edit", "rewind", "again", "reopen", "context"]),
+        st.sampled_from(
+            (
+                "add add ok ok append edit rewind regenerate drop_first again reopen context other"
+            ).split()
+        ),
         st.integers(0, 30),
     ),
     max_size=14,
@@ -258,12 +295,22 @@ def test_the_kept_history_is_always_the_clients(
         match what:
             case "add":
                 history.append(new)
+            case "ok":  # the same words again, and nothing that tells them apart
+                history += [{"role": "user", "content": "ok"}] * (1 + number % 3)
+            case "regenerate" if history:
+                history[-1] = new
+            case "drop_first":  # a client that trims its own list
+                del history[: number % 3]
+            case "other":  # another process with the same history, or a part of it
+                with foreword.Session.open(url, root=folder) as other:
+                    other.sync(history[: len(history) - number % 2])
             case "append":
                 session.sync(history)
                 session.append(new)
                 history.append(new)
             case "edit" if history:
-                history[number % len(history)]["content"] += " edited"
+                at = number % len(history)
+                history[at] = {**history[at], "content": history[at]["content"] + " edited"}
             case "rewind":
                 del history[number:]
             case "reopen":

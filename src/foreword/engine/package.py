@@ -115,10 +115,10 @@ class Package:
         return to_gemini_request(_with_answers(self.messages))
 
     def to_bedrock(self) -> dict[str, Any]:
-        """`system` and `messages` for Bedrock's Converse; pictures are in base64."""
-        from foreword.formats.bedrock import to_bedrock_request
+        """`system` and `messages` for `boto3`'s `converse`; pictures and documents are bytes."""
+        from foreword.formats.bedrock import to_bedrock_request, with_bytes
 
-        return to_bedrock_request(_with_answers(self.messages))
+        return with_bytes(to_bedrock_request(_with_answers(self.messages)))
 
     def to_langchain(self) -> list[Any]:
         """Messages of LangChain and LangGraph; `langchain-core` must be installed."""

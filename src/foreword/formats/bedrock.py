@@ -1,13 +1,16 @@
 """Messages of Amazon Bedrock's Converse: blocks named by their key, as `{"toolUse": {...}}`.
 
-A block of a kind that nobody here reads goes along with its words. Pictures are in base64, as in
-JSON; `boto3` wants their bytes. Normal form, which is what `to_bedrock_request` writes: neighbours
+A block of a kind that nobody here reads goes along with its words. A `cachePoint` is a mark of the
+block in front of it: clients move it at every call. Pictures are in base64, as in JSON; `boto3`
+wants their bytes (`with_bytes`). Normal form, which is what `to_bedrock_request` writes: neighbours
 of one role are joined, and results come before anything else that is said with them.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -16,6 +19,7 @@ from foreword.formats.fields import (
     LAYOUT,
     FieldPath,
     Fields,
+    add_to_extra,
     arguments_of,
     as_object,
     kind_of,
@@ -53,6 +57,9 @@ _KINDS = frozenset(
 _CALL = frozenset(("toolUseId", "name", "input"))
 _REASONING = frozenset(("reasoningText", "redactedContent"))
 _RESULT = frozenset(("toolUseId", "content", "status"))
+_CACHE_POINT = "cachePoint"
+_JSON = "json"  # a text of a result that came as an object
+_SERVER_TOOL = "server_tool_use"
 
 
 def is_message(value: Mapping[str, Any]) -> bool:
@@ -70,8 +77,36 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     fields = unknown_fields(value, _MESSAGE, at)
     parts = list[Part]()
     for index, block in enumerate((at / ".content").sequence(value.get("content"))):
-        parts.append(_read_block(block, at / f".content[{index}]"))
+        if parts and _is_cache_point(block) and not isinstance(parts[-1], Opaque):
+            parts[-1] = _with_mark(parts[-1], block[_CACHE_POINT])
+        elif role == "assistant" and _is_done_by_server(block):
+            parts.append(Opaque(to_json(block), SHAPE, *_name_and_words(block)))
+        else:
+            parts.append(_read_block(block, at / f".content[{index}]"))
     return Message(role, tuple(parts), kind_of(value, at), extra=pack_extra(SHAPE, fields))
+
+
+def _is_cache_point(block: object) -> bool:
+    return isinstance(block, Mapping) and block.keys() == {_CACHE_POINT}
+
+
+def _with_mark(part: Text | Image | Thinking | ToolCall | ToolResult, point: Any) -> Part:
+    fields = {**unpack_extra(part.extra, SHAPE), _CACHE_POINT: point}
+    return replace(part, extra=add_to_extra(part.extra, SHAPE, fields))
+
+
+def _is_done_by_server(block: object) -> bool:
+    """Whether this is a call that the provider answers itself, or its answer: they stand in one
+    message, and nobody else has to answer."""
+    if not isinstance(block, Mapping):
+        return False
+    call = block.get("toolUse")
+    return "toolResult" in block or (isinstance(call, Mapping) and call.get("type") == _SERVER_TOOL)
+
+
+def _name_and_words(block: Mapping[str, Any]) -> tuple[str, str]:
+    ((kind, data),) = block.items()
+    return str(kind), words_in(data)
 
 
 def _read_block(value: object, at: FieldPath) -> Part:
@@ -112,7 +147,7 @@ def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
     def read(block: object, index: int) -> Part:
         place = at / f".content[{index}]"
         if isinstance(block, Mapping) and block.keys() == {"json"}:
-            return Text(to_json(block["json"]))
+            return Text(to_json(block["json"]), pack_extra(SHAPE, {_JSON: True}))
         part = _read_block(block, place)
         if not isinstance(part, Text | Image | Opaque):
             raise place.unknown_content()
@@ -120,6 +155,8 @@ def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
 
     text, rest, layout = read_answer(data.get("content"), read)
     fields: Fields = unknown_fields(data, _RESULT, at) | layout
+    if data.get("status") == "success":
+        fields["status"] = "success"
     return ToolResult(
         id=at.text(data, "toolUseId"),
         text=text,
@@ -180,16 +217,20 @@ def to_bedrock(messages: Iterable[Message]) -> list[Fields]:
         else:
             out.append({"role": role, "content": blocks, **fields})
     for written in out:
-        # the API wants them in front
-        written["content"].sort(key=lambda block: "toolResult" not in block)
+        if written["role"] == "user":  # the API wants them in front
+            written["content"].sort(key=lambda block: "toolResult" not in block)
     return out
 
 
 def _blocks(message: Message) -> list[Fields]:
     blocks = list[Fields]()
     for part in parts_for_shape(message, SHAPE):
-        if not isinstance(part, Text) or part.text.strip():
-            blocks.append(_block(part))
+        if isinstance(part, Text) and not part.text.strip():
+            continue
+        blocks.append(_block(part))
+        point = None if isinstance(part, Opaque) else unpack_extra(part.extra, SHAPE)
+        if point and _CACHE_POINT in point:
+            blocks.append({_CACHE_POINT: point[_CACHE_POINT]})
     return blocks
 
 
@@ -197,7 +238,10 @@ def _block(part: Part) -> Fields:
     if isinstance(part, Opaque):
         return as_object(part.data)
     fields = unpack_extra(part.extra, SHAPE)
+    fields.pop(_CACHE_POINT, None)  # a block of its own behind this one
     match part:
+        case Text(text) if fields.get(_JSON):
+            return {"json": as_object(text)}
         case Text(text):
             return {"text": replace_unsent(text)}
         case ToolCall():
@@ -222,3 +266,36 @@ def _result(result: ToolResult, fields: Fields) -> Fields:
     blocks = [{"text": replace_unsent(content)}] if isinstance(content, str) else content
     status = {"status": "error"} if result.failed else {}
     return {"toolUseId": result.id, "content": blocks, **status, **fields}
+
+
+# what holds bytes in Converse, where JSON has base64
+_MEDIA = ("image", "document", "video", "audio")
+
+
+def with_bytes(request: Fields) -> Fields:
+    """A request as `boto3` takes it: pictures, documents and redacted thoughts as bytes. Base64 it
+    would encode once more."""
+    messages = list[Fields]()
+    for message in request["messages"]:
+        messages.append({**message, "content": [_block_with_bytes(b) for b in message["content"]]})
+    return {**request, "messages": messages}
+
+
+def _block_with_bytes(block: Fields) -> Fields:
+    ((kind, data),) = block.items()
+    if kind == "toolResult":
+        content = [_block_with_bytes(each) for each in data["content"]]
+        return {kind: {**data, "content": content}}
+    if kind == "reasoningContent" and isinstance(data.get("redactedContent"), str):
+        return {kind: {**data, "redactedContent": _bytes(data["redactedContent"])}}
+    source = data.get("source") if kind in _MEDIA else None
+    if isinstance(source, dict) and isinstance(source.get("bytes"), str):
+        return {kind: {**data, "source": {**source, "bytes": _bytes(source["bytes"])}}}
+    return block
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:  # no base64: a text that somebody gave as it is
+        return text.encode("utf-8", "replace")

@@ -38,7 +38,8 @@ _OPENAI_FIELDS = frozenset(
         *("reasoning_content", "reasoning", "reasoning_details"),
     )
 )
-_OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))
+# vLLM and routers take films and sounds by their address, too
+_OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal", "video_url", "audio_url"))
 _ANTHROPIC_PARTS = frozenset(
     ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
 )
@@ -146,6 +147,7 @@ def read_any(
         if type(content) is str and role in _PLAIN:
             return (Message(role, (Text(content),)),)
     if isinstance(value, Mapping):
+        value = objects.plain_message(value, at)
         if pydantic_ai.is_message(value):
             return pydantic_ai.read_message(value, at, earlier or EarlierMessages())
         for each in FORMATS:

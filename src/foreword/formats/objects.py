@@ -1,7 +1,8 @@
 """The objects of SDKs and frameworks as the dicts that they stand for, for the readers of those.
 
 Nobody's package is imported: an object is known by the package its class comes from, and gives its
-own fields. Null fields are left out, so that no provider gets back what it never takes.
+own fields. Null fields are left out, so that no provider gets back what it never takes; nulls that
+a model or a tool gave are theirs, and stay.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from foreword.formats.fields import FieldPath, Fields
 
 # packages whose objects are pydantic models that dump into a shape that is read
 _DUMPED = frozenset(
-    "anthropic openai google langchain_core llama_index ollama litellm groq mistralai".split()
+    "anthropic openai google langchain_core llama_index ollama litellm groq mistralai mcp".split()
 )
+# fields whose members are a call's arguments or a tool's answer
+_GIVEN = frozenset(("input", "args", "arguments", "tool_kwargs", "response"))
 _AGENT_BLOCKS = {
     "TextBlock": "text",
     "ThinkingBlock": "thinking",
@@ -34,6 +37,47 @@ _KNOWN = (
 def is_plain(value: object) -> bool:
     """Whether a value is none of those objects: data, or nothing that is known."""
     return isinstance(value, Mapping | str | bytes | list | tuple | int | float | None)
+
+
+def plain_message(value: Mapping[str, Any], at: FieldPath) -> Mapping[str, Any]:
+    """A dict with the objects in it as dicts, and bytes in base64: Anthropic's documentation has
+    `{"role": "assistant", "content": answer.content}`, and boto3 has pictures as bytes."""
+    if not _holds_objects(value):
+        return value
+    _refuse_unknown(value, at)
+    return _without_nulls(value.items())
+
+
+def _holds_objects(value: object) -> bool:
+    """Whether something in a value is neither a list, a dict nor a scalar of JSON."""
+    if isinstance(value, str):
+        return False
+    if isinstance(value, Mapping):
+        return any(map(_holds_objects, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_holds_objects, value))
+    return isinstance(value, bytes) or not is_plain(value)
+
+
+def _refuse_unknown(value: object, at: FieldPath) -> None:
+    """An error that names the place of an object that is nobody's message, block or value."""
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            _refuse_unknown(member, at / f".{name}")
+    elif isinstance(value, list | tuple):
+        for index, member in enumerate(value):
+            _refuse_unknown(member, at / f"[{index}]")
+    elif not is_plain(value) and not _has_fields(value):
+        raise at.wrong(f"{type(value).__name__} is nothing that is known", hint=_KNOWN)
+
+
+def _has_fields(value: object) -> bool:
+    return (
+        isinstance(value, Enum)
+        or is_dataclass(value)
+        or hasattr(value, "model_dump")
+        or (hasattr(value, "isoformat"))
+    )
 
 
 def plain_values(value: object, at: FieldPath) -> list[Any]:
@@ -112,12 +156,12 @@ def _of_agent_sdk(value: object, at: FieldPath) -> Fields:
     return {"role": role, "content": written}
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: bytes in base64, no nulls in objects."""
+def _plain(value: Any, *, nulls: bool = False) -> Any:
+    """A value as JSON has it: bytes in base64, no nulls in objects unless they are asked for."""
     if isinstance(value, Mapping):
-        return _without_nulls(value.items())
+        return _members(value.items()) if nulls else _without_nulls(value.items())
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(each, nulls=nulls) for each in value]
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, bytes):
@@ -126,6 +170,8 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     if is_dataclass(value) and not isinstance(value, type):
         return _without_nulls((field.name, getattr(value, field.name)) for field in fields(value))
+    if hasattr(value, "model_dump"):
+        return _plain(_object_fields(value.model_dump, "python"))
     return value
 
 
@@ -133,5 +179,9 @@ def _without_nulls(items: Iterable[tuple[Any, Any]]) -> Fields:
     found = Fields()
     for name, value in items:
         if value is not None:
-            found[str(name)] = _plain(value)
+            found[str(name)] = _plain(value, nulls=name in _GIVEN)
     return found
+
+
+def _members(items: Iterable[tuple[Any, Any]]) -> Fields:
+    return {str(name): _plain(value, nulls=True) for name, value in items}

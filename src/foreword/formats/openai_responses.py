@@ -81,6 +81,7 @@ _ITEM_ENDINGS = ("_call", "_output")
 _CUSTOM = "custom_tool_call"
 _SHELL_CALL = frozenset(("type", "call_id", "action"))
 _SHELL = "local_shell_call"
+_NO_CALL_ID = "no_call_id"
 
 # parts that the Chat Completions API has under the same name: they tell neither from the other
 _IN_CHAT_TOO = frozenset(("refusal", "input_audio"))
@@ -245,6 +246,8 @@ def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
     call = at.text(item, "call_id") or at.text(item, "id")
+    if item["type"] == f"{_SHELL}_output" and not item.get("call_id"):
+        fields[_NO_CALL_ID] = True  # the id of its call is its own
     return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
 
 
@@ -289,7 +292,7 @@ def to_responses(messages: Iterable[Message]) -> list[Fields]:
         items += _items(message)
     custom = {item["call_id"] for item in items if item.get("type") == _CUSTOM}
     for item in items:
-        if custom and item.get("type") == "function_call_output" and item["call_id"] in custom:
+        if item.get("type") == "function_call_output" and item.get("call_id") in custom:
             item["type"] = f"{_CUSTOM}_output"
     return items
 
@@ -361,12 +364,8 @@ def write_item(part: Part) -> Fields:
             }
         case ToolResult(call):
             output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
-            return {
-                "type": "function_call_output",
-                "call_id": id_for(call, SHORT_ID),
-                "output": output,
-                **fields,
-            }
+            call_id = {} if fields.pop(_NO_CALL_ID, False) else {"call_id": id_for(call, SHORT_ID)}
+            return {"type": "function_call_output", **call_id, "output": output, **fields}
         case Thinking(signature=encrypted):
             proof = {"encrypted_content": encrypted} if encrypted else {}
             return {"type": "reasoning", **proof, **fields}

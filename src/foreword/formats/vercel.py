@@ -48,6 +48,8 @@ _REASONING = frozenset(("type", "text", "reasoning", "state", "details"))
 _DETAIL = frozenset(("type", "text", "signature", "data"))
 _FILE = frozenset(("type", "image", "data", "url", "mediaType", "mimeType"))
 _OUTPUT = frozenset(("type", "value"))
+_APPROVAL = frozenset(("id", "approved", "reason"))
+DENIED = "not allowed by the user"
 _TOOL = frozenset(
     (
         *("type", "toolName", "toolCallId", "state", "step", "title", "preliminary"),
@@ -180,7 +182,26 @@ def _read_tool(part: Mapping[str, Any], name: str, at: FieldPath, steps: Steps) 
     """A call of the interface, and its result where it has one."""
     call = _read_call(part, name, at)
     has_result = any(part.get(field) is not None for field in ("output", "result", "errorText"))
-    steps.add_call(call, _read_result(part, at) if has_result else None)
+    if has_result:
+        steps.add_call(call, _read_result(part, at))
+    else:
+        steps.add_call(call, _read_denial(part, call, at))
+
+
+def _read_denial(part: Mapping[str, Any], call: ToolCall, at: FieldPath) -> ToolResult | None:
+    """What a person said who did not allow a call; nothing where nobody has decided, or where the
+    call is still to be made."""
+    if part.get("approval") is None:
+        return None
+    place = at / ".approval"
+    approval = place.mapping(part["approval"], "a mapping")
+    unknown_fields(approval, _APPROVAL, place)
+    reason = place.text(approval, "reason")
+    if approval.get("approved") is False or part.get("state") == "output-denied":
+        return ToolResult(call.id, ": ".join(filter(None, (DENIED, reason))), failed=True)
+    if reason:
+        raise (place / ".reason").unknown_content()
+    return None
 
 
 def _read_call(part: Mapping[str, Any], name: str, at: FieldPath) -> ToolCall:

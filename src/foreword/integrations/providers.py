@@ -9,6 +9,7 @@ a request has is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from foreword.engine.package import Package
@@ -43,14 +44,32 @@ def responses_request(session: Session, **request: Any) -> dict[str, Any]:
 def gemini_request(session: Session, **request: Any) -> dict[str, Any]:
     """Arguments of `client.models.generate_content`; `config` is a dict."""
     config = dict(request.get("config") or {})
-    contents = request["contents"]
-    contents = contents if isinstance(contents, list) else [contents]
+    contents = _gemini_contents(request["contents"])
     system = config.pop("system_instruction", None) or config.pop("systemInstruction", None)
     package = _fit(session, contents, system, config.get("tools"))
     written = package.to_gemini()
     if "systemInstruction" in written:
         config["system_instruction"] = written["systemInstruction"]
     return {**request, "contents": written["contents"], "config": config}
+
+
+def _gemini_contents(given: Any) -> list[Any]:
+    """Contents as the SDK takes them: neighbours that are texts and parts are one thing that the
+    user says."""
+    contents = list[Any]()
+    parts = list[Any]()
+    for each in given if isinstance(given, list) else [given]:
+        if isinstance(each, str):
+            parts.append({"text": each})
+        elif (isinstance(each, Mapping) and "parts" in each) or hasattr(each, "parts"):
+            contents += [{"role": "user", "parts": parts}] if parts else []
+            contents.append(each)
+            parts = []
+        elif hasattr(each, "uri") and hasattr(each, "mime_type"):  # a file that was uploaded
+            parts.append({"fileData": {"fileUri": each.uri, "mimeType": each.mime_type}})
+        else:
+            parts.append(each)
+    return contents + ([{"role": "user", "parts": parts}] if parts else [])
 
 
 def _fit(session: Session, messages: Any, system: Any, tools: Any) -> Package:

@@ -5,6 +5,7 @@ not. `format_package` writes any package to stdout's formats, for `lookup` and `
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,7 +91,12 @@ def format_package(package: Package, form: str) -> str:
         }
     else:  # "openai", and "messages", its older name
         value = package.to_openai()
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(value, ensure_ascii=False, indent=2, default=_base64) + "\n"
+
+
+def _base64(value: bytes) -> str:
+    """Bytes as JSON has them."""
+    return b64encode(value).decode()
 
 
 @click.command()
