@@ -35,6 +35,7 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("busy")
+LONGEST_ID = 60  # characters: most texts that a test is given, whole
 _numbers = count()
 _FAILED = pytest.StashKey[bool]()
 
@@ -43,6 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
     starts_workers = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     if starts_workers:
         share_starter()
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
+    """Long texts by their beginning: an id goes from process to process with every report."""
+    if isinstance(val, str) and len(val) > LONGEST_ID:
+        return f"{val[:LONGEST_ID]!a} and {len(val) - LONGEST_ID} more"
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
