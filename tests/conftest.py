@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -35,9 +37,24 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("busy")
+MEMORY = Path("/dev/shm")
+LEAST_MEMORY = 4 * 1024**3  # bytes: ten times what a run keeps at once
 LONGEST_ID = 60  # characters: most texts that a test is given, whole
 _numbers = count()
 _FAILED = pytest.StashKey[bool]()
+
+
+def write_to_memory() -> None:
+    """Let temporary files be in memory where there is much of it and programs can be started from
+    there: each of the thousands of small databases waits for the disk several times."""
+    with suppress(OSError):
+        system = os.statvfs(MEMORY)
+        if system.f_bavail * system.f_frsize > LEAST_MEMORY and not system.f_flag & os.ST_NOEXEC:
+            os.environ["TMPDIR"] = str(MEMORY)
+            tempfile.tempdir = None  # it is looked up anew
+
+
+write_to_memory()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -27,7 +27,7 @@ from tests.director.scenes import PARTS, calls, open_director, parts_of, results
 
 BUDGET = 12_000
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
-TURNS = 400 if SOAK else 160
+TURNS = 400 if SOAK else 130
 
 
 class Job:

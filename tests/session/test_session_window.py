@@ -242,13 +242,13 @@ def test_a_pinned_result_keeps_its_call(start_session: Open) -> None:
         assert problems(package) == []
 
 
-def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(
+def test_a_message_of_a_megabyte_is_an_excerpt_and_comes_back_whole(
     start_session: Open, tmp_path: Path
 ) -> None:
-    session, huge = (
-        start_session(),
-        "".join(f"line {n} of a very long log\n" for n in range(360_000)),
-    )
+    session = start_session()
+    rest = "and what its author thought worth telling at that moment of that day"
+    huge = "".join(f"line {n} of a very long log, {rest}\n" for n in range(10_500))
+    assert len(huge) > 1_000_000
     session.append(numbered_message(0))
     session.append({"role": "user", "content": huge})
     package = session.context()

@@ -126,12 +126,13 @@ def _make_file(path: Path, maker: str) -> None:
     in the change. Here and below with Python's own SQLite, which dbos uses, too. A second SQLite in
     the process would undo the first one's locks each time it closes the file.
     """
+    tables, _ = _new_tables()
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.unlink(missing_ok=True)
     try:
         with translate_errors():
             private.make_file(new)
-            driver().DBOS.migrate(_url(new))
+            new.write_bytes(tables)
         with _open_file(new) as file:
             # readers and the one writer do not wait for each other
             file.execute("PRAGMA journal_mode = wal")
@@ -153,7 +154,7 @@ def _check_file(path: Path, maker: str) -> None:
         versions = _rows(file, SCHEMA_VERSION)
     if makers != [(maker,)]:
         raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
-    newest = _newest_schema()
+    _, newest = _new_tables()
     if any(not isinstance(version, int) or version > newest for (version,) in versions):
         raise StoreError(
             f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows"
@@ -166,15 +167,16 @@ def _check_file(path: Path, maker: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _newest_schema() -> int:
-    """The number of the newest tables that the dbos in use makes, as it writes it into a new file:
+def _new_tables() -> tuple[bytes, int]:
+    """A file with the tables that the dbos in use makes, and the number that it writes for them:
     some 30 ms, once."""
     with TemporaryDirectory(prefix="foreword-") as folder, quiet(), translate_errors():
         new = Path(folder) / "flows.db"
         driver().DBOS.migrate(_url(new))
         with _open_file(new) as file:
             ((version,),) = _rows(file, SCHEMA_VERSION)
-    return int(version)
+            content = file.serialize()
+    return content, int(version)
 
 
 def _rows(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
