@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from asyncio import AbstractEventLoop
 from collections.abc import Iterator
 
 import pytest
@@ -13,10 +15,23 @@ from tests.faces.web.browsing import chromium
 from tests.faces.web.scene import WORKFLOW, fill
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="session")
+def browser_and_loop() -> Iterator[tuple[Browser, AbstractEventLoop]]:
     with chromium() as opened:
-        yield opened
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield opened, loop
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture
+def browser(browser_and_loop: tuple[Browser, AbstractEventLoop]) -> Iterator[Browser]:
+    """Playwright's loop counts as the running one of this thread, where other tests run loops of
+    their own: so it does only while a test uses the browser."""
+    opened, loop = browser_and_loop
+    asyncio._set_running_loop(loop)
+    yield opened
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="module")
