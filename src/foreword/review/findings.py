@@ -115,17 +115,6 @@ def count_severities(findings: Iterable[Finding]) -> dict[Severity, int]:
     return {severity: severities.count(severity) for severity in SEVERITIES}
 
 
-def alike(one: Finding, other: Finding) -> bool:
-    """Whether two findings are about the same place and say the same; symmetric."""
-    if one.file != other.file:
-        return False
-    both_have_lines = bool(one.line and other.line)
-    if both_have_lines and abs(one.line - other.line) > NEAR_LINES:
-        return False
-    same_line = one.line == other.line or not both_have_lines
-    return _likeness(_claim(one), _claim(other), same_line=same_line) > 0
-
-
 # ---- by rule ----
 
 # where a finding without a line looks for those that have one; near no line
