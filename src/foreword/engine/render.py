@@ -70,6 +70,14 @@ class Scale:
             counter=self.counter, tags=self.tags, shared_tags=self.shared_tags, task=self.task
         )
 
+    def with_notices(self) -> Scale:
+        """The same scale with all that it has noticed, which may notice more for itself."""
+        scale = self.without_notices()
+        scale.forged.update(self.forged)
+        scale.cleaned.update(self.cleaned)
+        scale.alike.update(self.alike)
+        return scale
+
     @property
     def pattern(self) -> BoundaryPattern:
         """Finds the `<` of what reads as one of the tags."""
@@ -139,16 +147,16 @@ def scale_of_tags(tags: Iterable[str], counter: Counter) -> Scale:
     return Scale(counter=counter, tags=frozenset((*tags, TURN)), shared_tags=frozenset())
 
 
-def pieces_of(choices: Iterable[Choice]) -> list[str]:
+def pieces_of(choices: Iterable[Choice], *, is_followed: bool = False) -> list[str]:
     """The text in pieces that join without anything between them, in reading order; these are
-    what was weighed."""
+    what was weighed. The gap behind the last is left out unless others follow."""
     pieces: list[str] = []
     for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
         bodies = [choice.body.text for choice in group]
         pieces.append(open_tag(tag))
         pieces += [body + BETWEEN for body in bodies[:-1]]
         pieces.append(bodies[-1] + close_tag(tag, bodies[-1]) + GAP)
-    if pieces:
+    if pieces and not is_followed:
         pieces[-1] = pieces[-1].removesuffix(GAP)
     return pieces
 

@@ -27,11 +27,16 @@ _MOST_QUOTED = 120  # characters of a value in a line of changes, which should s
 
 def read_plan(value: object, where: str = "plan") -> dict[str, Any]:
     """A copy of the plan in `value`, or `BadPlan` with every problem that it has."""
+    return dict(json.loads(checked_plan(value, where)))
+
+
+def checked_plan(value: object, where: str = "plan") -> str:
+    """The plan in `value` as JSON, or `BadPlan` with every problem that it has."""
     found = problems(value)
     if found or not isinstance(value, Mapping):
         raise BadPlan(found, where)
     try:
-        return dict(json.loads(json.dumps(value, allow_nan=False)))
+        return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise BadPlan([f"can't be written as JSON: {error}"], where) from None
 

@@ -66,6 +66,14 @@ class Digests:
         self._last[name] = (text, reader)
         return reader.hexdigest()
 
+    def of_beginning(self, name: str, text: str, length: int) -> str:
+        """The digest of so many characters of a text."""
+        before, reader = self._last.get(name) or ("", None)
+        # mostly the text of the last call, which need not be taken out of the one of now
+        if reader is not None and len(before) == length and text.startswith(before):
+            return reader.hexdigest()
+        return self.of(name, text[:length])
+
 
 def fingerprint(stretches: Sequence[Stretch], digests: Digests) -> list[list[object]]:
     """Each stretch by its name, its length and a digest of its text."""
@@ -93,7 +101,7 @@ def compare(
     for place, stretch in enumerate(stable):
         name, length, digest = before[place] if place < len(before) else ("", 0, "")
         is_prefix = name == stretch.name and length <= len(stretch.text)
-        if not is_prefix or digests.of(name, stretch.text[:length]) != digest:
+        if not is_prefix or digests.of_beginning(name, stretch.text, length) != digest:
             return Reuse(reused, stable_tokens, _break_reason(stretch, reason))
         if len(stretch.text) == length:
             reused += stretch.tokens

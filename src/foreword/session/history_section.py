@@ -58,10 +58,15 @@ class Run:
 
     def copy(self) -> Run:
         """The same, to be added to."""
-        return replace(
-            self,
+        return Run(
+            groups=self.groups,
+            excerpts=self.excerpts,
             entries=list(self.entries),
             texts=list(self.texts),
+            units=self.units,
+            messages=self.messages,
+            images=self.images,
+            data_tokens=self.data_tokens,
             remarkable=list(self.remarkable),
         )
 

@@ -15,7 +15,7 @@ from foreword.dataclass import dataclass
 from foreword.engine.fit import fit
 from foreword.engine.outline import outline_of
 from foreword.engine.package import Package
-from foreword.engine.render import GAP, Scale, pieces_of, total_units
+from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.engine.report import Report
 from foreword.errors import EssentialsTooLarge
 from foreword.message import IMAGE_TOKENS
@@ -159,16 +159,9 @@ def _call_within(inputs: CallInputs, budget: Budget) -> NextCall:
         is_last=not parts.after,
     )
     # what is noticed in the history belongs to this call
-    scale = replace(
-        parts.scale,
-        forged=dict(parts.scale.forged),
-        cleaned=dict(parts.scale.cleaned),
-        alike=dict(parts.scale.alike),
-    )
+    scale = parts.scale.with_notices()
     history.record_notices(scale)
-    middle = pieces_of([history.choice])
-    if parts.after:
-        middle = _with_gap(middle)
+    middle = pieces_of([history.choice], is_followed=bool(parts.after))
     choices = [*parts.before, history.choice, *parts.after]
     report = Report(
         recipe=inputs.selection.recipe.name,
@@ -231,7 +224,7 @@ def _fit_parts(inputs: CallInputs, budget: int, least_history: int) -> FittedPar
     )
     before = [choices[index] for index in sorted(choices) if index < place]
     after = [choices[index] for index in sorted(choices) if index >= place]
-    front = _with_gap(pieces_of(before))
+    front = pieces_of(before, is_followed=True)
     behind = pieces_of(after)
     return FittedParts(
         texts=inputs.parts,
@@ -325,11 +318,6 @@ def _marked_history(
         budget=budget,
         sections={choice.section.name: counter.tokens(choice.units) for choice in choices},
     )
-
-
-def _with_gap(pieces: list[str]) -> list[str]:
-    """Pieces that others follow: the line between them belongs to the last one."""
-    return [*pieces[:-1], pieces[-1] + GAP] if pieces else []
 
 
 def _stretches(choices: Sequence[Choice], history: HistorySection, scale: Scale) -> list[Stretch]:

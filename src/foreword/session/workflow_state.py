@@ -116,7 +116,7 @@ class WorkflowState:
         """The version, or an error where it no longer has the shape in which every plan comes
         in."""
         try:
-            planning.read_plan(stored.data)
+            planning.checked_plan(stored.data)
         except BadPlan:
             raise altered_error(
                 f"plan version {stored.version} in {self.db.name}", hint=MEND_PLAN

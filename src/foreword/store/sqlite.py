@@ -206,6 +206,8 @@ class _ErrorTranslation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
+        if error is None:
+            return
         cant_open = isinstance(error, apsw.CantOpenError)
         if cant_open and is_read_only(self.path) and _log_size(self.path):
             what = (
