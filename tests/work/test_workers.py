@@ -62,11 +62,8 @@ def worker(db: str) -> Iterator[ForkedCommand]:
 
 
 def submit(db: str, model: str) -> None:
-    """Put a question of every agent into the queue, as a run of many questions does."""
-    from dbos import DBOS, SetWorkflowID
-
-    with runs.launch_engine(db, Path(), "submitter", queues=()):
-        answer = runs.registered_runs()["answer"]
+    """Put a question of every agent into the queue."""
+    with runs.launch_engine(db, Path(), "submitter", queues=()) as engine:
         for agent in AGENTS:
             question = {
                 "agent": agent,
@@ -76,8 +73,7 @@ def submit(db: str, model: str) -> None:
                 "timeout_seconds": 600,
                 "attempts": 1,
             }
-            with SetWorkflowID(agent):
-                DBOS.enqueue_workflow(runs.AGENTS, answer, question)
+            engine.submit("answer", agent, question, queue=runs.AGENTS)
 
 
 def all_are_over() -> bool:

@@ -107,6 +107,13 @@ class Engine:
         with SetWorkflowID(run), SetWorkflowAttributes({"queue": queue}):
             DBOS.start_workflow(registered_runs()[kind], dict(payload))
 
+    def submit(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
+        """Leave a run to whichever process takes it from the queue first."""
+        from dbos import DBOS, SetWorkflowID
+
+        with SetWorkflowID(run):
+            DBOS.enqueue_workflow(queue, registered_runs()[kind], dict(payload))
+
     def result(
         self, run: str, watch: Callable[[list[RunStatus]], None] | None = None
     ) -> dict[str, Any]:
