@@ -19,7 +19,13 @@ from foreword.testing import Reply, ToolCall
 from foreword.testing.provider import FakeProvider
 from foreword.testing.replies import count_request
 
-BUDGET = int(sys.argv[2]) if len(sys.argv) > 2 else 2_000
+
+def budget(usual: int = 2_000) -> int:
+    """How many tokens a call may have: as the command line says, or as usual."""
+    return int(sys.argv[2]) if len(sys.argv) > 2 else usual
+
+
+BUDGET = budget()
 WINDOW = 4 * BUDGET
 SYSTEM = "You keep the log of a kiln. Answer briefly."
 RESULTS = ("tool_result", "function_call_output", "functionResponse")
@@ -55,11 +61,11 @@ def turns() -> int:
     return int(sys.argv[1]) if len(sys.argv) > 1 else 40
 
 
-def finish(provider: FakeProvider, session: Session) -> None:
+def finish(provider: FakeProvider, session: Session, allowed: int = BUDGET) -> None:
     """Say how it went; a third word on the command line is a file for the requests."""
     sizes = [count_request(dict(body)) for body in provider.requests]
     usage = session.usage(10_000)
-    print(f"{len(sizes)} requests, the largest {max(sizes):,} tokens of a budget of {BUDGET:,}")
+    print(f"{len(sizes)} requests, the largest {max(sizes):,} tokens of a budget of {allowed:,}")
     print(f"history: {len(session.history()):,} messages, {usage['compressions']} compressions")
     print(f"prompt cache: {usage['reuse'] or 0:.0%} of each call could be reused")
     if len(sys.argv) > 3:

@@ -492,6 +492,6 @@ def _adapter() -> Any:
         from pydantic_ai.messages import ModelMessagesTypeAdapter
     except ImportError:
         raise UsageError(
-            "pydantic-ai is not installed", hint="pip install foreword[models]"
+            "pydantic-ai is not installed", hint="pip install 'foreword[models]'"
         ) from None
     return ModelMessagesTypeAdapter
