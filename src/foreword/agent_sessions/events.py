@@ -78,6 +78,26 @@ class ModelCallEvent:
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentUsage:
+    """What an agent's provider counted over a session: thinking, tools and prompts of the agent's
+    own among it, which are not all in its file."""
+
+    calls: int = 0
+    prompt_tokens: int = 0  # all that was read
+    cached_tokens: int = 0  # of those, from a cache
+    output_tokens: int = 0  # with what was thought
+
+    def plus(self, call: ModelCallEvent) -> AgentUsage:
+        """The same with one call more."""
+        return AgentUsage(
+            calls=self.calls + 1,
+            prompt_tokens=self.prompt_tokens + call.prompt_tokens,
+            cached_tokens=self.cached_tokens + call.cache_read_tokens,
+            output_tokens=self.output_tokens + call.output_tokens,
+        )
+
+
 AgentEvent = SessionHead | MessageEvent | AttachmentEvent | CompactionEvent | ModelCallEvent
 
 

@@ -44,10 +44,25 @@ def test_a_transcript_is_served_and_nothing_of_it_stays(tmp_path: Path) -> None:
 
 def test_a_long_transcript_is_as_many_calls_as_the_chart_shows(tmp_path: Path) -> None:
     path = _write_transcript(tmp_path, "long.jsonl", 3 * MOST_CALLS)
-    db = replay([str(path)], tmp_path)
+    db = replay([str(path)], tmp_path).db
     with Session.open(db, "long", root=tmp_path, create=False) as session:
         usage = session.usage(10 * MOST_CALLS)
     assert (usage["messages"], usage["calls"]) == (3 * MOST_CALLS, MOST_CALLS)
+
+
+def test_what_the_agents_provider_counted_is_told_beside_our_own_figures(tmp_path: Path) -> None:
+    lines = [{"type": "user", "message": {"role": "user", "content": "What is next?"}}]
+    for number in range(2):
+        said = [{"type": "text", "text": f"Firing {number}."}]
+        usage = {"input_tokens": 400, "cache_read_input_tokens": 1_000, "output_tokens": 70}
+        message = {"id": f"m{number}", "role": "assistant", "content": said, "usage": usage}
+        lines.append({"type": "assistant", "message": {"model": "claude-sonnet-5-5", **message}})
+    path = tmp_path / "agent.jsonl"
+    path.write_text("\n".join(json.dumps({"sessionId": "s", **line}) for line in lines))
+    with serving_process("--root", tmp_path, "--transcript", path) as (address, _):
+        page = address.ask("GET", "/sessions/agent").body.decode()
+    assert "own count" in page
+    assert "sent in 2 calls, 2K of them from a cache, and 140 answered" in page
 
 
 def test_of_a_folder_every_transcript_is_there_and_the_rest_is_told(
@@ -57,7 +72,7 @@ def test_of_a_folder_every_transcript_is_there_and_the_rest_is_told(
     _write_transcript(tmp_path, "kiln.jsonl", 2)
     _write_transcript(tmp_path / "more", "kiln.json", 1)
     (tmp_path / "notes.json").write_text('{"title": "no transcript"}')
-    db = replay([str(tmp_path)], tmp_path)
+    db = replay([str(tmp_path)], tmp_path).db
     for name in ("kiln", "kiln (2)"):
         Session.open(db, name, root=tmp_path, create=False).close()
     assert "left out: " in capsys.readouterr().err

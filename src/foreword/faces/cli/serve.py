@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +31,8 @@ from foreword.faces.cli.browser_choice import (
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
+    from foreword.agent_sessions.events import AgentUsage
+    from foreword.faces.cli.transcript_replay import TranscriptStore
     from foreword.faces.serving.app_state import Settings
 
 EXTRA = "pip install 'foreword[serve]'"
@@ -158,8 +160,11 @@ def serve(
     from foreword.store.urls import open_database
 
     folder = project_root(root)
+    agent_usage: Mapping[str, AgentUsage] = {}
     if transcripts:
-        db = _open_transcripts(transcripts)
+        store = _open_transcripts(transcripts)
+        db = store.db
+        agent_usage = store.agent_usage
     if recipe is not None:
         load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
@@ -187,6 +192,7 @@ def serve(
         recipe=recipe,
         requests_per_minute=requests_per_minute,
         window=window,
+        agent_usage=agent_usage,
         **director_settings,
     )
     addresses = http_server.addresses(host, port)
@@ -201,8 +207,8 @@ def serve(
         _exit_now()
 
 
-def _open_transcripts(transcripts: tuple[str, ...]) -> str:
-    """The address of a store for the transcripts, for as long as the command runs."""
+def _open_transcripts(transcripts: tuple[str, ...]) -> TranscriptStore:
+    """A store for the transcripts, for as long as the command runs."""
     context = click.get_current_context()
     if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
         raise UsageError(
@@ -213,8 +219,8 @@ def _open_transcripts(transcripts: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def _transcript_store(transcripts: tuple[str, ...]) -> Iterator[str]:
-    """The address of a store that has these transcripts, and is gone with the page."""
+def _transcript_store(transcripts: tuple[str, ...]) -> Iterator[TranscriptStore]:
+    """A store that has these transcripts, and is gone with the page."""
     from foreword.faces.cli.transcript_replay import replay
 
     with TemporaryDirectory(prefix="foreword-") as folder:

@@ -116,6 +116,7 @@ def _cost(used: Mapping[str, Any]) -> str:
     lines = [
         f"{'cost':<{LABEL}} {money:>9}  {unit}",
         f"{'':<{LABEL}} {'':>9}  {spared}, {again}",
+        f"{'':<{LABEL}} {'':>9}  of their text alone: answers and thinking are not in it",
     ]
     return "\n".join(lines)
 

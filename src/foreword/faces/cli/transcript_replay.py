@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:
+    from foreword.agent_sessions.events import AgentUsage
     from foreword.agent_sessions.machine import SessionPlace
     from foreword.message import Message
     from foreword.session.session import Session
@@ -28,12 +30,21 @@ COUNTER = "o200k"  # without the margin that a budget has: sizes are for people 
 _GZIP = b"\x1f\x8b"
 
 
-def replay(paths: Sequence[str], folder: Path) -> str:
-    """Play the transcripts in these files and folders into a store below the folder; gives its
-    address. What is no transcript is told where a folder was named, and an error by itself."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptStore:
+    """Where transcripts were played into, and what their agents' providers counted, by name."""
+
+    db: str
+    agent_usage: Mapping[str, AgentUsage]
+
+
+def replay(paths: Sequence[str], folder: Path) -> TranscriptStore:
+    """Play the transcripts in these files and folders into a store below the folder. What is no
+    transcript is told where a folder was named, and an error by itself."""
     from foreword.agent_sessions.machine import places_below
 
     db = f"sqlite:///{folder}/transcripts.db"
+    usage: dict[str, AgentUsage] = {}
     names = Counter[str]()
     for path in paths:
         given = Path(path)
@@ -49,14 +60,18 @@ def replay(paths: Sequence[str], folder: Path) -> str:
                 screen.say(f"left out: {problem}")
                 continue
             if messages:
-                _play(messages, _model(place), db, folder, _free_name(place, names))
+                name = _free_name(place, names)
+                model, counted = _model_and_usage(place)
+                _play(messages, model, db, folder, name)
+                if counted.calls:
+                    usage[name] = counted
     if not names:
         raise BadSource(
             ", ".join(paths),
             "no transcript in it",
             hint="`foreword session import --help` says what is read",
         )
-    return db
+    return TranscriptStore(db=db, agent_usage=usage)
 
 
 def _messages(place: SessionPlace) -> list[Message]:
@@ -83,24 +98,28 @@ def _event_messages(place: SessionPlace) -> list[Message]:
         return [event.message for event in events if isinstance(event, MessageEvent)]
 
 
-def _model(place: SessionPlace) -> str | None:
-    """The model that most of the calls went to, where one is told and known."""
-    from foreword.agent_sessions.events import ModelCallEvent
+def _model_and_usage(place: SessionPlace) -> tuple[str | None, AgentUsage]:
+    """The model that most of the calls went to, where one is told and known, and what its provider
+    counted."""
+    from foreword.agent_sessions.events import AgentUsage, ModelCallEvent
     from foreword.errors import UnknownName
     from foreword.tokens import for_model
 
     models = Counter[str]()
+    usage = AgentUsage()
     with place.open() as session:
         for event in session.events if session else ():
-            if isinstance(event, ModelCallEvent) and event.model:
-                models[event.model] += 1
+            if isinstance(event, ModelCallEvent):
+                usage = usage.plus(event)
+                if event.model:
+                    models[event.model] += 1
     for model, _ in models.most_common(1):
         try:
             for_model(model)
         except UnknownName:
-            return None
-        return model
-    return None
+            return None, usage
+        return model, usage
+    return None, usage
 
 
 def _free_name(place: SessionPlace, names: Counter[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from functools import partial
@@ -32,6 +32,7 @@ from foreword.store.database import Database
 from foreword.store.urls import open_database
 
 if TYPE_CHECKING:
+    from foreword.agent_sessions.events import AgentUsage
     from foreword.faces.http.directors import Directors
 
 Result = TypeVar("Result")
@@ -89,6 +90,8 @@ class Settings:
     keep_login: bool = False  # whether workflows stay signed in between two browsers
     action_seconds: float = 5.0  # for an element to be there; the reasons are those of `Rules`
     page_seconds: float = 20.0  # for a page to load
+    # of sessions that a coding agent ran: what its provider counted, by their names
+    agent_usage: Mapping[str, AgentUsage] = field(default_factory=dict)
 
 
 class AppState:

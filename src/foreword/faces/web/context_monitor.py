@@ -128,6 +128,7 @@ def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
         "calls": usage["log"][:LISTED],
         "first": FIRST,
         "most_calls": CALLS,
+        "agent_usage": request.app_state.settings.agent_usage.get(session.workflow.name),
         "outcome": request.text("said"),
     }
 
