@@ -13,6 +13,7 @@ import pytest
 import foreword
 from foreword.demos import samples
 from foreword.prices import cost_of_calls, price_of
+from tests.command import foreword as command
 from tests.sessions import Open
 
 
@@ -124,3 +125,19 @@ def test_a_state_in_front_of_the_history_is_told_with_what_it_costs(open_session
     )
     assert told["tokens"] == first + second
     assert told["cost"] == pytest.approx(2.7 * told["tokens"] / 1_000_000, abs=1e-6)
+
+
+def test_a_terminal_of_80_columns_has_room_for_all_that_is_said_about_money(tmp_path: Path) -> None:
+    with foreword.Session.open(
+        None, "kiln", root=tmp_path, model="claude-sonnet-5-5", recipe="workflow"
+    ) as session:
+        for turn in range(3):
+            session.append({"role": "user", "content": "Fire the kiln. " * 300})
+            session.set_variable("turn", turn, "a new turn")
+            session.context()
+    ran = command("session", "usage", "kiln", cwd=tmp_path, COLUMNS="80")
+    money = ran.out[ran.out.index("cost ") : ran.out.index("report ")]
+    for words in ("answers and thinking are not in it", "more than from a cache", "sent anew"):
+        assert words in money
+    assert "…" not in money
+    assert "foreword session context kiln --recipe workflow-cached" in money

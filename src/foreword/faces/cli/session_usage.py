@@ -109,16 +109,16 @@ def _cost(used: Mapping[str, Any]) -> str:
     cost = used["cost"]
     if cost is None:
         return f"{'cost':<{LABEL}} {'unknown':>9}  no price: name a model that has one (--model)"
-    money = f"{cost['input']:.4f}"
-    unit = f"{cost['currency']} to send them, by the price of {cost['model']} in {cost['date']}"
-    spared = f"{cost['input_without_cache']:.4f} without a prompt cache"
-    again = f"{cost['breaks']:.4f} of it for what breaks had to be sent anew"
-    lines = [
-        f"{'cost':<{LABEL}} {money:>9}  {unit}",
-        f"{'':<{LABEL}} {'':>9}  {spared}, {again}",
-        f"{'':<{LABEL}} {'':>9}  of their text alone: answers and thinking are not in it",
-    ]
-    return "\n".join(lines)
+    breaks = cost["breaks"]
+    return _entry(
+        "cost",
+        f"{cost['input']:.4f}",
+        f"{cost['currency']} to send the text of these calls",
+        f"by the price of {cost['model']} in {cost['date']};",
+        f"{cost['input_without_cache']:.4f} without a prompt cache",
+        f"{breaks:.4f} of it for what breaks had to be sent anew" if breaks else "",
+        "answers and thinking are not in it",
+    )
 
 
 def _order(used: Mapping[str, Any]) -> str:
@@ -126,21 +126,35 @@ def _order(used: Mapping[str, Any]) -> str:
     order = used["state_in_front"]
     if order is None:
         return ""
-    return "\n".join(
-        [
-            f"{'order':<{LABEL}} {order['tokens']:>9,}  {order_words(order)}",
-            f"{'':<{LABEL}} {'':>9}  `foreword session context {used['workflow']} --recipe"
-            f" {order['instead']}` puts it behind",
-        ]
+    return _entry(
+        "order",
+        f"{order['tokens']:,}",
+        f"tokens of history read anew in {quantity(order['calls'], 'call')},",
+        "since the state in front of it changed",
+        f"({_above_cache(order)});",
+        "this puts it behind:",
+        f"foreword session context {used['workflow']} --recipe {order['instead']}",
     )
+
+
+def _entry(name: str, figure: str, *lines: str) -> str:
+    """A figure with what it means, in lines that a terminal of 80 columns has room for."""
+    heads = [f"{name:<{LABEL}} {figure:>9}", *[" " * (LABEL + 10)] * (len(lines) - 1)]
+    said = zip(heads, lines, strict=True)
+    return "\n".join(f"{head}  {line}" for head, line in said if line)
+
+
+def _above_cache(order: Mapping[str, Any]) -> str:
+    """What reading anew cost above the price of a cache."""
+    cost = order["cost"]
+    return f"{cost:.4f} more than from a cache" if cost is not None else "cost unknown"
 
 
 def order_words(order: Mapping[str, Any]) -> str:
     """What the tokens are that were read anew, and what they cost above a cache's price."""
-    cost = order["cost"]
-    money = f"{cost:.4f} more than from a cache" if cost is not None else "cost unknown"
     calls = quantity(order["calls"], "call")
-    return f"tokens of history read anew in {calls}: the state in front of it changed ({money})"
+    why = "the state in front of it changed"
+    return f"tokens of history read anew in {calls}: {why} ({_above_cache(order)})"
 
 
 def _average(name: str, share: float | None, what: str) -> str:
