@@ -282,3 +282,42 @@ def test_what_was_said_again_in_the_same_words_takes_no_room(open_session: Open)
     text = session.recall("Why was the kiln cold?", 300).text
     assert "because of the fuse" in text
     assert text.count("The kiln is cold.") == 1
+
+
+def tool_work(call: str, result: str, *, identity: str) -> list[dict[str, object]]:
+    """A call of a tool and its result."""
+    use = {"type": "tool_use", "id": identity, "name": "run", "input": {"command": call}}
+    answer = {"type": "tool_result", "tool_use_id": identity, "content": result}
+    return [
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [answer]},
+    ]
+
+
+def test_a_fact_inside_a_long_result_is_found_before_the_talk_around_it(open_session: Open) -> None:
+    session = open_session()
+    lines = [f"def step_{number}(): return fire_kiln({number})" for number in range(400)]
+    lines[200] = "KILN_LIMIT = 1280  # degrees; the shelves bend above this limit"
+    session.extend(tool_work("cat kiln.py", "\n".join(lines), identity="c1"))
+    for number in range(12):
+        session.append(said("assistant", f"Now the kiln: I look at step {number} and its fire."))
+        session.append(said("user", "Good, go on with the kiln, and mind the shelves."))
+
+    text = session.recall("above which limit of the kiln do the shelves bend?", budget=400).text
+
+    assert lines[200] in text
+
+
+def test_what_was_said_comes_before_a_result_that_has_no_more_of_the_question(
+    open_session: Open,
+) -> None:
+    session = open_session()
+    reason = "The timeout was raised, since the kiln cools for five minutes."
+    session.extend([said("user", "Why so slow?"), said("assistant", reason)])
+    listing = "\n".join(f"timeout raised {number}" for number in range(40))
+    for number in range(12):
+        session.extend(tool_work("sleep", f"{number}\n{listing}", identity=f"c{number}"))
+
+    text = session.recall("why was the timeout raised?", budget=200).text
+
+    assert reason in text

@@ -27,7 +27,8 @@ from foreword.text.omission_mark import missing_mark
 # score a hundred takes about 10 ms.
 MOST_CANDIDATES = 100
 # What a call or a result of a tool is worth beside words: `timeout: 300` in the arguments of a
-# command is no answer to a question about timeouts, what was said of them is.
+# command is no answer to a question about timeouts, what was said of them is. Not where it has more
+# of the question than any words (`finding`).
 TOOL_SHARE = 2
 KIND = "session"
 Progress = Callable[[int], None]

@@ -26,6 +26,11 @@ SMALLEST_SHARE = 0.1
 # each message.
 FRAME_TOKENS = 60
 LINE_TOKENS = 14
+# Steps from one part of a long message to the next, where it is one from message to message: what
+# stands in another part of a file says less about a match than what was said before and after it.
+# Of 43 questions about three sessions of a coding agent, at four budgets, 132 answers of 172 are
+# found at 1, 139 at 4, 142 at 6; as many at 8.
+PART_STEPS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +43,7 @@ class FoundPassage:
     text: str
     terms: tuple[str, ...]  # none of one that does not match
     date: str = ""
-    share: int = 1  # what its score is divided by
+    share: int = 1  # what its score is divided by, unless it has most of the question
     item: Any = None  # what its place knows of it
 
 
@@ -95,14 +100,17 @@ class _UnitPlace:
 
 
 def _in_order(by_place: Sequence[Sequence[FoundPassage]]) -> list[_UnitPlace]:
-    """All units as they stand; one step from message to message, and from part to part."""
+    """All units as they stand."""
     placed = list[_UnitPlace]()
     for at, units in enumerate(by_place):
         before: FoundPassage | None = None
         position = 0
         for unit in sorted(units, key=lambda unit: (unit.session, unit.number, unit.part)):
             if before is not None and before.session == unit.session:
-                position += max(1, unit.number - before.number)
+                if unit.number > before.number:
+                    position += unit.number - before.number
+                else:
+                    position += PART_STEPS * (unit.part - before.part)
             placed.append(_UnitPlace(unit, at, position))
             before = unit
     return placed
@@ -131,7 +139,21 @@ def _scores(
             )
         )
     scores = rank(passages, question, statistics=statistics, semantic=semantic)
-    return [score // each.unit.share for score, each in zip(scores, placed, strict=True)]
+    held = [_weight_held(passage.terms or (), question, statistics) for passage in passages]
+    of_words = [weight for weight, each in zip(held, placed, strict=True) if each.unit.share == 1]
+    most = max(of_words, default=0)
+    for at, each in enumerate(placed):
+        # A fact may stand in a file that was read and nowhere else: nothing that was said has so
+        # much of the question then, and what the file says counts as words do.
+        if held[at] <= most:
+            scores[at] //= each.unit.share
+    return scores
+
+
+def _weight_held(found: Sequence[str], question: Question, statistics: Statistics) -> int:
+    """How much of a question a passage has in it: the weights of its terms, rare ones more."""
+    terms = question.weights.keys() & set(found)
+    return sum([question.weights[term] * statistics.rarity(term) for term in terms])
 
 
 def _choose(
@@ -161,4 +183,4 @@ def _choose(
 
 def _is_beside(one: _UnitPlace, other: _UnitPlace) -> bool:
     is_same = one.place == other.place and one.unit.session == other.unit.session
-    return is_same and abs(one.position - other.position) <= 1
+    return is_same and abs(one.unit.number - other.unit.number) <= 1
