@@ -14,7 +14,6 @@ from foreword.section import Choice, Entry, Form, Rank, Rule, Section, Share, Ti
 from foreword.text.cut import excerpt
 from foreword.tokens import Counter, counter
 from tests.examples import examples
-from tests.work_done import lines_run
 
 # A unit is a character and so is a token, so every size is known to the letter.
 CHARACTERS = Counter("characters", len)
@@ -668,15 +667,13 @@ def test_room_that_no_section_can_use_is_offered_once_to_each() -> None:
     ]
     room = 200  # is left behind the first section
     budget = len(texts[0]) + len("<dump>\n\n\n</dump>\n\n") + room
-
-    def cut_each() -> None:
-        for text in texts:
-            assert excerpt(text, room, len, lambda lines, units: "[...]", name="") is None
-
-    cut_each()  # what is loaded for it, and patterns
-    once = lines_run(cut_each)
-    assert len(fitted(*sections, budget=budget)) == 1
-    assert lines_run(lambda: fitted(*sections, budget=budget)) < 2 * once
+    measured = list[str]()
+    by = counting(measured, unit=32)
+    assert excerpt(texts[0], room, by.measure, lambda lines, units: "[...]") is None
+    once = measured.count(texts[0])
+    measured.clear()
+    assert len(fitted(*sections, budget=budget, by=by)) == 1
+    assert {measured.count(text) for text in texts[:-1]} == {once}
 
 
 def test_a_share_of_what_the_essentials_leave_holds_where_everything_would_fit() -> None:
