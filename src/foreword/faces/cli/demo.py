@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # So many that the conversation passes the warning once and is compressed once; a test says so.
 TURNS = 320
+MODEL = "claude-sonnet-5-5"
+COUNTER = "o200k"
 RECIPE = "workflow-cached"
 
 INTRO = """\
@@ -119,7 +121,10 @@ def play_session(root: Path) -> Iterator[str]:
     from foreword.session.session import Session
 
     yield INTRO.format(turns=TURNS)
-    with Session.open(None, WORKFLOW, root=root, recipe=RECIPE) as session:
+    # a model has a price; its counter would have a margin, and the story is told in plain counts
+    with Session.open(
+        None, WORKFLOW, root=root, recipe=RECIPE, model=MODEL, counter=COUNTER
+    ) as session:
         with screen.progress("playing", TURNS) as advance:
             for turn, step in enumerate(conversation(TURNS), 1):
                 for warning in _play_turn(session, step):
