@@ -42,6 +42,8 @@ BUDGETS = (8_000, 32_000)
 # Releases in a row to which no patch of a project applies before looking further back is given up.
 MOST_MISSES = 15
 SECONDS = 180
+# Of a patch: the files that were there before it.
+_TOUCHED = re.compile(r"^--- a/(.+?)[ \t]*$", re.MULTILINE)
 _GAP = re.compile(r"\[\.\.\. lines? (\d+)(?:-(\d+))?[;\]]")
 
 
@@ -79,27 +81,38 @@ class Seen:
 
 
 def read_tasks(path: Path) -> list[Task]:
-    """The tasks of a file of JSON lines."""
+    """The tasks of a file of JSON lines: ours, or SWE-bench's own, which name no functions."""
     opener = gzip.open if path.suffix == ".gz" else open
-    tasks: list[Task] = []
     with opener(path, "rt", encoding="utf8") as lines:
-        for line in lines:
-            case: dict[str, Any] = json.loads(line)
-            functions: list[tuple[str, str]] = []
-            for entity in case["meta"]["entities"]:
-                file, _, name = entity.partition(":")
-                functions.append((file, name))
-            tasks.append(
-                Task(
-                    name=case["id"],
-                    project=case["repo"],
-                    text=case["query"],
-                    files=tuple(case["must_keep"]),
-                    functions=tuple(functions),
-                    patch=case["meta"]["patch"],
-                )
-            )
-    return tasks
+        cases = [json.loads(line) for line in lines if line.strip()]
+    return [_published_task(case) if "instance_id" in case else _task(case) for case in cases]
+
+
+def _task(case: Mapping[str, Any]) -> Task:
+    functions: list[tuple[str, str]] = []
+    for entity in case["meta"]["entities"]:
+        file, _, name = entity.partition(":")
+        functions.append((file, name))
+    return Task(
+        name=case["id"],
+        project=case["repo"],
+        text=case["query"],
+        files=tuple(case["must_keep"]),
+        functions=tuple(functions),
+        patch=case["meta"]["patch"],
+    )
+
+
+def _published_task(case: Mapping[str, Any]) -> Task:
+    """A line of SWE-bench or SWE-bench Lite; its patch says which files were touched."""
+    return Task(
+        name=case["instance_id"],
+        project=case["repo"],
+        text=case["problem_statement"],
+        files=tuple(_TOUCHED.findall(case["patch"])),
+        functions=(),
+        patch=case["patch"],
+    )
 
 
 # --- sources --------------------------------------------------------------------------------------
