@@ -246,6 +246,75 @@ def test_what_was_rewound_is_left_out_and_counted() -> None:
     assert skipped == {"rewound": 2, "sidechain": 1, "last-prompt": 1}
 
 
+def queue(operation: str, content: str = "") -> dict[str, Any]:
+    time = "2026-02-15T09:57:26.572Z"
+    line = {"type": "queue-operation", "operation": operation, "content": content}
+    return line | {"timestamp": time, "sessionId": "s"}
+
+
+def typed_in_mid_turn() -> list[dict[str, Any]]:
+    """Words that wait while a call is made; the queue says that they were taken in before the
+    results of that reply are written."""
+    return [
+        queue("enqueue", "Read both."),
+        queue("dequeue"),
+        claude_line("u1", None, "Read both."),
+        queue("enqueue", "And c.py."),
+        queue("enqueue", "Be quick."),
+        claude("assistant", "a1", reply(CALL), parentUuid="u1"),
+        queue("remove"),
+        claude("assistant", "a2", reply(CALL | {"id": "t2"}), parentUuid="a1"),
+        queue("remove"),
+        claude("user", "r1", {"role": "user", "content": [RESULT]}, parentUuid="a1"),
+        claude(
+            "user",
+            "r2",
+            {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]},
+            parentUuid="a2",
+        ),
+        claude_line("a3", "r1", "Done.", "assistant"),
+        queue("enqueue", "No, wait."),
+        queue("popAll"),
+        queue("remove"),
+    ]
+
+
+def spoken(messages: list[Message]) -> list[str]:
+    return [part.text for part in all_parts(messages) if isinstance(part, Text)]
+
+
+def test_words_typed_in_mid_turn_are_the_users_and_stand_behind_the_results() -> None:
+    messages, skipped = read_file(lines(typed_in_mid_turn()), "session.jsonl")
+    assert spoken(messages) == ["Read both.", "And c.py.", "Be quick.", "Done."]
+    assert mend(messages)[1] == []
+    assert skipped == {"queue-operation": 7}
+
+
+def test_words_typed_in_mid_turn_are_imported_once_wherever_the_file_ended() -> None:
+    talk = typed_in_mid_turn()
+    for end in range(3, len(talk)):
+        known = set[str]()
+        words = list[str]()
+        for told in (talk[:end], talk, talk):
+            words += spoken(import_new(told, known)[0])
+        assert sorted(words) == ["And c.py.", "Be quick.", "Done.", "Read both."]
+
+
+def test_words_typed_in_mid_turn_are_rewound_with_the_turn() -> None:
+    talk = [
+        claude_line("u1", None, "Build it."),
+        claude_line("a1", "u1", "Built.", "assistant"),
+        claude_line("u2", "a1", "Paint it red."),
+        queue("enqueue", "Dark red!"),
+        claude_line("a2", "u2", "Red.", "assistant"),
+        queue("remove"),
+        claude_line("u3", "a1", "Paint it blue."),
+    ]
+    messages, skipped = read_file(lines(talk), "session.jsonl")
+    assert [message.text for message in messages] == ["Build it.", "Built.", "Paint it blue."]
+    assert skipped == {"rewound": 3, "queue-operation": 1}
+
+
 def test_the_results_of_several_calls_are_no_branches_although_each_follows_its_own_call() -> None:
     talk = [
         claude_line("u1", None, "Read both."),

@@ -13,20 +13,31 @@ from typing import Any
 # Lines that are looked at ahead for the one that a line follows. In real sessions it stands within
 # ten; the same number bounds what a stream has in memory.
 FARTHEST = 200
+QUEUE = "queue-operation"  # the type of a line about words that wait for the agent
 Line = tuple[int, Mapping[str, Any]]  # its number, and its object
 
 
 def with_rewound(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
-    """Every line, and whether it was rewound; from the first that follows another one on, all
-    are read before."""
+    """Every line, and whether it was rewound; from the first line of Claude Code's on, all are
+    read before. What was typed in mid-turn is a line, which goes the way of the one before it."""
     for line in lines:
-        if "parentUuid" in line[1]:
-            rest = _numbered_in_order([line, *lines])
-            rewound = _rewound_names([value for _, value in rest])
-            for number, value in rest:
-                yield (number, value), uuid_of(value) in rewound
+        if "parentUuid" in line[1] or line[1].get("type") == QUEUE:
+            yield from _with_rewound_claude_lines([line, *lines])
             return
         yield line, False
+
+
+def _with_rewound_claude_lines(lines: Sequence[Line]) -> Iterator[tuple[Line, bool]]:
+    numbers = {id(value): number for number, value in lines}
+    values = list(in_order(value for _, value in lines))
+    rewound = _rewound_names(values)
+    number = 0
+    is_rewound = False
+    for value in with_mid_turn_words(values):
+        if id(value) in numbers:  # else it is made of what the queue says
+            number = numbers[id(value)]
+            is_rewound = uuid_of(value) in rewound
+        yield (number, value), is_rewound
 
 
 def in_order(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -67,25 +78,48 @@ def in_order(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
 def with_mid_turn_words(values: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The lines, with what a user typed in the middle of a turn as a line of the user's where the
     agent took it in: of that only the queue tells (`enqueue`, then `remove`). What is dequeued
-    begins a turn and has a line of its own."""
+    begins a turn and has a line of its own.
+
+    The agent takes it in together with the results that it is waiting for, and the queue says so
+    before they are written: the words stand behind them, since nothing parts a call from its
+    results.
+    """
     queue = deque[str]()
+    taken = list[Mapping[str, Any]]()  # lines that wait for the results in front of them
+    count = 0
+    reply = ""  # the name of the newest, which may be written in several lines
     for value in values:
-        if value.get("type") != "queue-operation":
-            yield value
-        elif value.get("operation") == "enqueue":
-            queue.append(str(value.get("content") or ""))
-        elif value.get("operation") not in ("dequeue", "remove"):
-            queue.clear()  # the user took back what was waiting
-        elif queue:
-            words = queue.popleft()
-            if words and value["operation"] == "remove":
-                message = {"role": "user", "content": words}
-                yield {"type": "user", "timestamp": value.get("timestamp", ""), "message": message}
+        if value.get("type") == QUEUE:
+            operation = value.get("operation")
+            words = ""
+            if operation == "enqueue":
+                queue.append(str(value.get("content") or ""))
+            elif operation not in ("dequeue", "remove"):
+                queue.clear()  # the user took back what was waiting
+            elif queue:
+                words = queue.popleft()
+            if words and operation == "remove":
+                count += 1
+                taken.append(_user_line(words, value, count))
+                continue
+        elif value.get("type") in ("user", "assistant") and not _result_ids(value):
+            if not reply or reply_id(value) != reply:
+                yield from taken
+                taken.clear()
+            reply = reply_id(value)
+        yield value
+    yield from taken
 
 
-def _numbered_in_order(lines: Sequence[Line]) -> list[Line]:
-    numbers = {id(value): number for number, value in lines}
-    return [(numbers[id(value)], value) for value in in_order(value for _, value in lines)]
+def _user_line(words: str, removal: Mapping[str, Any], count: int) -> Mapping[str, Any]:
+    """A line of the user's with a name that is the same whenever the file is read."""
+    time = str(removal.get("timestamp", ""))
+    return {
+        "type": "user",
+        "uuid": f"{removal.get('sessionId', '')} {time} {count}",
+        "timestamp": time,
+        "message": {"role": "user", "content": words},
+    }
 
 
 def _rewound_names(values: Iterable[Mapping[str, Any]]) -> set[str]:
