@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from foreword.testing import FakeProvider, Reply, fake_provider
+from tests.real_agents import server_calls
 from tests.real_agents.agents import (
     DONE,
     HUGE,
@@ -126,25 +127,28 @@ def test_the_skill_hides_no_command_and_the_server_is_there(agent: RealAgent) ->
     assert "Tells the tides." in sent(provider)[-1]
 
 
-def test_an_answer_of_the_server_reaches_the_model_as_a_text(agent: RealAgent) -> None:
-    script = tool_script(
-        "mcp__foreword__assemble_context",
-        {"recipe": "coding"},
-        is_result=is_result,
-        is_compaction=is_compaction,
-    )
+def server_results(body: Body) -> list[str]:
+    """What the tools answered, as the model reads it."""
+    texts = list[str]()
+    for message in body["messages"]:
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                content = block["content"]
+                whole = isinstance(content, str)
+                texts.append(content if whole else "".join(part["text"] for part in content))
+    return texts
+
+
+def test_answers_of_the_server_reach_the_model_as_texts_within_their_budgets(
+    agent: RealAgent,
+) -> None:
+    server_calls.add_material(agent)
+    script = server_calls.script(lambda name: f"mcp__foreword__{name}", server_results)
     settings = json.dumps({"enableAllProjectMcpServers": True})
     with fake_provider(script) as provider:
         claude(agent, provider, "What is this project?", "--settings", settings)
-    (result,) = [
-        block
-        for message in conversation_requests(provider)[-1]["messages"]
-        for block in message["content"]
-        if isinstance(block, dict) and block.get("type") == "tool_result"
-    ]
-    text = json.dumps(result["content"], ensure_ascii=False)
-    assert "Tells the tides." in text
-    assert "\\\\n" not in text  # a line break of JSON inside JSON
+    server_calls.check(server_results(conversation_requests(provider)[-1]))
 
 
 def test_the_status_line_shows_how_full_the_window_is(agent: RealAgent) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from foreword.agent_sessions.machine import places_below
 from foreword.coding_agents.handoff import make_handoff
-from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
+from foreword.testing import FakeProvider, ToolCall, fake_provider
+from tests.real_agents import server_calls
 from tests.real_agents.agents import (
     DONE,
     HUGE,
@@ -23,6 +24,7 @@ from tests.real_agents.agents import (
     tool_script,
 )
 
+SERVER = "mcp__foreword"  # the namespace of its tools
 MOST_WAITS = 60  # seconds for a server to start, on a busy machine
 CONFIG = """
 model = "gpt-5.1-codex"
@@ -100,19 +102,33 @@ def test_a_compaction_leaves_a_checkpoint_and_nothing_that_codex_sends_itself_co
     assert agent.hook_log == ""
 
 
-def test_the_server_is_there_as_soon_as_it_has_started(agent: RealAgent) -> None:
-    def has_server(body: Body) -> bool:
-        return "mcp__foreword" in json.dumps(body["tools"])
+def server_results(body: Body) -> list[str]:
+    """What the tools answered, as the model reads it; Codex puts a text of its own in front, which
+    says how long it took."""
+    calls = {item["call_id"] for item in body["input"] if item.get("namespace") == SERVER}
+    texts = list[str]()
+    for item in body["input"]:
+        if item.get("call_id") in calls and "output" in item:
+            texts.append(item["output"][-1]["text"])
+    return texts
 
-    def script(body: Body) -> str | Reply:
-        waited = sum("_output" in str(item.get("type")) for item in body["input"])
-        if has_server(body) or waited >= MOST_WAITS:
-            return DONE
-        return Reply("", tool_calls=[ToolCall("exec_command", {"cmd": "sleep 1"})])
 
+def wait_for_server(body: Body) -> ToolCall | None:
+    """Codex offers the tools as soon as their server has started, and not before."""
+    waited = sum("_output" in str(item.get("type")) for item in body["input"])
+    if SERVER in json.dumps(body["tools"]) or waited >= MOST_WAITS:
+        return None
+    return ToolCall("exec_command", {"cmd": "sleep 1"})
+
+
+def test_answers_of_the_server_reach_the_model_as_texts_within_their_budgets(
+    agent: RealAgent,
+) -> None:
+    server_calls.add_material(agent)
+    script = server_calls.script(lambda name: f"{SERVER}.{name}", server_results, wait_for_server)
     with fake_provider(script) as provider:
-        codex(agent, provider, "Wait.")
-    assert has_server(conversation_requests(provider)[-1])
+        codex(agent, provider, "What is this project?")
+    server_calls.check(server_results(conversation_requests(provider)[-1]))
 
 
 def test_a_huge_result_stays_as_codex_cuts_it(agent: RealAgent) -> None:

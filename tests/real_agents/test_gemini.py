@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from foreword.testing import FakeProvider, fake_provider
+from tests.real_agents import server_calls
 from tests.real_agents.agents import Body, RealAgent, program, sent, tool_script
 
 SETTINGS: dict[str, Any] = {
@@ -80,3 +81,23 @@ def test_after_a_compression_the_checkpoint_comes_with_the_next_words(agent: Rea
     assert "From Foreword" in after
     assert "Never use feet." in after[after.index("From Foreword") :]
     assert agent.hook_log == ""
+
+
+def server_results(body: Body) -> list[str]:
+    """What the tools answered, as the model reads it."""
+    texts = list[str]()
+    for content in body["contents"]:
+        for part in content["parts"]:
+            if "functionResponse" in part:
+                texts.append(part["functionResponse"]["response"]["output"])
+    return texts
+
+
+def test_answers_of_the_server_reach_the_model_as_texts_within_their_budgets(
+    agent: RealAgent,
+) -> None:
+    server_calls.add_material(agent)
+    script = server_calls.script(lambda name: f"mcp_foreword_{name}", server_results)
+    with fake_provider(script) as provider:
+        gemini(agent, provider, "-p", "What is this project?")
+    server_calls.check(server_results(provider.requests[-1]))

@@ -11,6 +11,7 @@ import pytest
 from foreword.agent_sessions.machine import places_below
 from foreword.autopsy import examine
 from foreword.testing import FakeProvider, Reply, fake_provider
+from tests.real_agents import server_calls
 from tests.real_agents.agents import (
     DONE,
     SUMMARY,
@@ -105,3 +106,18 @@ def test_a_huge_result_of_the_shell_is_cut_with_a_handle(agent: RealAgent) -> No
     result = json.dumps(conversation_requests(provider)[-1]["messages"][-1])
     assert "foreword recall fw_" in result
     assert "foreword_assemble_context" in json.dumps(conversation_requests(provider)[-1]["tools"])
+
+
+def server_results(body: Body) -> list[str]:
+    """What the tools answered, as the model reads it."""
+    return [str(message["content"]) for message in body["messages"] if message["role"] == "tool"]
+
+
+def test_answers_of_the_server_reach_the_model_as_texts_within_their_budgets(
+    agent: RealAgent,
+) -> None:
+    server_calls.add_material(agent)
+    script = server_calls.script(lambda name: f"foreword_{name}", server_results)
+    with fake_provider(script) as provider:
+        opencode(agent, provider, "What is this project?")
+    server_calls.check(server_results(conversation_requests(provider)[-1]))

@@ -63,7 +63,7 @@ def _call_events(index: int, call: tuple[str, str, str]) -> Iterator[dict[str, A
     yield {
         "type": "response.function_call_arguments.done",
         **place,
-        "name": name,
+        "name": item["name"],
         "arguments": arguments,
     }
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
@@ -112,14 +112,16 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
-    return {
+    namespace, _, own_name = name.rpartition(".")
+    item = {
         "id": f"fc_{call_id}",
         "type": "function_call",
         "status": "completed",
         "call_id": call_id,
-        "name": name,
+        "name": own_name,
         "arguments": arguments,
     }
+    return {**item, "namespace": namespace} if namespace else item
 
 
 def _usage(content: ReplyContent) -> dict[str, Any]:

@@ -34,7 +34,7 @@ PIECES = lazy_pattern(r"\s*\S+|\s+")
 class ToolCall:
     """A tool that the model wants called."""
 
-    name: str
+    name: str  # of one in a namespace of OpenAI's responses: `namespace.name`
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
