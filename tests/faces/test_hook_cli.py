@@ -156,19 +156,50 @@ def test_what_the_agents_own_summary_says_is_not_said_again(agent: CodingAgent) 
     agent.answer("pre_compact_auto")
     whole = agent.answer("session_start_compact")["additionalContext"]
     summary = "Heights are converted in tides/cut.py and not in tides/table.py."
-    line = {
-        "type": "user",
-        "isCompactSummary": True,
-        "uuid": "s",
-        "message": {"role": "user", "content": summary},
-    }
-    with agent.transcript.open("a", encoding="utf-8") as transcript:
-        transcript.write(json.dumps(line) + "\n")
+    write_summary(agent, summary)
     beside = agent.answer("session_start_compact")["additionalContext"]
     assert "tides/table.py" in whole
     assert "tides/table.py" not in beside
     assert "station_five" in beside
     assert "pytest tests/test_heights.py -k north_pier" in beside
+
+
+def write_summary(agent: CodingAgent, summary: str) -> None:
+    behind = "\n\nIf you need specific details from before compaction, read: /home/ada/x9.jsonl"
+    line = {
+        "type": "user",
+        "isCompactSummary": True,
+        "uuid": "s",
+        "message": {"role": "user", "content": f"{summary}{behind}"},
+    }
+    with agent.transcript.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps(line) + "\n")
+
+
+def test_what_the_agents_own_summary_invented_is_named_and_marked(agent: CodingAgent) -> None:
+    write_talk(
+        agent,
+        said("user", "Convert the heights to metres, as docs/heights.md says."),
+        call("Bash", command="pytest tests/test_heights.py"),
+        said("assistant", "We decided to convert in tides/cut.py."),
+    )
+    agent.answer("pre_compact_auto")
+    write_summary(
+        agent,
+        "We decided to convert in `tides/cut.py`, by docs/heights.md and CLAUDE.md."
+        " We decided that `tides/feet_table.py` goes. Ran `pytest tests/test_heights.py`.",
+    )
+    text = agent.answer("session_start_compact")["additionalContext"]
+    warning = text[text.index("names what nobody said") :].partition("\n\n")[0]
+    assert "`tides/feet_table.py`." in warning
+    assert "cut.py" not in warning
+    assert "x9.jsonl" not in warning  # the program's own words
+    # the next checkpoint does not hand it on as ours
+    agent.answer("pre_compact_auto")
+    (file,) = (agent.project / ".checkpoints").glob("*.json")
+    decisions = json.loads(file.read_text("utf-8"))["decisions"]
+    (carried,) = [one["what"] for one in decisions if "feet_table" in one["what"]]
+    assert "`tides/feet_table.py` [unproven]" in carried
 
 
 def test_after_a_compaction_the_answer_loads_neither_schemas_nor_the_compressor(

@@ -6,7 +6,6 @@ calls they answer. Subagents (`isSidechain`) have windows of their own and are l
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -26,15 +25,11 @@ from foreword.formats.anthropic import SHAPE
 from foreword.formats.claude_branches import in_order, with_mid_turn_words
 from foreword.formats.content_fields import words_in
 from foreword.formats.detection import read_message
-from foreword.pattern import lazy_pattern
+from foreword.text.program_words import without_program_words
 
 AGENT = "claude-code"
 Values = Mapping[str, Any]
 _SPOKEN = ("user", "assistant")
-# Claude Code itself writes this behind each summary, with the path of the session's file.
-_PROGRAM_WORDS = lazy_pattern(
-    r"\s*\nIf you need specific details from before compaction\b.*", re.DOTALL
-)
 
 
 def is_session(value: Values) -> bool:
@@ -128,7 +123,7 @@ def _compaction(line: Values, boundary: Values) -> CompactionEvent:
     about = boundary.get("compactMetadata")
     about = about if isinstance(about, Mapping) else {}
     return CompactionEvent(
-        summary=_PROGRAM_WORDS.sub("", words_in(line["message"].get("content"))),
+        summary=without_program_words(words_in(line["message"].get("content"))),
         trigger=str(about.get("trigger", "")),
         tokens_before=number(about.get("preTokens")),
         tokens_after=number(about.get("postTokens")),

@@ -83,16 +83,28 @@ def write(event: HookEvent, root: Path) -> Path | None:
 
 
 def conversation(events: Iterable[AgentEvent]) -> list[Message]:
-    """What was said in a session, summaries of earlier compactions among it."""
-    from foreword.agent_sessions import CompactionEvent, MessageEvent
+    """What was said in a session, summaries of earlier compactions among it, each with a mark
+    behind what nobody had said or printed before: else an agent's invention would be handed on as
+    ours."""
+    from foreword.agent_sessions import AttachmentEvent, CompactionEvent, MessageEvent
     from foreword.message import Message, Text
+    from foreword.session.checked_summary import mark_or_strike
+    from foreword.session.summary import evidence_of
+    from foreword.tokens import counter
 
     messages = list[Message]()
+    attached = list[str]()
     for event in events:
         if isinstance(event, MessageEvent):
             messages.append(event.message)
+        elif isinstance(event, AttachmentEvent):
+            attached.append(event.text)
         elif isinstance(event, CompactionEvent):
-            messages.append(Message("user", (Text(event.summary),), kind="summary"))
+            summary = event.summary
+            if messages:  # else it stands for what is in another file
+                evidence = evidence_of(messages, attached)
+                summary = mark_or_strike(summary, evidence, counter=counter("estimate")).text
+            messages.append(Message("user", (Text(summary),), kind="summary"))
     return messages
 
 

@@ -4,9 +4,7 @@ where the work stood by the newest checkpoint.
 Nothing that the agent sends anyway: not the instruction files that it loads itself, not what its
 own summary says, and nothing where an earlier answer of ours is still in the conversation. Reads
 files and no store but for the originals of what had to be cut, so that nothing here waits for
-somebody else. What fails is told to the log and left out; the rest is still worth having. The
-agent's summary is read from the end of its transcript without the room that reads whole sessions:
-an agent waits.
+somebody else. What fails is told to the log and left out; the rest is still worth having.
 """
 
 from __future__ import annotations
@@ -16,9 +14,17 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from foreword.coding_agents import hook_log
+from foreword.coding_agents import hook_log, trusted_files
+from foreword.coding_agents.agent_summary import (
+    SNAPSHOT,
+    TranscriptEnding,
+    is_in_play,
+    newest_summary,
+    transcript_ending,
+    unproven_names,
+)
 from foreword.coding_agents.hook_events import BEFORE_AGENT, HookEvent, agent_of
 from foreword.coding_agents.templates import RECIPE
 from foreword.errors import ForewordError, UnknownName
@@ -26,9 +32,6 @@ from foreword.text.omission_mark import CHECKPOINT_CUT
 
 if TYPE_CHECKING:
     from foreword.work.checkpoint import Checkpoint
-from collections.abc import Iterator
-
-from foreword.coding_agents import trusted_files
 
 # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
 LONGEST = 9_500
@@ -52,29 +55,60 @@ LOADED_BY_AGENT = {
 }
 # A compaction takes a model a minute or two; what is older was prepared for another one.
 PREPARED_SECONDS = 900
-SNAPSHOT = "<state_snapshot>"  # opens the summary of Gemini CLI
 FALLBACK = "factory"
 GAP = "\n\n"  # between the parts
-# Of a transcript: behind a summary stand the files that the agent reads again, at most a few
-# hundred kilobytes.
-TAIL_BYTES = 4 * 1024 * 1024
-_MARKS = ('"isCompactSummary"', '"compacted"', "<state_snapshot>")
+UNPROVEN_LEADS = (
+    "The summary of the conversation names what nobody said or printed in it before; look it up"
+    " before you rely on it:"
+)
+MOST_UNPROVEN = 8  # that are named: real summaries have one or two, seldom more
+LONGEST_UNPROVEN = 120  # characters of a quotation
+Value = TypeVar("Value")
 
 
 def context(root: Path, event: HookEvent, recipe: str = "") -> str:
     """The text for the model; empty where there is nothing to say."""
-    ending = _or_empty("the transcript", lambda: transcript_ending(event, root))
-    if event.source == "resume" and is_in_play(ending, LEADS):
+    ending = _or_nothing("the transcript", lambda: transcript_ending(event, root))
+    ending = ending or TranscriptEnding()
+    if event.source == "resume" and is_in_play(ending.text, LEADS):
         return ""
-    if event.name == BEFORE_AGENT and not _is_due(ending):
+    if event.name == BEFORE_AGENT and not _is_due(ending.text):
         return ""
-    summary = event.summary or newest_summary(ending)
-    tier_0 = _or_empty("tier 0", lambda: _prepared_tier_0(event) or _tier_0(root, recipe, event))
-    room = LONGEST - len(LEADS) - len(tier_0) - len(2 * GAP)
-    checkpoint = _or_empty("the newest checkpoint", lambda: _checkpoint(root, event, room, summary))
-    if not tier_0 and not checkpoint:
+    summary = event.summary or newest_summary(ending.text)
+    tier_0 = _prepared_tier_0(event)
+    if tier_0 is None:
+        tier_0 = _or_nothing("tier 0", lambda: _tier_0(root, recipe, event))
+    tier_0 = tier_0 or ""
+    warning = _or_nothing("the check", lambda: _warning(ending, summary, root, event, tier_0))
+    warning = warning or ""
+    room = LONGEST - len(LEADS) - len(tier_0) - len(warning) - len(3 * GAP)
+    checkpoint = _or_nothing(
+        "the newest checkpoint", lambda: _checkpoint(root, event, room, summary)
+    )
+    if not tier_0 and not checkpoint and not warning:
         return ""
-    return GAP.join(part for part in (LEADS, tier_0, checkpoint) if part)
+    return GAP.join(part for part in (LEADS, warning, tier_0, checkpoint) if part)
+
+
+def _warning(
+    ending: TranscriptEnding, summary: str, root: Path, event: HookEvent, tier_0: str
+) -> str:
+    """What the agent's new summary names that is nowhere before it; a line for the model."""
+    from foreword.secrets.masking import mask
+
+    if event.source != "compact" or not summary:
+        return ""
+    known = [tier_0, event.instructions]
+    for name in LOADED_BY_AGENT.get(agent_of(event), ()):
+        if (root / name).is_file():
+            instructions = trusted_files.tail(root / name, LARGEST_CHECKPOINT)
+            known.append(instructions.decode("utf-8", "replace"))
+    names = unproven_names(ending, summary, known)
+    if not names:
+        return ""
+    listed = "; ".join(f"`{name[:LONGEST_UNPROVEN]}`" for name in names[:MOST_UNPROVEN])
+    more = f" and {len(names) - MOST_UNPROVEN} more" if len(names) > MOST_UNPROVEN else ""
+    return mask(f"{UNPROVEN_LEADS} {listed}{more}.")
 
 
 def _is_due(ending: str) -> bool:
@@ -83,13 +117,13 @@ def _is_due(ending: str) -> bool:
     return ending.rfind(SNAPSHOT) > ending.rfind(json.dumps(LEADS)[1:-1])
 
 
-def _or_empty(what: str, read: Callable[[], str]) -> str:
+def _or_nothing(what: str, read: Callable[[], Value]) -> Value | None:
     """What a part reads; its failure is a line in the log."""
     try:
         return read()
     except Exception as error:  # noqa: BLE001 - the other part is still worth having
         hook_log.note(what, f"{type(error).__name__}: {error}")
-        return ""
+        return None
 
 
 def prepare(root: Path, event: HookEvent, recipe: str = "") -> None:
@@ -97,7 +131,7 @@ def prepare(root: Path, event: HookEvent, recipe: str = "") -> None:
     is waited for, and assembling is most of its work."""
     from foreword.store import private
 
-    text = _or_empty("tier 0", lambda: _tier_0(root, recipe, event))
+    text = _or_nothing("tier 0", lambda: _tier_0(root, recipe, event)) or ""
     path = _prepared_file(event)
     private.make_folder(path.parent)
     for old in path.parent.iterdir():
@@ -109,14 +143,14 @@ def prepare(root: Path, event: HookEvent, recipe: str = "") -> None:
         file.write(text)
 
 
-def _prepared_tier_0(event: HookEvent) -> str:
-    """Tier 0 as it was just before the compaction that an event tells of; empty where nobody
-    prepared it."""
+def _prepared_tier_0(event: HookEvent) -> str | None:
+    """Tier 0 as it was just before the compaction that an event tells of, empty where the agent
+    loads all of it itself; None where nobody prepared it."""
     path = _prepared_file(event)
     if event.source != "compact" or not path.is_file():
-        return ""
+        return None
     is_fresh = time() - path.lstat().st_mtime <= PREPARED_SECONDS
-    return path.read_text("utf-8") if is_fresh else ""
+    return path.read_text("utf-8") if is_fresh else None
 
 
 def _prepared_file(event: HookEvent) -> Path:
@@ -230,59 +264,3 @@ def _cut_at_line(text: str, room: int) -> str:
         return text
     whole_lines = text[: max(0, room - len(CHECKPOINT_CUT) - 1)].rpartition("\n")[0]
     return f"{whole_lines}\n{CHECKPOINT_CUT}" if whole_lines else ""
-
-
-def transcript_ending(event: HookEvent, root: Path) -> str:
-    """The end of the transcript that an event names; empty where it names none."""
-    if not event.transcript:
-        return ""
-    path = trusted_files.real_path_of(event.transcript, root)
-    if not path.exists():  # a new conversation has none yet
-        return ""
-    return trusted_files.tail(path, TAIL_BYTES).decode("utf-8", "replace")
-
-
-def newest_summary(ending: str) -> str:
-    """The newest summary in the end of a transcript; empty where there is none."""
-    for line in reversed(ending.splitlines()):
-        if any(mark in line for mark in _MARKS):
-            summary = _summary_in(line)
-            if summary:
-                return summary
-    return ""
-
-
-def _summary_in(line: str) -> str:
-    """The summary that a line holds: Claude Code's, Codex's, or that of Gemini CLI."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(value, dict):
-        return ""
-    if value.get("isCompactSummary"):
-        return "\n".join(_texts(value.get("message")))
-    payload = value.get("payload")
-    if value.get("type") == "compacted" and isinstance(payload, dict):
-        return str(payload.get("message") or "")
-    snapshots = [text for text in _texts(value) if _MARKS[-1] in text]
-    return "\n".join(snapshots)
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts in a message, however deep they are."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            if name in ("content", "text", "messages", "$set"):
-                yield from _texts(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts(member)
-
-
-def is_in_play(ending: str, words: str) -> bool:
-    """Whether these words were said to the model since the last compaction."""
-    since = max(ending.rfind(mark) for mark in _MARKS)
-    return json.dumps(words)[1:-1] in ending[max(0, since) :]

@@ -7,6 +7,7 @@ Pure; what counts as a claim is in `claims`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -74,17 +75,21 @@ class Evidence:
             case "path":
                 return self._has_path(claim.text)
             case "number":
-                return claim.text.replace(",", "").rstrip("%") in self.numbers
+                return self._has_number(claim.text.replace(",", "").rstrip("%"))
             case "command":
                 return all(map(self._has_command, _SEPARATOR.split(claim.text)))
             case "quote":
-                return self._has_quotation(claim.text, self.words)
+                is_there = claim.text.lower() in self._text
+                return is_there or _is_quotation(claim.text, self.words)
             case "user":
-                return self._has_quotation(claim.text, self.user_words)
+                is_there = claim.text.lower() in self._user_text
+                return is_there or _is_quotation(claim.text, self.user_words)
             case "name":
                 return self._has_name(claim.text)
 
     def _has(self, text: str) -> bool:
+        if text.lower() in self._text:  # most are there as they stand
+            return True
         letters = _NOT_LETTERS.sub("", text.lower())
         return letters in self.letters or letters.removesuffix("s") in self.letters
 
@@ -113,8 +118,12 @@ class Evidence:
         words = command.split()
         return self._has(" ".join(words[:2])) and all(map(self._has_name, words[2:]))
 
-    def _has_quotation(self, quotation: str, words: str) -> bool:
-        return all(_is_quoted(piece, words) for piece in _ELLIPSIS.split(quotation) if piece)
+    def _has_number(self, number: str) -> bool:
+        """Whether a number occurs; all numbers are looked for only where it does not stand by
+        itself."""
+        if re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d,]|\.\d)", self._text):
+            return True
+        return number in self.numbers
 
 
 def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Evidence:
@@ -168,6 +177,11 @@ def strike_unproven(summary: str, found: SummaryCheck) -> str:
     struck = {claim.line for claim in found.unproven}
     lines = summary.split("\n")
     return "\n".join(line for number, line in enumerate(lines, 1) if number not in struck)
+
+
+def _is_quotation(text: str, words: str) -> bool:
+    """Whether each piece of a text is quoted from these words."""
+    return all(_is_quoted(piece, words) for piece in _ELLIPSIS.split(text) if piece)
 
 
 def _is_quoted(quotation: str, words: str) -> bool:
