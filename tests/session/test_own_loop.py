@@ -150,3 +150,31 @@ def test_hints_in_python_name_arguments_and_leave_commands_alone(said: str, mean
     assert keyword_hint(said) == meant
     error = foreword.UsageError("no", hint=said)
     assert (error.hint, error.command_hint) == (meant, said)
+
+
+def test_tools_of_a_session_and_of_a_call_are_counted_the_same(open_session: Open) -> None:
+    session = open_session(budget=2_000)
+    session.append({"role": "user", "content": "word " * 900})
+    named = session.context(tools=[TOOL] * 4, save=False).report
+    assert session.context(save=False).report.budget.tokens == 2_000  # nothing was changed
+    other = open_session(budget=2_000, tools=[TOOL] * 4)
+    opened = other.context().report
+    taken = dict(opened.budget.steps)["tools"]
+    assert opened.budget.steps == named.budget.steps
+    assert other.size_tokens() == session.size_tokens() - taken  # taken is below zero
+    later = open_session()  # whoever says nothing speaks of the same next call
+    assert later.size_tokens() == other.size_tokens()
+    assert later.context(save=False).report.budget.tokens == opened.budget.tokens
+    assert later.context(tools=[]).report.budget.tokens == 2_000
+    assert open_session().size_tokens() == session.size_tokens()
+
+
+def test_a_compression_leaves_room_for_the_tools(open_session: Open) -> None:
+    session = open_session(auto_compress=False, tools=[TOOL] * 4)
+    for number in range(60):
+        session.append({"role": "user", "content": f"Fact {number} is about topic {number}. " * 9})
+    made = session.compress(to=2_000)
+    package = session.context(budget=2_000)
+    assert made.reached
+    assert made.summary in package.text
+    assert session.size_tokens() <= 2_000

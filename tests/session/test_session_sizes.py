@@ -170,3 +170,20 @@ def test_context_alone_keeps_as_much_of_the_newest_as_plain_recency(
     lines = [line for line in newest.splitlines()[1:] if line.startswith("We decided")]
     assert len(lines) > 15
     assert [line for line in lines if line not in package.text] == []
+
+
+def test_a_newest_message_that_was_shortened_counts_as_it_is_shown(open_session: Open) -> None:
+    session = open_session(auto_compress=False)
+    session.extend(conversation(5, 30))
+    lines = [sentence(random.Random(number)) for number in range(400)]
+    session.extend([call("c"), results(c="\n".join(lines))])
+    made = session.compress(to=3_000)
+    assert set(made.excerpts) - {1}  # the newest
+    for reader in (session, open_session(auto_compress=False)):
+        shown = reader.context(budget=3_000, save=False).report.total_tokens
+        assert shown <= reader.size_tokens() <= 3_000
+        assert reader.usage()["size_tokens"] == reader.size_tokens()
+        assert reader.overview().usage["size_tokens"] == reader.size_tokens()
+    session.append({"role": "user", "content": "Go on."})
+    session.context(budget=1_000)  # its window begins behind the one that was shortened
+    assert session.size_tokens() <= 3_050

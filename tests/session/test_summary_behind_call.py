@@ -140,6 +140,80 @@ def test_a_request_that_leaves_no_room_in_the_window_for_a_summary_is_not_made(
         assert "more than the window of 8,000" in "\n".join(made.notes)
 
 
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+
+
+def add_picture(session: foreword.Session) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    said = [{"type": "text", "text": "This is the chart."}, {"type": "image", "source": source}]
+    session.append({"role": "user", "content": said})
+    session.append({"role": "assistant", "content": "I see the chart."})
+
+
+@pytest.mark.parametrize("form", ["openai", "openai_responses", "anthropic"])
+def test_pictures_are_sent_again_as_they_were(start_session: Open, form: str) -> None:
+    with fake_provider(answer) as provider:
+        model = getattr(provider, form)
+        session = start_session()
+        add_picture(session)
+        converse(session, model)
+        made = session.compress(to=1_500, model=model)
+        assert PIXEL in str(provider.requests[1])
+        assert "was asked for behind the last call" in "\n".join(made.notes)
+        (found,) = re.findall(r"([\d,]+) of ([\d,]+) tokens", "\n".join(made.notes))
+        cached, asked = [int(number.replace(",", "")) for number in found]
+        assert cached == provider.cached[1]
+        assert cached > 0.85 * asked
+
+
+def test_pictures_count_where_a_window_is_nearly_full(start_session: Open) -> None:
+    with fake_provider(answer) as provider:
+        session = start_session(window=9_000, budget=9_000)
+        converse(session, provider.openai)
+        text_only = session.context(save=False).report.total_tokens
+        for _ in range(3):  # with their text they would fit
+            add_picture(session)
+        assert text_only + 1_500 + 500 < 9_000
+        session.context()
+        made = session.compress(to=1_500, model=provider.openai)
+        notes = "\n".join(made.notes)
+        assert "more than the window of 9,000" in notes or "left older messages out" in notes
+        assert made.method == provider.openai
+
+
+def test_tools_that_a_call_named_are_those_of_the_request_for_a_summary(
+    start_session: Open,
+) -> None:
+    definition = {
+        "type": "function",
+        "function": {
+            "name": TOOL.name,
+            "description": TOOL.description,
+            "parameters": dict(TOOL.parameters),
+        },
+    }
+    with fake_provider(answer) as provider:
+        session = start_session()
+        session.append({"role": "user", "content": "And what about fact 3?"})
+        package = session.context(tools=[definition])
+        session.append(models.reply(provider.openai, package.messages, (TOOL,)).message)
+        made = session.compress(to=1_500, model=provider.openai)
+        before, asked = messages_of(provider, 0), messages_of(provider, 1)
+        assert asked[: len(before)] == before
+        assert "was asked for behind the last call" in "\n".join(made.notes)
+
+
+def test_a_tool_that_is_no_function_is_a_reason_to_ask_by_itself(start_session: Open) -> None:
+    with fake_provider(answer) as provider:
+        session = start_session(tools=[{"type": "web_search_20250305", "name": "web_search"}])
+        converse(session, provider.openai)
+        made = session.compress(to=1_500, model=provider.openai)
+        assert "not all tools are functions" in "\n".join(made.notes)
+
+
 def test_a_model_that_calls_a_tool_instead_is_asked_by_itself(start_session: Open) -> None:
     def calls(body: Mapping[str, Any]) -> str | Reply:
         if body.get("tools") and "shorten the history" in str(body):

@@ -68,16 +68,16 @@ class Calls:
         selection: Selection,
         writer: HistoryWriter,
         budget: Budget,
-        tools_digest: str = "",
         model: str | None = None,
     ) -> None:
         self.db = db
         self._model = model  # whose price a call has
-        self.tools_digest = tools_digest  # of those that go with every call
         self.conversation = conversation
         self.selection = selection
         self.writer = writer
-        self.message_cache = MessageCache(db=db, conversation=conversation)
+        self.message_cache = MessageCache(
+            db=db, conversation=conversation, size_of=writer.tokens_within
+        )
         self.budget = budget  # of the window that is in memory, or will be at the first call
         self._stamps = StampReader(db, conversation.id)
         self._parts_memory = PartsMemory()
@@ -149,6 +149,7 @@ class Calls:
         workflow: str,
         notes: Sequence[str],
         save: bool,
+        tools_digest: str = "",
         is_own_budget: bool = False,
     ) -> Package:
         """The next call; saving keeps its report, what it left out, where its window begins, and
@@ -177,11 +178,11 @@ class Calls:
         )
         call = make_call(inputs, budget)
         if save:
-            return self._save(call, last_usage, began)
+            return self._save(call, last_usage, began, tools_digest)
         return _with_cost(call.package, self._model, 0)
 
     def request_so_far(
-        self, parts: Mapping[str, str], *, now: SessionStamps, workflow: str
+        self, parts: Mapping[str, str], *, now: SessionStamps, workflow: str, tools_digest: str
     ) -> RequestSoFar:
         """What the conversation would send now, where it begins with all that it sent last: a
         provider has that in its cache. Nothing is saved."""
@@ -189,7 +190,7 @@ class Calls:
         if not last_usage:
             return RequestSoFar()
         problem = self._rewrite_reason(last_usage)
-        if not problem and last_usage.get("tools", "") != self.tools_digest:
+        if not problem and last_usage.get("tools", "") != tools_digest:
             problem = TOOLS_CHANGED
         if not problem and self._cut.start > self.message_cache.compressed_to + 1:
             problem = LEFT_OUT
@@ -215,10 +216,15 @@ class Calls:
         problem = call.history.reason or reuse.broken_by
         if problem:
             return RequestSoFar(problem=problem)
-        total = call.package.report.total_tokens
-        return RequestSoFar(messages=tuple(call.package.messages), tokens=total)
+        beside_text = IMAGE_TOKENS * call.history.images + call.history.data_tokens
+        return RequestSoFar(
+            messages=tuple(call.package.messages),
+            tokens=call.package.report.total_tokens + beside_text,
+        )
 
-    def _save(self, call: NextCall, last_usage: Mapping[str, Any], began: float) -> Package:
+    def _save(
+        self, call: NextCall, last_usage: Mapping[str, Any], began: float, tools_digest: str
+    ) -> Package:
         history = call.history
         reuse = cache_reuse.compare(
             call.stretches,
@@ -243,7 +249,7 @@ class Calls:
             "compression": number_of(self.message_cache.compression),
             "prefix": cache_reuse.fingerprint(call.stretches, self._digests),
             "hidden": self.writer.secrets.digest,
-            "tools": self.tools_digest,
+            "tools": tools_digest,
         }
         if self._revision:
             for_next_call["revision"] = self._revision

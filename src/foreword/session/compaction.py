@@ -7,7 +7,6 @@ so.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -86,7 +85,7 @@ class ConversationRequest:
 
     messages: tuple[Message, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
-    tokens: int = 0
+    tokens: int = 0  # with the tools
     window: int = 0  # of the model
     problem: str = ""
 
@@ -100,7 +99,7 @@ class Compaction:
     kept_messages: int  # that stay whole
     tokens_before: int  # of the history
     tokens_after: int
-    parts_tokens: int  # of the fresh parts beside it
+    parts_tokens: int  # of the fresh parts beside it, and of the tools
     target_tokens: int  # of the whole next call
     summary: str
     summary_tokens: int
@@ -156,19 +155,23 @@ def plan(
             message_cache,
             writer,
             groups,
-            target=target,
+            target=min(
+                target, 2 * room
+            ),  # where the other parts take most, little is for the first
             budget=budget,
             newest_room=newest_room,
+            fill=tries_left < TRIES - 1,
         )
         is_small = parts_tokens + message_cache.history_tokens <= target
         if not split.last or (is_small and not split.summed_up):
             return _nothing_to_compress(
                 message_cache, split, target=target, parts_tokens=parts_tokens
             )
+        frame = size_with("", split.last) + JOINED_TOKENS
         request = _SummaryRequest(
             messages=[without_secrets(message, secrets) for message in split.old_messages],
             earlier=secrets.hide_known_values(earlier),
-            room=max(least, room - split.shown_tokens - size_with("", split.last) - JOINED_TOKENS),
+            room=max(least, room - split.shown_tokens - frame),
             lasting=lasting,
             counter=writer.scale.counter,
             question=secrets.hide_known_values(question or last_words(groups)),
@@ -182,9 +185,12 @@ def plan(
         size = size_with(summary.text, split.last)
         # what a summary had nothing for is the newest messages'
         unused = room - split.shown_tokens - size
+        most_newest = room - (split.shown_tokens - split.newest_tokens) - frame - least
         if not tries_left or model is not None or unused <= LITTLE * target:
             break
-        newest_room += unused
+        if newest_room >= most_newest:
+            break
+        newest_room = min(newest_room + unused, most_newest)
     made = Compaction(
         last=split.last,
         messages=split.summed_up,
@@ -228,7 +234,7 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     if not made.summary:
         return made
     in_front = message_cache.in_front_of(made.last + 1, compressed_to=made.last)
-    staying = size_within(in_front, made.excerpts)
+    staying = size_within(in_front, made.excerpts, message_cache.size_of)
     extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
     added = compressions.add(
         message_cache.db,
@@ -350,10 +356,7 @@ def _ask_behind(
     instruction = summary_prompt.instruction_behind(request.room, keep)
     problem = so_far.problem
     if not problem:
-        tools = json.dumps(
-            [[tool.name, tool.description, tool.parameters] for tool in so_far.tools]
-        )
-        asked = so_far.tokens + request.counter.count(instruction) + request.counter.count(tools)
+        asked = so_far.tokens + request.counter.count(instruction)
         if asked + request.room > so_far.window:
             problem = (
                 f"{asked:,} tokens and a summary of {request.room:,} are more than the window of"

@@ -9,12 +9,12 @@ business.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from foreword.dataclass import dataclass
 from foreword.message import Message, Text
-from foreword.session.message_cache import MessageCache, summary_group
+from foreword.session.message_cache import MessageCache, SizeOf, summary_group
 from foreword.session.timeline import Group
 from foreword.session.window import MUCH, Window, choose, low_water
 from foreword.store.compressions import Cut
@@ -39,9 +39,6 @@ SUMMARY = 0  # its number among the excerpts; messages are numbered from 1
 LEFT_OUT = "older messages left out to make room"
 SHORTENED = "a message had to be shortened to make room"
 SUMMARY_SHORTENED = "the summary had to be shortened to make room"
-
-
-SizeOf = Callable[[Group, int], int]  # the tokens of a group as written within so many
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,8 +134,10 @@ class HistoryWriter:
         return text
 
     def tokens_within(self, group: Group, tokens: int) -> int:
-        """What a group takes that is shortened to so many tokens: hardly ever exactly that."""
-        return self.scale.counter.tokens(self.text_of(group, shorten_to=tokens).units)
+        """What a group takes that is shortened to so many tokens: hardly ever exactly that. Images
+        and thoughts go along whole."""
+        text = self.text_of(group, shorten_to=tokens)
+        return self.scale.counter.tokens(text.units) + IMAGE_TOKENS * text.images + text.data_tokens
 
     def _shorten_summary(self, message: Message, tokens: int) -> ConversationText:
         """A summary within so many tokens, by its own parts: what lasts stays, the rest by its

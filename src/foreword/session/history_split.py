@@ -20,6 +20,9 @@ from foreword.session.timeline import Group, group_messages
 from foreword.store import messages
 from foreword.store.messages import Range
 
+# Of a message that is shown in part to fill the room: with less, it is its marks and little else.
+LEAST_PART_TOKENS = 200
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySplit:
@@ -30,6 +33,7 @@ class HistorySplit:
     summed_up: int = 0  # how many are out of sight
     shown_messages: int = 0
     shown_tokens: int = 0
+    newest_tokens: int = 0  # of those, in the newest messages
     shown_text: str = ""
     excerpts: Mapping[int, int] = field(default_factory=dict)  # what is shown in part: its tokens
 
@@ -50,10 +54,16 @@ def split_history(
     target: int,
     budget: int,
     newest_room: int,
+    fill: bool = False,
 ) -> HistorySplit:
     """The groups in two, for a call of so many tokens of which the newest may have that room; the
-    budget of later calls says how large a pinned message may be."""
+    budget of later calls says how large a pinned message may be. To fill the room, the group in
+    front of the newest that fit is shown in part."""
     newest_from = _newest_start(groups, newest_room)
+    left = newest_room - sum(group.tokens for group in groups[newest_from:])
+    is_cut_short = fill and left >= LEAST_PART_TOKENS
+    if is_cut_short and (newest_from > 1 or message_cache.compressed_to):
+        newest_from -= 1
     old, newest = groups[:newest_from], groups[newest_from:]
     # with nothing new to sum up, the summary that stands may still be made smaller
     last = old[-1].last if old else message_cache.compressed_to
@@ -73,15 +83,19 @@ def split_history(
     staying = {group.first for group in front.staying}
     tokens = front.tokens
     part_shown = list[Message]()
-    if newest and newest[0].tokens > newest_room:  # the very newest, alone
-        excerpt = writer.text_of(newest[0], newest=True, shorten_to=newest_room)
-        tokens += writer.scale.counter.tokens(excerpt.units)
-        excerpts[newest[0].first] = newest_room
-        part_shown += newest[0].messages
+    newest_tokens = sum(group.tokens for group in newest)
+    whole = newest
+    if newest_tokens > newest_room:  # the very newest, or one that fills the room
+        first, *whole = newest
+        newest_tokens -= first.tokens
+        shorten_to = newest_room - newest_tokens
+        excerpt = writer.text_of(first, newest=not whole, shorten_to=shorten_to)
+        newest_tokens += writer.tokens_within(first, shorten_to)
+        excerpts[first.first] = shorten_to
+        part_shown += first.messages
         texts.append(excerpt.entry.text)
-    else:
-        tokens += sum(group.tokens for group in newest)
-        texts += [writer.text_of(group).entry.text for group in newest]
+    texts += [writer.text_of(group).entry.text for group in whole]
+    tokens += newest_tokens
     old_messages = list[Message]()
     for group in old:
         old_messages += [turn.message for turn in group.turns if turn.seq not in whole_numbers]
@@ -91,6 +105,7 @@ def split_history(
         summed_up=_message_count([group for group in old if group.first not in staying]),
         shown_messages=_message_count(front.staying) + _message_count(newest),
         shown_tokens=tokens,
+        newest_tokens=newest_tokens,
         shown_text="\n".join(texts),
         excerpts=excerpts,
     )

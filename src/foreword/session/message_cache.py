@@ -6,7 +6,7 @@ the newest messages that fit. Which of these a call carries is `history_section`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from foreword.dataclass import dataclass
@@ -17,6 +17,7 @@ from foreword.store.compressions import Compression
 from foreword.store.database import Database
 from foreword.store.messages import Conversation, Range, StoredMessage
 
+SizeOf = Callable[[Group, int], int]  # the tokens of a group as written within so many
 PAGE = 256  # messages read at once, going back: a bound on memory, it decides nothing else
 # A call and its results are looked for within so many messages of each other. Results follow their
 # calls at once in practice; the bound keeps a pinned message, or a result without a call, from
@@ -39,6 +40,7 @@ class MessageCache:
 
     db: Database
     conversation: Conversation
+    size_of: SizeOf  # as it is written
     compression: Compression | None = None
     # never left out: the first and the pinned, by their start
     staying: dict[int, Group] = field(default_factory=dict)
@@ -47,6 +49,8 @@ class MessageCache:
     known: int = 0  # the newest message that was seen
     running: int = 0  # tokens of the whole history
     floor: int = 0  # tokens of the history that the compression stands for
+    # what a compression leaves out of messages behind it, in tokens by the first of each group
+    _shortened: dict[int, int] = field(default_factory=dict)
     # by the start of the window, and how many stand in front of it
     _dropped: dict[tuple[int, int], Gap] = field(default_factory=dict)
 
@@ -57,12 +61,14 @@ class MessageCache:
 
     @property
     def history_tokens(self) -> int:
-        """What the history would take whole: the summary in place of what it stands for, and all
-        the rest."""
-        summary = self.compression.summary_tokens if self.compression else 0
-        excerpts = self.compression.excerpts if self.compression else {}
-        staying = size_within(self.in_front_of(self.compressed_to + 1), excerpts)
-        return summary + staying + self.running - self.floor
+        """What the history would take with nothing left out: the summary in place of what it stands
+        for, and all the rest, messages that the compression shortened as they are shown."""
+        made = self.compression
+        if made is None:
+            return self.running
+        staying = size_within(self.in_front_of(made.last + 1), made.excerpts, self.size_of)
+        behind = self.running - self.floor - sum(self._shortened.values())
+        return made.summary_tokens + staying + behind
 
     def in_front_of(self, start: int, *, compressed_to: int | None = None) -> list[Group]:
         """The groups that stay although a window begins behind them; a summary that a later one
@@ -99,6 +105,9 @@ class MessageCache:
         if self.compression:
             self.floor = messages.up_to(self.db, conversation, self.compressed_to).running
         self.staying = self._read_staying()
+        self._shortened = {}
+        for group in self._read_shortened():
+            self._note_shortened(group)
         self.timeline = Timeline()
         self._dropped = {}
         self.start = max(start, self.compressed_to + 1)
@@ -116,6 +125,23 @@ class MessageCache:
                 if group.first <= line.seq <= group.last:
                     staying.append(group)
         return {group.first: group for group in staying}
+
+    def _read_shortened(self) -> list[Group]:
+        """The groups behind the summary of which the compression shows a part."""
+        made = self.compression
+        shortened = list[Group]()
+        for first in made.excerpts if made else ():
+            if first > self.compressed_to:
+                around = Range(self.conversation.id, first, first + NEAR)
+                shortened += _groups(messages.between(self.db, around))[:1]
+        return shortened
+
+    def _note_shortened(self, group: Group) -> None:
+        most = self.compression.excerpts.get(group.first) if self.compression else None
+        if most is not None:
+            self._shortened[group.first] = group.tokens - size_within(
+                [group], {group.first: most}, self.size_of
+            )
 
     def _start_for(self, room: int) -> int:
         """The message from which on the history is a little more than the room; no result there
@@ -158,6 +184,8 @@ class MessageCache:
             return
         self.timeline.add(timeline_message(line))
         newest = self.timeline.groups[-1]
+        if newest.first > self.compressed_to:
+            self._note_shortened(newest)
         is_pinned = any(message.pinned for message in newest.turns)
         if is_pinned or not self.staying or newest.first in self.staying:
             # a group that the newest one took in is part of it now
@@ -213,9 +241,13 @@ def size_of(groups: Sequence[Group]) -> int:
     return sum(group.tokens for group in groups)
 
 
-def size_within(groups: Sequence[Group], excerpts: Mapping[int, int]) -> int:
+def size_within(groups: Sequence[Group], excerpts: Mapping[int, int], size_of: SizeOf) -> int:
     """The tokens of groups of which some are shown in part."""
-    return sum(min(group.tokens, excerpts.get(group.first, group.tokens)) for group in groups)
+    size = 0
+    for group in groups:
+        most = excerpts.get(group.first, group.tokens)
+        size += group.tokens if most >= group.tokens else size_of(group, most)
+    return size
 
 
 def is_summary(group: Group) -> bool:

@@ -20,7 +20,6 @@ from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
 from foreword.formats.objects import is_plain
 from foreword.message import Kind, Message
-from foreword.models import ToolSpec
 from foreword.prices import cost_of_calls, cost_of_reading_anew
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
@@ -34,6 +33,7 @@ from foreword.session.append import (
     object_to_store,
 )
 from foreword.session.call_memory import Calls
+from foreword.session.call_tools import CallTools, less_tools, read_tools
 from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
@@ -42,10 +42,8 @@ from foreword.session.recall_tool import ANSWER_TOKENS, RecallTool, recall_tool
 from foreword.session.session_options import (
     SessionOptions,
     budget_for,
-    count_tools,
     counter_for,
     history_writer,
-    less_tools,
     session_options,
 )
 from foreword.session.session_settings import SessionSettings
@@ -133,14 +131,17 @@ class Session(WorkflowState):
             options.selection,
             self._writer,
             options.budget,
-            tools_digest=options.tools_digest,
             model=options.settings.model,
         )
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
         # session that nobody closed open until the garbage is collected.
         state = WorkflowState(db, workflow)
         self._parts = PartTexts(state, options, conversation.system_prompt)
-        self._size_control = SizeControl(state, options, self._calls, self._parts)
+        tools = CallTools(tokens=options.settings.tool_tokens or 0)
+        if options.tools:
+            tools = read_tools(options.tools, counter)
+            self._settings["tool_tokens"] = tools.tokens
+        self._size_control = SizeControl(state, options, self._calls, self._parts, tools)
         self._appender = Appender(self._calls, self._size_control)
         self._syncer = Syncer(self._calls, self._size_control)
 
@@ -164,7 +165,7 @@ class Session(WorkflowState):
         compress_with: Any = None,
         compress_timeout_seconds: float = MODEL_SECONDS,
         auto_compress: bool = True,
-        tools: Iterable[ToolSpec] = (),
+        tools: Iterable[object] = (),
     ) -> Self:
         """Open a conversation, made where there is none unless `create` says no.
 
@@ -176,8 +177,10 @@ class Session(WorkflowState):
         opens it later and says nothing else. `counter` is one of `assemble`'s; without one or a
         `model`, it is what the conversation was counted by before, at first `o200k`.
         `compress_with` names a model of pydantic-ai that writes the summaries; without it the
-        built-in compressor does. `tools` are those that you send along with every call: a provider
-        reads them first, so the request for a summary needs them to find the call in its cache.
+        built-in compressor does. `tools` are the definitions that you send along with every call,
+        as a provider takes them: what they take is kept free of the budget and counts towards the
+        limits, and a model is asked for a summary with them, since a provider reads them first and
+        would not find the call in its cache without.
         """
         if model is not None and window is None:
             window = tokens.for_model(model)[0]
@@ -349,30 +352,32 @@ class Session(WorkflowState):
         *,
         budget: int | str | None = None,
         browser: object = None,
-        tools: Sequence[object] = (),
+        tools: Iterable[object] | None = None,
         save: bool = True,
     ) -> Package:
         """The context of the next call: six parts within the budget, the history compressed when it
         has to be.
 
         `browser` are the tabs that are open now, for the fifth part: a list of name, url and
-        active. `tools` are the definitions that go with the call: what they take is kept free of
-        the budget. `save=False` changes nothing: no compression, no line in the usage log, no
-        originals for `recall`. A store that can't be written is left as it is, too, and the report
-        says so.
+        active. `tools` are the definitions that go with this call and those after it, in place of
+        the ones that the session was opened with. `save=False` changes nothing: no compression, no
+        line in the usage log, no originals for `recall`. A store that can't be written is left as
+        it is, too, and the report says so.
         """
         asked = whole_number(budget, "budget")
         allowed = self._options.budget if asked is None else budget_for(self.limits, asked)
-        tool_tokens = count_tools(tools, self._writer.scale.counter)
-        allowed = less_tools(allowed, tool_tokens)
+        sent = self._size_control.tools
+        if tools is not None:
+            sent = read_tools(tools, self._writer.scale.counter)
+        allowed = less_tools(allowed, sent.tokens)
         if save and not self.db.read_only:
-            self._keep_settings()
-            room = self._size_control.make_room(allowed, more=tool_tokens, browser=browser)
+            self._keep_settings(tool_tokens=sent.tokens)
+            room = self._size_control.make_room(allowed, browser=browser, tools=sent)
             notes = self._size_control.notes(room)
             return self._package(
                 room, allowed, notes=notes, save=True, is_own_budget=asked is not None
             )
-        room = self._size_control.measure(allowed, browser=browser)
+        room = self._size_control.measure(allowed, browser=browser, tools=sent)
         notes = (NOT_RECORDED.format(store=self.db.name),) if save else ()
         return self._package(
             room, allowed, notes=notes, save=False, is_own_budget=asked is not None
@@ -414,6 +419,7 @@ class Session(WorkflowState):
         next_parts = package.report.tokens_by_tag() if package else {}
         if due:
             next_tokens = room.size_tokens - due.tokens_before + due.tokens_after
+            next_tokens -= room.tools.tokens  # a package is without them
             history = self._calls.writer.tag
             others = sum(tokens for tag, tokens in next_parts.items() if tag != history)
             next_parts[history] = max(0, next_tokens - others)
@@ -467,6 +473,7 @@ class Session(WorkflowState):
             workflow=self.workflow.name,
             notes=notes,
             save=save,
+            tools_digest=room.tools.digest,
             is_own_budget=is_own_budget,
         )
 
@@ -513,8 +520,8 @@ class Session(WorkflowState):
     # --- size and compression ---------------------------------------------------------------------
 
     def size_tokens(self) -> int:
-        """What the next context would have with the history whole: the fresh parts but for a
-        browser's tabs, and all that was said."""
+        """What the next call would have with nothing left out: the fresh parts but for a browser's
+        tabs, the tools, and all that was said, summed up and shortened as it was compressed."""
         return self._size_control.measure().size_tokens
 
     def compress(
@@ -613,8 +620,11 @@ class Session(WorkflowState):
             "instead": cache_reuse.CACHED_RECIPE,
         }
 
-    def _keep_settings(self) -> None:
-        """Keep what the session was opened with, once it is used for something that is kept."""
+    def _keep_settings(self, tool_tokens: int | None = None) -> None:
+        """Keep what the session was opened with, once it is used for something that is kept, and
+        what the tools of a call take."""
+        if tool_tokens is not None and tool_tokens != self._settings.get("tool_tokens", 0):
+            self._settings = {**self._settings, "tool_tokens": tool_tokens}
         if self._settings != self._kept_settings:
             messages.set_settings(self.db, self.conversation.id, self._settings)
             self._kept_settings = self._settings

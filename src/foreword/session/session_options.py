@@ -6,10 +6,8 @@ that the conversation was counted by before. The limits themselves are `limits`'
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -17,8 +15,7 @@ from foreword import tokens
 from foreword.dataclass import dataclass
 from foreword.engine.package import CONVERSATION
 from foreword.engine.render import scale_of_tags
-from foreword.errors import EssentialsTooLarge, UnknownName, UsageError
-from foreword.models import ToolSpec
+from foreword.errors import UnknownName, UsageError
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.recipe.load import load
 from foreword.recipe.selection import Selection, select
@@ -51,15 +48,7 @@ class SessionOptions:
     compress_with: Any
     compress_timeout_seconds: float
     auto_compress: bool
-    tools: tuple[ToolSpec, ...] = ()  # that go with every call
-
-    @property
-    def tools_digest(self) -> str:
-        """What says whether the tools are the same as before; nothing where there are none."""
-        if not self.tools:
-            return ""
-        described = [[tool.name, tool.description, dict(tool.parameters)] for tool in self.tools]
-        return blake2b(json.dumps(described, sort_keys=True).encode(), digest_size=12).hexdigest()
+    tools: tuple[object, ...] = ()  # that go with every call, as they were given
 
     def with_settings(self, settings: SessionSettings) -> SessionOptions:
         """The same under other settings."""
@@ -78,7 +67,7 @@ def session_options(
     compress_with: Any,
     compress_timeout_seconds: float,
     auto_compress: bool,
-    tools: Iterable[ToolSpec] = (),
+    tools: Iterable[object] = (),
 ) -> SessionOptions:
     """Everything that can be worked out before the store is opened."""
     folder = project_root(root)
@@ -127,35 +116,6 @@ def budget_for(limits: Limits, tokens: int | None) -> Budget:
     tokens = tokens or limits.compress_at
     steps = (("window", limits.window), origin, ("budget", tokens))
     return Budget(tokens, limits.window, steps)
-
-
-def count_tools(tools: Sequence[object], counter: Counter) -> int:
-    """The tokens of tool definitions, as JSON; an SDK's objects are taken as they dump."""
-    definitions = list[object]()
-    for tool in tools:
-        dump = getattr(tool, "model_dump", None)
-        definitions.append(dump(exclude_none=True) if dump else tool)
-    if not definitions:
-        return 0
-    try:
-        return counter.count(json.dumps(definitions, ensure_ascii=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(
-            f"the tools can't be counted: {error}",
-            hint="give their definitions as the provider takes them: a list of dicts",
-        ) from None
-
-
-def less_tools(budget: Budget, tool_tokens: int) -> Budget:
-    """The budget without what tools take of it."""
-    if not tool_tokens:
-        return budget
-    left = budget.tokens - tool_tokens
-    if left <= 0:
-        sizes = {"tools": tool_tokens}
-        raise EssentialsTooLarge(needed=tool_tokens + 1, budget=budget.tokens, sections=sizes)
-    steps = (*budget.steps[:-1], ("tools", -tool_tokens), ("budget", left))
-    return replace(budget, tokens=left, steps=steps)
 
 
 def counter_for(options: SessionOptions, used_before: str | None) -> Counter:

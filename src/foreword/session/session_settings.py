@@ -1,4 +1,5 @@
-"""What a session was opened with and is kept with it: recipe, model, budget, window, limits.
+"""What a session was opened with and is kept with it: recipe, model, budget, window, limits, what
+its tools take.
 
 Whoever opens it later without saying anything else, a page or `session usage`, speaks of the same
 next call as the agent that works in it. Values are kept as they were given, shares as shares.
@@ -26,6 +27,7 @@ class SessionSettings:
     warn_at: Setting = None
     compress_at: Setting = None
     compress_to: Setting = None
+    tool_tokens: int | None = None  # of the tools that the last call went with
 
     def with_stored_settings(self, kept: Mapping[str, int | str]) -> SessionSettings:
         """These, and for what was not given what was kept."""
@@ -38,6 +40,7 @@ class SessionSettings:
             found = setting(which)
             return None if found is None else str(found)
 
+        tool_tokens = setting("tool_tokens")
         return SessionSettings(
             recipe=name("recipe"),
             model=name("model"),
@@ -46,6 +49,7 @@ class SessionSettings:
             warn_at=setting("warn_at"),
             compress_at=setting("compress_at"),
             compress_to=setting("compress_to"),
+            tool_tokens=None if tool_tokens is None else int(tool_tokens),
         )
 
     def to_dict(self) -> dict[str, int | str]:

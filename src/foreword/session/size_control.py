@@ -15,7 +15,8 @@ from foreword.message import Message
 from foreword.plan import plan as planning
 from foreword.section import Budget
 from foreword.session import compaction
-from foreword.session.call_memory import Calls
+from foreword.session.call_memory import TOOLS_CHANGED, Calls
+from foreword.session.call_tools import NOT_KNOWN, CallTools
 from foreword.session.checked_summary import check_incoming, is_checkable
 from foreword.session.compaction import Compaction, ConversationRequest, LastingParts
 from foreword.session.part_texts import PartTexts
@@ -43,6 +44,7 @@ class Room:
     size_tokens: int
     now: SessionStamps
     parts: Mapping[str, str]  # all but the history, by tag
+    tools: CallTools  # that go with it
     compaction: Compaction | None = None
 
 
@@ -50,13 +52,19 @@ class SizeControl:
     """Measures one conversation and compresses it."""
 
     def __init__(
-        self, state: WorkflowState, options: SessionOptions, calls: Calls, parts: PartTexts
+        self,
+        state: WorkflowState,
+        options: SessionOptions,
+        calls: Calls,
+        parts: PartTexts,
+        tools: CallTools,
     ) -> None:
         self._state = state
         self._options = options
         self._limits = options.limits
         self._calls = calls
         self._parts = parts
+        self.tools = tools  # of the last call
         self._last_browser: object = None  # its tabs at the last call
         self._part_sizes = dict[str, tuple[str, int]]()  # by tag: its text, and the tokens
         self._last_parts: tuple[Mapping[str, str], int] = ({}, 0)  # and the tokens of all
@@ -64,12 +72,19 @@ class SizeControl:
         self._due: tuple[SessionStamps | None, Compaction | None] = (None, None)
 
     def measure(
-        self, budget: Budget | None = None, *, more: int = 0, browser: object = None
+        self,
+        budget: Budget | None = None,
+        *,
+        more: int = 0,
+        browser: object = None,
+        tools: CallTools | None = None,
     ) -> Room:
-        """What the next context would have with the history whole, and so many tokens more.
+        """What the next call would have with nothing left out, its tools included, and so many
+        tokens more.
 
         What is in memory of the history is that of the budget from now on; without one, it is as it
-        was. A browser's tabs count where they are given.
+        was. A browser's tabs count where they are given, and tools are those of the last call where
+        none are.
         """
         budget = budget or self._calls.budget
         now = self._calls.stamps(budget)
@@ -77,15 +92,24 @@ class SizeControl:
         parts = self._parts.texts(now, browser)
         if browser is not None:
             self._last_browser = browser
-        return Room(self._parts_tokens(parts) + history_tokens + more, now, parts)
+        tools = tools or self.tools
+        size = self._parts_tokens(parts) + tools.tokens + history_tokens + more
+        return Room(size, now, parts, tools)
 
     def make_room(
-        self, budget: Budget | None = None, *, more: int = 0, browser: object = None
+        self,
+        budget: Budget | None = None,
+        *,
+        more: int = 0,
+        browser: object = None,
+        tools: CallTools | None = None,
     ) -> Room:
         """Room for so many tokens more, by a compression where that would be past the limit.
 
         Nothing is compressed while the last try is known to have been no use.
         """
+        if tools is not None:
+            self.tools = tools
         room = self.measure(budget, more=more, browser=browser)
         if not self.is_compression_due(room):
             return room
@@ -123,7 +147,7 @@ class SizeControl:
             due = compaction.estimate(
                 self._calls.message_cache,
                 target=target,
-                parts_tokens=self._parts_tokens(room.parts),
+                parts_tokens=self._parts_tokens(room.parts) + room.tools.tokens,
             )
         else:
             made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
@@ -170,7 +194,7 @@ class SizeControl:
             self._calls.writer,
             target=target,
             budget=self._calls.budget.tokens,
-            parts_tokens=self._parts_tokens(texts),
+            parts_tokens=self._parts_tokens(texts) + self.tools.tokens,
             lasting=self._lasting_parts(texts),
             workflow=self._state.workflow.name,
             question=question,
@@ -216,13 +240,17 @@ class SizeControl:
             self._parts.texts(now, self._last_browser),
             now=now,
             workflow=self._state.workflow.name,
+            tools_digest=self.tools.digest,
         )
+        problem = found.problem or self.tools.problem
+        if found.problem == TOOLS_CHANGED and not self.tools.digest and self.tools.tokens:
+            problem = NOT_KNOWN
         return ConversationRequest(
             messages=found.messages,
-            tools=self._options.tools,
-            tokens=found.tokens,
+            tools=self.tools.specs,
+            tokens=found.tokens + self.tools.tokens,
             window=self._limits.window,
-            problem=found.problem,
+            problem=problem,
         )
 
     def wait_from_now(self) -> None:
