@@ -28,7 +28,7 @@ from foreword.session.summary.summary_text import (
     shorten_line,
     split,
 )
-from foreword.text.words import STOP_WORDS, words
+from foreword.text.words import STOP_WORDS, bigrams, words
 
 # Judgements on what a reader of a summary misses first; they order lines, and none of them decides
 # alone.
@@ -170,14 +170,20 @@ def _names_of_piece(text: str, pieces: int, names: tuple[str, ...]) -> tuple[str
 
 def _fullness(text: str) -> float:
     """How much of a statement a line is that names nothing: a few words are hardly one."""
-    return min(1.0, 0.2 + len(_LETTERS.findall(text[:200])) / 10)
+    return min(1.0, 0.2 + _count_words(text[:200]) / 10)
 
 
 def _says_something(text: str, *, by_user: bool) -> bool:
     least_words = 2 if by_user else 4
-    if len(_LETTERS.findall(text[:200])) < least_words or text.endswith(":"):
+    if _count_words(text[:200]) < least_words or text.endswith(":"):
         return False
     return not is_filler(text) or (by_user and len(text) > RATHER_LONG)
+
+
+def _count_words(text: str) -> int:
+    """About how many words a text has: in Chinese and Japanese, where nothing parts them, pairs of
+    characters stand for them. Without that a rule in Chinese is one word, and said nothing."""
+    return len(_LETTERS.findall(text if text.isascii() else bigrams(text)))
 
 
 def _printed_lines(

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
+from foreword.session.summary import cue_words
 from foreword.session.summary.facts import Kind
 from foreword.text.words import STOP_WORDS, words
 
@@ -38,6 +39,7 @@ _REVISES = lazy_pattern(
     r"|overrul\w+|take that back)\b",
     re.IGNORECASE,
 )
+_HIRAGANA = lazy_pattern("[\u3040-\u309f]")
 _GENERIC = frozenset(
     word[:STEM]
     for word in (
@@ -55,7 +57,7 @@ def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
     stems = [_subject(line.text) if line.kind in REVISED else frozenset() for line in lines]
     places_by_stem = _places_by_stem(stems)
     for newer, line in enumerate(lines):
-        if line.kind not in REVISING or not _REVISES.search(line.text):
+        if not _revises(line):
             continue
         subject = _subject(line.text)
         for older in _older_on_subject(subject, newer, stems, places_by_stem):
@@ -64,6 +66,14 @@ def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
             revised[newer] = _standing_for(revised[newer], revised[older])
             revised[older] = _mark_replaced(revised[older])
     return revised
+
+
+def _revises(line: CandidateLine) -> bool:
+    """Whether a line says that something is no longer so; what only another language would call a
+    decision may be of any kind here."""
+    if line.kind in REVISING and _REVISES.search(line.text):
+        return True
+    return line.kind in (*REVISING, "other") and cue_words.REVISES.search(line.text) is not None
 
 
 def is_replaced(text: str) -> bool:
@@ -118,4 +128,11 @@ def _places_by_stem(stems: Sequence[frozenset[str]]) -> dict[str, list[int]]:
 def _subject(text: str) -> frozenset[str]:
     """The words of a line that say what it is about."""
     content = [word for word in words(text) if word not in STOP_WORDS]
-    return frozenset(word[:STEM] for word in content) - _GENERIC
+    subject = [word for word in content if not _is_grammar(word)]
+    return frozenset(word[:STEM] for word in subject) - _GENERIC
+
+
+def _is_grammar(word: str) -> bool:
+    """Whether a word of another language says nothing about the subject: a little word, or a pair
+    of Japanese letters that words end with."""
+    return word in cue_words.LITTLE_WORDS or _HIRAGANA.search(word) is not None
