@@ -154,6 +154,28 @@ def test_the_command_says_it_in_words_and_as_json_and_hides_secrets(path: Path) 
     assert SECRET not in told.out + data.out
 
 
+def test_what_was_not_looked_at_is_said_and_a_break_has_its_price(path: Path) -> None:
+    priced = json.dumps(LINES).replace('"model": "m"', '"model": "claude-opus-4-6"')
+    lines = [json.dumps(one) for one in json.loads(priced)]
+    (path.parent / "broken.jsonl").write_text("\n".join([*lines, "{broken", ""]), "utf-8")
+    (path.parent / "notes.jsonl").write_text("no session\n", "utf-8")
+    told = foreword("autopsy", path.parent, cwd=path.parent)
+    assert "left out, no session of an agent: 1 file (notes.jsonl)" in told.err
+    assert "left out: 1 line of broken.jsonl that can't be read" in told.err
+    assert 'came in after the user said "Go on with the harbour_list."' in told.out
+    assert "$0.02 more than from the cache" in told.out  # 4,000 tokens at 4.5 dollars a million
+    data = json.loads(foreword("autopsy", path.parent, "--json", cwd=path.parent).out)
+    assert data["total"]["broken_cost"] == 0.018
+    assert data["total"]["skipped"] == 1
+
+
+def test_a_session_that_ended_with_its_compaction_has_lost_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in LINES[:8]), "utf-8")
+    told = foreword("autopsy", file, cwd=tmp_path)
+    assert "nothing from before it was used again" in told.out
+
+
 def test_a_page_shows_one_compaction_with_nothing_from_elsewhere(path: Path) -> None:
     ran = foreword("autopsy", path, "--open", cwd=path.parent, BROWSER="true")
     assert ran.code == 0, ran.err

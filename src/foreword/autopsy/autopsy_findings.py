@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+BEGINNING = "before the user's first words"  # a turn that is none
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
@@ -62,6 +64,7 @@ class CacheBreak:
     time: str
     reason: str
     tokens: int  # that were read anew
+    cost: float | None = None  # in dollars above what a cache would have cost, where it is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +102,11 @@ class Totals:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     broken_tokens: int = 0
+    broken_cost: float | None = None  # of those breaks whose model has a known price
     cache_breaks: int = 0
     breaks_by_reason: dict[str, int] = field(default_factory=dict)
     fill: tuple[tuple[str, int], ...] = ()
+    skipped: int = 0  # lines that could not be read
 
 
 def total(sessions: Iterable[SessionFinding]) -> Totals:
@@ -116,6 +121,7 @@ def total(sessions: Iterable[SessionFinding]) -> Totals:
         breaks += session.cache_breaks
         for source, tokens in session.fill:
             fill[source] += tokens
+    costs = [one.cost for one in breaks if one.cost is not None]
     for one in breaks:
         reasons[one.reason] += one.tokens
     return Totals(
@@ -132,9 +138,11 @@ def total(sessions: Iterable[SessionFinding]) -> Totals:
         prompt_tokens=sum(session.prompt_tokens for session in sessions),
         cached_tokens=sum(session.cached_tokens for session in sessions),
         broken_tokens=sum(one.tokens for one in breaks),
+        broken_cost=round(sum(costs), 4) if costs else None,
         cache_breaks=len(breaks),
         breaks_by_reason=dict(reasons.most_common()),
         fill=tuple(fill.most_common()),
+        skipped=sum(session.skipped for session in sessions),
     )
 
 

@@ -22,8 +22,14 @@ from foreword.agent_sessions import (
     SessionHead,
 )
 from foreword.autopsy.aftermath import Aftermath
-from foreword.autopsy.autopsy_findings import CacheBreak, CompactionFinding, SessionFinding
+from foreword.autopsy.autopsy_findings import (
+    BEGINNING,
+    CacheBreak,
+    CompactionFinding,
+    SessionFinding,
+)
 from foreword.message import Message, Text, Thinking, ToolCall, ToolResult
+from foreword.prices import cost_of_reading_anew
 from foreword.secrets.masking import mask
 from foreword.tokens import CHARS_PER_TOKEN
 
@@ -37,7 +43,8 @@ LASTS_SECONDS = 300  # what providers promise; some keep it for an hour, and the
 COMPACTED = "compaction"
 EXPIRED = "a pause of more than five minutes"
 OTHER_MODEL = "another model"
-CHANGED = "the prefix changed"
+# the session tells neither a pause nor a compaction nor another model
+CHANGED = "the beginning of the request changed, or the provider had dropped it"
 LONGEST_TURN = 70  # characters of a turn's first words
 _MCP = "mcp__"
 
@@ -141,7 +148,9 @@ class CacheWatch:
             is_break = event.cache_read_tokens < LEAST_SHARE * last.prompt_tokens
             if is_break and missing >= LEAST_TOKENS:
                 reason = self._reason(last, event)
-                self.breaks.append(CacheBreak(time=event.time, reason=reason, tokens=missing))
+                cost = cost_of_reading_anew(event.model, missing)
+                found = CacheBreak(time=event.time, reason=reason, tokens=missing, cost=cost)
+                self.breaks.append(found)
         self._last = event
         self._compacted = False
 
@@ -167,7 +176,7 @@ class WindowUse:
     def __init__(self) -> None:
         self._sources = Counter[str]()
         self._turns = Counter[str]()
-        self._turn = "before the first words"
+        self._turn = BEGINNING
         self._tools: dict[str, str] = {}  # by the ids of their calls
 
     def see(self, event: AgentEvent) -> None:

@@ -53,13 +53,15 @@ def autopsy(
     """
     from foreword.autopsy import as_data, total
 
-    examined = list(_examine_all(_places(paths)))
+    places = _places(paths)
+    examined = list(_examine_all(places))
     sessions = [finding for _, finding in examined]
     if not sessions:
         raise UsageError(
             "no session of a coding agent here",
             hint="give a folder or a file: foreword autopsy PATH",
         )
+    _say_left_out(places, examined)
     if as_json:
         screen.show_json(as_data(sessions))
     else:
@@ -98,6 +100,21 @@ def _examine_all(
             advance(done)
 
 
+def _say_left_out(
+    places: Sequence[SessionPlace], examined: Sequence[tuple[SessionPlace, SessionFinding]]
+) -> None:
+    """What was not looked at: files that are no session, and lines that can't be read."""
+    found = [place for place, _ in examined]
+    others = [place.name for place in places if place not in found]
+    if others:
+        files = quantity(len(others), "file")
+        screen.say(f"left out, no session of an agent: {files} ({_list(others)})")
+    for place, finding in examined:
+        if finding.skipped:
+            lines = quantity(finding.skipped, "line")
+            screen.say(f"left out: {lines} of {printable(place.name)} that can't be read")
+
+
 def _from(done: int, advance: Callable[[int], None]) -> Callable[[int], None]:
     """What is told how far it is in a file, and says how far it is in all of them."""
     return lambda position: advance(done + position)
@@ -119,13 +136,19 @@ def _report_lines(sessions: Sequence[SessionFinding], totals: Totals) -> Iterato
         for one in session.compactions:
             yield from _compaction_lines(one)
         for turn, tokens in session.largest[:MOST_TURNS]:
-            yield f"  {tokens:,} tokens came in with: {printable(turn)}"
+            yield f"  {tokens:,} tokens came in {_turn_words(turn)}"
     if len(with_any) > MOST_SESSIONS:
         older = len(with_any) - MOST_SESSIONS
         yield f"... and {quantity(older, 'older session')} with compactions: --json has all"
     yield ""
     yield from _window_lines(totals)
     yield from _cache_lines(totals)
+
+
+def _turn_words(turn: str) -> str:
+    from foreword.autopsy.autopsy_findings import BEGINNING
+
+    return turn if turn == BEGINNING else f'after the user said "{printable(turn)}"'
 
 
 def _compaction_totals(totals: Totals) -> Iterator[str]:
@@ -152,7 +175,7 @@ def _compaction_lines(one: CompactionFinding) -> Iterator[str]:
     trigger = f"{one.trigger}, " if one.trigger else ""
     yield (
         f"  compaction {one.number} ({trigger}{one.tokens_before:,} tokens became a summary of"
-        f" {one.summary_tokens:,}): {one.lost} of {quantity(one.needed, 'needed name')} lost"
+        f" {one.summary_tokens:,}): {_loss_words(one)}"
     )
     restored = sum(loss.restored for loss in one.losses)
     if one.losses:
@@ -162,10 +185,16 @@ def _compaction_lines(one: CompactionFinding) -> Iterator[str]:
         if texts:
             yield f"    lost {kind}s: {_list(texts)}"
     if one.invented:
-        yield f"    nobody had said: {_list(one.invented)}"
+        yield f"    nobody had said: {_list(one.invented, '; ')}"
     for again in one.reread:
         times = "once" if again.times == 1 else f"{again.times} times"
         yield f"    read again {times}: {printable(again.path)}, {again.tokens:,} tokens"
+
+
+def _loss_words(one: CompactionFinding) -> str:
+    if not one.needed:
+        return "nothing from before it was used again"
+    return f"{one.lost} of {quantity(one.needed, 'name')} used again afterwards were lost"
 
 
 def _window_lines(totals: Totals) -> Iterator[str]:
@@ -186,18 +215,23 @@ def _cache_lines(totals: Totals) -> Iterator[str]:
         return
     yield (
         f"{read} came from the prompt cache. It broke {quantity(totals.cache_breaks, 'time')}, for"
-        f" {totals.broken_tokens:,} tokens that were read anew:"
+        f" {totals.broken_tokens:,} tokens that were read anew{_cost_words(totals)}:"
     )
     for reason, tokens in totals.breaks_by_reason.items():
         yield f"  {tokens:>9,}  {reason}"
+
+
+def _cost_words(totals: Totals) -> str:
+    cost = totals.broken_cost
+    return "" if cost is None else f", ${cost:,.2f} more than from the cache"
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part:,} ({part / whole:.0%})"
 
 
-def _list(texts: Sequence[str]) -> str:
-    shown = ", ".join(printable(" ".join(text.split())) for text in texts[:MOST_SHOWN])
+def _list(texts: Sequence[str], separator: str = ", ") -> str:
+    shown = separator.join(printable(" ".join(text.split())) for text in texts[:MOST_SHOWN])
     more = len(texts) - MOST_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
