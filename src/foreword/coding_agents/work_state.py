@@ -9,7 +9,7 @@ checkpoint back is waited for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,23 +71,32 @@ def work_state(
     summary = compress(messages, room_tokens, counter, earlier=earlier, query=query)
     found = read(summary.text)
     replied = _last_words(messages, "assistant")
+    position = work_position(messages, objective=objective)
     findings, printed = _by_speaker(_lines(found, "finding", "done", "other"), messages)
     names = dict.fromkeys(_names_of(found))
     for line in printed:
         names |= dict.fromkeys(literals(line))
-    return AgentWork(
-        objective=objective or first_request(messages),
-        asked=_shorten(_last_words(messages, "user"), LONGEST_WORDS),
-        replied=_ending(replied),
+    return replace(
+        position,
         user_words=_lines(found, "constraint", "request"),
         decisions=_lines(found, "decision"),
         errors=_lines(found, "failure", "error", "fix"),
         open=tuple(dict.fromkeys([*_questions(replied, messages), *_lines(found, "open")])),
         findings=findings,
         commands=_lines(found, "command"),
-        files=_file_lines(messages),
         ledger=found.files,
         names=tuple(names),
+    )
+
+
+def work_position(messages: Sequence[Message], *, objective: str = "") -> AgentWork:
+    """What is there whatever the room: what is wanted, what was said last, and the files with what
+    was done to them."""
+    return AgentWork(
+        objective=objective or first_request(messages),
+        asked=_shorten(_last_words(messages, "user"), LONGEST_WORDS),
+        replied=_ending(_last_words(messages, "assistant")),
+        files=_file_lines(messages),
     )
 
 

@@ -8,7 +8,7 @@ that found no place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from foreword.coding_agents.work_state import AgentWork
@@ -83,19 +83,38 @@ def work_text(state: AgentWork, room: int, known: str = "") -> str:
     return "\n".join(blocks)
 
 
+def whole_text(state: AgentWork) -> str:
+    """All of the state, for a reader who has nothing else: as a summary it was made to size, and a
+    line that is left out takes its names along."""
+    blocks = list(_head_lines(state))
+    for part, title in TITLES.items():
+        lines = getattr(state, part)
+        if lines:
+            blocks.append("\n".join([f"{title}:", *(f"- {line}" for line in lines)]))
+    rows = [*state.ledger, _SEPARATOR.join(state.names)]
+    if any(rows):
+        blocks.append("\n".join([f"{NAMES}:", *(f"- {row}" for row in rows if row)]))
+    return "\n".join(blocks)
+
+
 def _head(state: AgentWork, writer: _Writer) -> list[str]:
     """The lines that are always there, where there is room."""
     lines = []
+    for line in _head_lines(state):
+        if len(line) < writer.left // 3:
+            writer.add(line)
+            lines.append(line)
+    return lines
+
+
+def _head_lines(state: AgentWork) -> Iterator[str]:
     for label, text in (
         ("Objective", state.objective),
         ("Asked last", state.asked if state.asked != state.objective else ""),
         ("Said last", state.replied),
     ):
-        line = f"{label}: {text}"
-        if text and len(line) < writer.left // 3:
-            writer.add(line)
-            lines.append(line)
-    return lines
+        if text:
+            yield f"{label}: {text}"
 
 
 def _take(taken: dict[int, str], lines: Sequence[str], writer: _Writer, room: int) -> None:
