@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.autopsy.test_autopsy import LINES, SECRET
+from tests.autopsy.test_autopsy import LINES, SECRET, call, line, result
 from tests.command import foreword
 
 
@@ -49,6 +49,24 @@ def test_it_is_never_over_its_budget(path: Path, budget: int) -> None:
     )
     assert ran.code == 0, ran.err
     assert len(ran.out) <= 4 * budget
+
+
+def test_every_decision_that_fits_is_in_it_however_much_was_printed(tmp_path: Path) -> None:
+    lines = [line("user", "Convert the heights to metres, please.")]
+    decisions = [f"We decided to keep station_{n} in tides/table_{n}.py." for n in range(70)]
+    for number, decision in enumerate(decisions):
+        lines.append(line("assistant", decision))
+        command = f"pytest tests/test_{number}.py"
+        lines.append(line("assistant", call(f"c{number}", "Bash", command=command)))
+        printed = "\n".join(f"tests/test_{number}.py::test_{n} passed it" for n in range(60))
+        lines.append(line("user", result(f"c{number}", printed)))
+    file = tmp_path / "s-1.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
+    ran = foreword("handoff", "--from", file, "--to", "codex", "--budget", "2000", cwd=tmp_path)
+    assert len(ran.out) <= 8_000
+    said = [decision for decision in decisions if decision.removesuffix(".") in ran.out]
+    assert len(said) == len(decisions)
+    assert "passed it" not in ran.out  # raw output
 
 
 def test_the_newest_session_of_this_project_is_taken(path: Path) -> None:

@@ -27,9 +27,10 @@ LEAST_BUDGET = 300  # tokens: less has no room for more than the objective
 # names.
 FILES_SHARE = 0.14
 # Of what is left, for the summary at first: what tools printed is not handed over, only the names
-# in it, so a summary of that size may leave room; then it is made once more, larger.
+# in it, so a summary of that size may leave room; then it is made again, larger, a few times.
 SUMMARY_SHARE = 0.95
 ENOUGH = 0.9  # of the room: less is filled
+TRIES = 4
 LEADS = (
     "Another agent ({agent}) did this work in {folder}; you go on with it. What the user says now"
     " comes first. These are its own words, shortened{recall}."
@@ -96,7 +97,7 @@ def _work_words(messages: list[Message], room: int) -> str:
     taken = len(whole_text(replace(position, files=tuple(files))))
     summary_room = SUMMARY_SHARE * max(0, room - taken) / CHARS_PER_TOKEN
     best = ""
-    for _ in range(2):
+    for _ in range(TRIES):
         made = work_state(messages, int(summary_room), counter("estimate"))
         state = replace(made, files=tuple(files))
         text = whole_text(state)

@@ -134,10 +134,14 @@ class HistoryWriter:
         return text
 
     def tokens_within(self, group: Group, tokens: int) -> int:
-        """What a group takes that is shortened to so many tokens: hardly ever exactly that. Images
-        and thoughts go along whole."""
-        text = self.text_of(group, shorten_to=tokens)
-        return self.scale.counter.tokens(text.units) + IMAGE_TOKENS * text.images + text.data_tokens
+        """What a group takes that is shortened to so many tokens, as the newest or not: hardly ever
+        exactly that. Images and thoughts go along whole."""
+        sizes = list[int]()
+        for newest in (False, True):
+            text = self.text_of(group, newest=newest, shorten_to=tokens)
+            beside = IMAGE_TOKENS * text.images + text.data_tokens
+            sizes.append(self.scale.counter.tokens(text.units) + beside)
+        return max(sizes)
 
     def _shorten_summary(self, message: Message, tokens: int) -> ConversationText:
         """A summary within so many tokens, by its own parts: what lasts stays, the rest by its
