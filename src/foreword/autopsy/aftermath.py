@@ -18,6 +18,7 @@ from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import mask
 from foreword.session.summary import check_against, compress, evidence_of
+from foreword.session.summary.claims import is_file_like
 from foreword.session.summary.name_weights import literals
 from foreword.session.summary.remarks import cap_text
 from foreword.text.words import occurs
@@ -49,6 +50,7 @@ class Aftermath:
         before: Sequence[Message],
         notes: Sequence[str],
         number: int,
+        folder: str = "",
     ) -> None:
         self.compaction = compaction
         self.before = before
@@ -57,6 +59,7 @@ class Aftermath:
         self._text = "\n".join(_texts(before))
         self._names = _names(self._text)
         self._read_before = _paths_read(before)
+        self._folder = folder  # in which the agent works, as it is told with every request
         self._since = set[str]()  # names that somebody said since
         self._by_tools = set[str]()  # of those, by tools
         self._uses: dict[str, _Use] = {}
@@ -109,7 +112,7 @@ class Aftermath:
             self._since |= _names(cap_text(text))
 
     def _use(self, name: str, kind: str) -> None:
-        if name in self._uses or not name:
+        if name in self._uses or not name or name.rstrip("/") == self._folder:
             return
         stood_before = name in self._names
         if kind == "command":
@@ -146,7 +149,7 @@ class Aftermath:
             losses.append(
                 Loss(
                     text=mask(name),
-                    kind=use.kind,
+                    kind="name" if use.kind == "path" and not is_file_like(name) else use.kind,
                     restored=is_restored,
                     found_again=use.found_again,
                 )

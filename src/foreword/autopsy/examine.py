@@ -60,14 +60,17 @@ def aftermaths(session: SessionFile) -> Iterator[Aftermath]:
     notes = list[str]()
     current: Aftermath | None = None
     number = 0
+    folder = ""
     for event in session.events:
         if isinstance(event, CompactionEvent):
             if current is not None:
                 yield current
             number += 1
-            current = Aftermath(event, before, notes, number)
+            current = Aftermath(event, before, notes, number, folder)
             before = [Message("user", (Text(event.summary),), kind="summary")]
             notes = []
+        elif isinstance(event, SessionHead):
+            folder = event.folder
         elif isinstance(event, MessageEvent):
             before.append(event.message)
         elif isinstance(event, AttachmentEvent):

@@ -71,6 +71,11 @@ def find_claims(summary: str) -> list[Claim]:
     return list(found)
 
 
+def is_file_like(path: str) -> bool:
+    """Whether words with slashes between them are a path, and not `number/date/status`."""
+    return _FILE_LIKE.match(path) is not None
+
+
 def _claims_in(line: str, *, fenced: bool, of_user: bool) -> Iterator[tuple[ClaimKind, str]]:
     rest = line
     if not fenced:
@@ -87,7 +92,7 @@ def _claims_in(line: str, *, fenced: bool, of_user: bool) -> Iterator[tuple[Clai
             rest = rest.replace(match[0], " ")
     for name in literals(rest):
         if _PATH.fullmatch(name):
-            if _FILE_LIKE.match(name):
+            if is_file_like(name):
                 yield "path", name
         elif len(name) <= 80:
             yield "name", name
