@@ -64,7 +64,8 @@ frameworks: $(INSTALLED) $(FRAMEWORKS_INSTALLED)
 audit: $(AUDIT_INSTALLED)
 	@.venv-audit/bin/python requirements/audit.py .venv-audit/bin/pip-audit
 
-# The real coding agents, the property tests and the killing of flows at length, then an hour of load on a server.
+# The real coding agents, the property tests and the killing of flows at length, a quarter of the real sessions
+# compressed to ten sizes, then an hour of load on a server.
 # MINUTES=10 for less.
 soak: $(INSTALLED) agents
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis tests/engine $(ARGS)
@@ -73,6 +74,7 @@ soak: $(INSTALLED) agents
 		tests/work/test_workers.py tests/work/test_checkpoints.py tests/store/test_durability.py \
 		tests/director/test_runner_killed.py tests/director/test_agent_job.py tests/test_bad_input.py \
 		tests/conformance/test_director_truncation.py tests/session/test_session_cost.py
+	@$(BIN)/python -m benchmarks.compaction_sizes ../shared/evals ../shared/recorded/transcripts --every 4
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
 bench: $(BENCH_INSTALLED) $(INSTALLED)
