@@ -36,7 +36,7 @@ GROWTH_DIVISOR = 4
 EXACT_PREVIEWS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
     """The size of a context with what is to come, what it was worked out from, and the compression
     that made room for it."""
@@ -94,7 +94,7 @@ class SizeControl:
             self._last_browser = browser
         tools = tools or self.tools
         size = self._parts_tokens(parts) + tools.tokens + history_tokens + more
-        return Room(size, now, parts, tools)
+        return Room(size_tokens=size, now=now, parts=parts, tools=tools)
 
     def make_room(
         self,
