@@ -1,8 +1,9 @@
-"""What is written for Bedrock, LangChain, LlamaIndex, Gemini and the Responses API reads back as
-what was said: ids of tools, thinking, pictures, results."""
+"""What is written for Bedrock, LangChain, LlamaIndex, Gemini, Ollama and the Responses API reads
+back as what was said: ids of tools, thinking, pictures, results."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from foreword.formats.bedrock import to_bedrock_request
 from foreword.formats.fields import replace_unsent
 from foreword.formats.langchain import to_langchain
 from foreword.formats.llama_index import to_llama_index
+from foreword.formats.ollama import to_ollama
 from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult, mend
 from foreword.session.client_history import START, next_chain
 from tests.examples import examples
@@ -51,7 +53,12 @@ def responses(messages: list[Message]) -> list[Message]:
     return list(from_responses(to_responses(messages)))
 
 
-WRITERS = [bedrock, langchain, llama_index, gemini, responses]
+def ollama(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_ollama(messages), "messages"))
+
+
+WITH_PARTS = [bedrock, langchain, llama_index, gemini, responses]
+WRITERS = [*WITH_PARTS, ollama]  # a message of Ollama's has one text
 
 
 def parts_of(messages: list[Message]) -> list[Any]:
@@ -75,7 +82,7 @@ def test_what_is_written_reads_back_as_what_was_said(write: Write, talk: list[Me
     assert sorted(parts_of(write(talk))) == sorted(parts_of(talk))
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("write", WITH_PARTS)
 def test_what_coding_agents_really_send_is_written_without_loss(write: Write) -> None:
     for request in REQUESTS:
         said = mend(read(request))[0]
@@ -125,11 +132,29 @@ def test_pictures_failed_results_and_ids_come_back(write: Write) -> None:
     ]
 
 
+def test_ollama_has_every_text_every_call_by_its_id_and_every_picture() -> None:
+    for request in REQUESTS:
+        said = mend(read(request))[0]
+        written = json.dumps(to_ollama(said), ensure_ascii=False)
+        for message in said:
+            for part in message.parts:
+                if isinstance(part, Text):
+                    text = json.dumps(replace_unsent(part.text), ensure_ascii=False)[1:-1]
+                    assert text in written, request["name"]
+                if isinstance(part, ToolCall | ToolResult):
+                    assert json.dumps(part.id) in written, request["name"]
+    looked, called, result, *_ = to_ollama(SCENE)
+    assert (looked["images"], looked["content"]) == ([PICTURE.data], "What is this?")
+    assert called["tool_calls"][0]["function"] == {"name": "look", "arguments": {"at": [1, 2]}}
+    assert (result["tool_name"], result["images"]) == ("look", [PICTURE.data])
+
+
 THOUGHTS = {
     "bedrock": (bedrock, Thinking("hm", signature="sig", shape="bedrock")),
     "langchain": (langchain, Thinking("hm", shape="langchain")),
     "claude in langchain": (langchain, Thinking("hm", signature="sig", shape="anthropic")),
     "llama_index": (llama_index, Thinking("hm", shape="llama_index")),
+    "ollama": (ollama, Thinking("hm", shape="ollama")),
     "gemini": (gemini, Thinking("hm", signature="c2ln", shape="gemini")),
 }
 

@@ -120,6 +120,12 @@ class Package:
 
         return with_bytes(to_bedrock_request(_with_answers(self.messages)))
 
+    def to_ollama(self) -> list[dict[str, Any]]:
+        """Messages for Ollama's chat."""
+        from foreword.formats.ollama import to_ollama
+
+        return to_ollama(_with_answers(self.messages))
+
     def to_langchain(self) -> list[Any]:
         """Messages of LangChain and LangGraph; `langchain-core` must be installed."""
         from foreword.formats.langchain import to_langchain

@@ -1,21 +1,38 @@
-"""Ollama's chat: like OpenAI's, but calls have no ids, and pictures stand beside the content.
+"""Ollama's chat: like OpenAI's, but calls may have no ids, and pictures stand beside the content.
 
-For reading. A result names its tool; it answers the first call of that tool that is still open.
+A result names its tool, and its call where the server is new enough to have ids; else it answers
+the first call of that tool that is still open. Pictures are base64: the API takes no addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foreword.formats.fields import (
     FieldPath,
+    Fields,
     arguments_of,
+    as_object,
     kind_of,
     pack_extra,
+    parts_for_shape,
+    replace_unsent,
     unknown_fields,
+    unpack_extra,
 )
-from foreword.message import Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foreword.message import (
+    Image,
+    Message,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    mend,
+    part_text,
+)
 
 SHAPE = "ollama"
 _ROLES: dict[str, Role] = {
@@ -89,3 +106,71 @@ def _read_call(call: object, at: FieldPath) -> ToolCall:
         arguments=arguments_of(function.get("arguments", {})),
         extra=pack_extra(SHAPE, fields),
     )
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def to_ollama(messages: Iterable[Message]) -> list[Fields]:
+    """Messages for Ollama's chat, as its API and its Python package take them."""
+    out = list[Fields]()
+    names = dict[str, str]()  # of tools, by the id of a call
+    for message in mend(messages)[0]:
+        names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
+        said = list[Part]()
+        for part in parts_for_shape(message, SHAPE):
+            if isinstance(part, ToolResult):
+                out.append(_result(part, names))
+            else:
+                said.append(part)
+        if said:
+            out.append(_message(message, said))
+    return out
+
+
+def _message(message: Message, parts: Sequence[Part]) -> Fields:
+    role = "user" if message.role == "tool" else message.role
+    texts = list[str]()
+    thoughts = list[str]()
+    calls = list[Fields]()
+    images = list[str]()
+    for part in parts:
+        match part:
+            case ToolCall():
+                calls.append(_call(part))
+            case Thinking(text):
+                thoughts.append(text)
+            case Image(data=data) if data:
+                images.append(data)
+            case _:
+                texts.append(part_text(part))
+    written: Fields = {"role": role, "content": replace_unsent("\n".join(texts))}
+    for name, value in (("thinking", "\n".join(thoughts)), ("images", images)):
+        if value:
+            written[name] = value
+    if calls:
+        written["tool_calls"] = calls
+    return {**written, **unpack_extra(message.extra, SHAPE)}
+
+
+def _call(call: ToolCall) -> Fields:
+    function = {"name": call.name, "arguments": as_object(call.arguments)}
+    return {"id": call.id, "function": function, **unpack_extra(call.extra, SHAPE)}
+
+
+def _result(result: ToolResult, names: Mapping[str, str]) -> Fields:
+    texts = [result.text, *(part_text(part) for part in result.rest if not _has_data(part))]
+    images = [part.data for part in result.rest if isinstance(part, Image) and part.data]
+    written: Fields = {
+        "role": "tool",
+        "content": replace_unsent("\n".join(filter(None, texts))),
+        "tool_name": names.get(result.id, result.id),
+        "tool_call_id": result.id,
+    }
+    if images:
+        written["images"] = images
+    return {**written, **unpack_extra(result.extra, SHAPE)}
+
+
+def _has_data(part: Part) -> bool:
+    return isinstance(part, Image) and bool(part.data)

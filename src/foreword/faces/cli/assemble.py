@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from foreword.context.explain import Explanation
     from foreword.engine.package import Package
 
-FORMATS = ("xml", "messages", "anthropic", "openai", "responses", "gemini", "bedrock", "json")
+FORMATS = (
+    "xml",
+    "messages",
+    "anthropic",
+    "openai",
+    "responses",
+    "gemini",
+    "bedrock",
+    "ollama",
+    "json",
+)
 PACKAGE_FORMAT = click.option(
     "--format",
     "form",
@@ -83,6 +93,8 @@ def format_package(package: Package, form: str) -> str:
         value = package.to_gemini()
     elif form == "bedrock":
         value = package.to_bedrock()
+    elif form == "ollama":
+        value = package.to_ollama()
     elif form == "json":
         value = {
             "text": package.text,
