@@ -15,10 +15,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import accumulate, pairwise
 
 from foreword.section import Measure
 from foreword.text.gap_marks import (
+    PLAIN_KINDS,
     SMALL_GAP,
     charged_text,
     gap_text,
@@ -43,14 +45,17 @@ class PieceSizes:
         self._units_per_char = units_per_char
         self._sizes: dict[int, int] = {}
         self._closures: dict[int, tuple[int, ...]] = {}
-        self._chars = [0]
-        self._lines = [0]
-        self._breaks = [0]
         self._gap_units: dict[str, int] = {}
-        for piece in layout.pieces:
-            self._chars.append(self._chars[-1] + len(piece.text))
-            self._lines.append(self._lines[-1] + line_count(piece.text))
-            self._breaks.append(self._breaks[-1] + piece.text.count("\n"))
+        # of all pieces in front of each
+        texts = [piece.text for piece in layout.pieces]
+        self._chars = list(accumulate(map(len, texts), initial=0))
+        self._breaks = list(accumulate([text.count("\n") for text in texts], initial=0))
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The lines that say something, of all pieces in front of each; prose does not ask."""
+        counts = [line_count(piece.text) for piece in self.layout.pieces]
+        return list(accumulate(counts, initial=0))
 
     def without_needs(self, places: Collection[int]) -> PieceSizes:
         """The same pieces where none needs the ones at these places."""
@@ -79,7 +84,8 @@ class PieceSizes:
 
     def gap_units(self, first: int, end: int) -> int:
         """What the mark for a gap is charged, before it is known what exactly it will say."""
-        lines = self._lines[end] - self._lines[first]
+        counts_lines = self.layout.pieces[first].kind not in PLAIN_KINDS
+        lines = self._lines[end] - self._lines[first] if counts_lines else 0
         has_break = self._breaks[end] > self._breaks[first]
         text = charged_text(self.layout, first, end, lines=lines, has_break=has_break)
         if text not in self._gap_units:

@@ -26,7 +26,8 @@ _OUTER = lazy_pattern(r"\s*?(?P<indent>[ \t]*+)(?=\S)")
 _TAIL = lazy_pattern(r"(?P<breaks>[ \t]*(?:\r?\n)*)\s*?(?P<indent>[ \t]*)\Z")
 # Kinds of pieces that may end inside a line, at the end of a sentence or a statement.
 _LINE_KINDS = ("paragraph", "item", "quote", "html", "entry", "code")
-_PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
+# What is missing of these is not counted in lines.
+PLAIN_KINDS = ("paragraph", "item", "quote", "heading", "html", "rule", "fence", "string")
 
 
 def gap_text(layout: Layout, first: int, end: int, mark: str = "") -> str:
@@ -124,7 +125,7 @@ def charged_text(layout: Layout, at: int, end: int, *, lines: int, has_break: bo
     """About what will be written in place of the pieces from `at` up to `end`: with their lines in
     place of what is counted in the end."""
     first = layout.pieces[at]
-    is_plain = first.kind in _PLAIN_KINDS or lines < 2
+    is_plain = first.kind in PLAIN_KINDS or lines < 2
     mark = GAP if is_plain else f"{CUT_START}{lines:,} lines]"
     if first.kind in ("member", "element"):
         mark = f'"{mark}",'
@@ -179,7 +180,7 @@ def _mark(layout: Layout, first: int, end: int) -> str:
     if counts:
         return f"{CUT_START}{', '.join(counts)}]"
     missing = layout.pieces[first:end]
-    if all(piece.kind in _PLAIN_KINDS for piece in missing):
+    if all(piece.kind in PLAIN_KINDS for piece in missing):
         return GAP
     # Of all together: parts of one line are one.
     lines = line_count("".join([piece.text for piece in missing]))
