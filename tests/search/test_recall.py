@@ -321,3 +321,10 @@ def test_what_was_said_comes_before_a_result_that_has_no_more_of_the_question(
     text = session.recall("why was the timeout raised?", budget=200).text
 
     assert reason in text
+
+
+def test_a_very_long_word_is_found_and_one_beyond_that_harms_nothing(session: Session) -> None:
+    digest = "ab1" * 100
+    session.extend([said("user", f"The digest is {digest}."), said("user", "Nothing else.")])
+    assert digest in session.recall(digest, budget=500).text
+    assert session.recall(digest * 10, budget=500).text == ""  # more than a word of the index holds

@@ -472,7 +472,7 @@ def candidates(
                 f"SELECT rowid AS id, {weight} AS weight FROM search_words WHERE {db.has_word} AND"
                 " rowid BETWEEN ? AND ?"
             )
-            values += (term, *scope)
+            values += (term[:_LONGEST_TERM], *scope)
     if not selects:
         return Candidates(entries=(), statistics=statistics)
     rows = db.rows(
