@@ -14,7 +14,9 @@ from typing import Any
 
 import anthropic
 import pytest
+from anthropic.types.beta import BetaMessage
 from mcp.types import TextContent
+from openai.types.responses import Response
 
 import foreword
 from foreword.errors import BadSource
@@ -409,6 +411,23 @@ def test_what_a_provider_documents_goes_back_as_it_came_and_its_words_reach_the_
             spelled = json.dumps(text, ensure_ascii=False)[1:-1]
             assert spelled in written or json.dumps(spelled)[1:-1] in written, (other, text)
         assert "cachePoint" not in written or other == "bedrock"
+
+
+@pytest.mark.parametrize("name", ANTHROPIC_REPLIES)
+def test_an_answer_as_the_object_of_anthropics_sdk_goes_back_as_its_json(name: str) -> None:
+    blocks = ANTHROPIC_REPLIES[name]
+    answer = BetaMessage.construct(**{**ANSWER, "content": blocks})  # as the SDK makes it
+    (said,) = to_anthropic_request(read_messages([answer], "messages"))["messages"]
+    assert said == {"role": "assistant", "content": blocks}
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_an_answer_as_the_object_of_openais_sdk_goes_back_as_its_json(name: str) -> None:
+    items = [item for item in RESPONSES[name] if not item["type"].endswith("_output")]
+    answer = Response.construct(object="response", output=items)
+    written = to_responses(read_messages([answer], "messages"))
+    asked = [item for item in written if not item.get("type", "").endswith("_output")]
+    assert asked == items
 
 
 def test_a_cache_point_that_moves_with_the_newest_message_is_no_edit(tmp_path: Path) -> None:
