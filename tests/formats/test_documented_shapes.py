@@ -455,7 +455,7 @@ BLOCKS = [
     {"type": "text", "text": "I look."},
     {"type": "tool_use", "id": "t1", "name": "look", "input": {"at": None, "in": [{"x": None}]}},
 ]
-ANSWER = {
+ANSWER: Fields = {
     "id": "m",
     "type": "message",
     "model": "m",
