@@ -46,10 +46,31 @@ def _yaml(text: str) -> Any:
     return list(yaml.load_all(text, Loader=yaml.BaseLoader))
 
 
+class _Values(dict[str, Any]):
+    """The settings of a section; one that is there several times has all its values."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if isinstance(value, list) and key in self:
+            value = [*self[key], _NEXT_VALUE, *value]
+        super().__setitem__(key, value)
+
+
+_NEXT_VALUE = "\0"  # as a line of its own
+
+
 def _settings(text: str) -> Any:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",))
+    parser = configparser.RawConfigParser(
+        dict_type=_Values, strict=False, allow_no_value=True, delimiters=("=",)
+    )
     parser.read_string(text)
-    return {name: dict(parser[name]) for name in parser.sections()}
+    found: dict[str, Any] = {}
+    for name in parser.sections():
+        settings = parser[name].items()
+        found[name] = {
+            key: [each.strip("\n") for each in (value or "").split(_NEXT_VALUE)]
+            for key, value in settings
+        }
+    return found
 
 
 def _table(text: str) -> Any:

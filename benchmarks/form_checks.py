@@ -30,7 +30,9 @@ _RULE = re.compile(r" {0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _TAG = re.compile(r"<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?P<empty>/?)>")
-_TAGS_ALONE = re.compile(r"(?:\s*(?:<[^<>]*>|-{3,}|\*{3,}|_{3,}))*\s*")  # or a rule
+_TAGS_ALONE = re.compile(
+    r"(?:\s*(?:<[^<>]*>|-{3,}(?!-)|\*{3,}(?!\*)|_{3,}(?!_)))*\s*"  # or a rule
+)
 _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _SENTENCE_END = re.compile(r"[.!?:;。！？；][\"'”’)\]*_`」』）】]*\Z")

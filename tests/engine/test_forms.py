@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from foreword import tokens
+from foreword.engine import forms
 from foreword.engine.pipeline import Request, assemble
+from foreword.engine.render import Scale
 from foreword.section import Budget, Rule, Section
 
 
@@ -30,3 +32,18 @@ def test_what_an_item_leads_with_has_the_mark_on_its_line_where_that_goes_on() -
         )
         opening = text.partition(".")[0]
         assert f"{opening}.{between}[... " in assemble([section], request).text
+
+
+def test_a_change_without_a_hunk_that_fits_leads_with_its_commit() -> None:
+    subject = "Pump seven is opened from the other side, since the valve sticks in the cold"
+    body = "    Before, the key was turned twice.\n" * 4
+    head = f"commit {'a1' * 20}\nAuthor: Ada <ada@example.org>\n\n    {subject}\n\n{body}\n\n"
+    changed = "".join([f"+line {at} of what is new\n" for at in range(200)])
+    patch = f"diff --git a/p.md b/p.md\n--- a/p.md\n+++ b/p.md\n@@ -1,0 +1,200 @@\n{changed}"
+    rule = Rule(forms=("full", "summary", "gone"), tier=2)
+    section = Section(tag="diff", text=f"{head}{patch}", rule=rule)
+    scale = Scale(counter=tokens.counter("estimate"), tags=frozenset(), shared_tags=frozenset())
+    least = forms.least(section, scale)
+    assert least is not None
+    assert subject in least.text
+    assert least.text.endswith(f"left out: foreword recall {section.handle}]")

@@ -332,3 +332,45 @@ def test_a_sentence_of_a_few_words_comes_with_the_one_before_it() -> None:
     ]
     assert any("1.5 s in all." in short for short in shorts)
     assert all("moves the link. 1.5 s" in short for short in shorts if "1.5 s in all." in short)
+
+
+def test_the_summary_of_a_test_run_says_what_failed_where_there_is_room_for_a_line_or_two() -> None:
+    passed = "\n".join([f"tests/test_{at}.py ....... [{at}%]" for at in range(1, 90)])
+    log = (
+        f"===== test session starts =====\nplatform linux -- Python 3.11\n{passed}\n"
+        "===== short test summary info =====\n"
+        "FAILED tests/test_pdf.py::test_table - assert 2 == 1\n1 failed, 890 passed in 12.1s\n"
+    )
+    short = cut.summary(log, 260, len, mark, query="write the README for the linux tests")
+    assert short is not None
+    assert "FAILED tests/test_pdf.py::test_table - assert 2 == 1" in short
+
+
+def test_the_outline_of_a_module_begins_with_what_it_says_of_itself_and_what_others_may_call() -> (
+    None
+):
+    body = "    total = 0\n    for each in range(9):\n        total += each\n    return total\n"
+    private = "".join([f'def _step_{at}() -> int:\n    """Sum up."""\n{body}\n' for at in range(9)])
+    module = (
+        '"""Bills, in cents."""\n\n'
+        "# What the tax office asks for: a bill over this needs a name, and one below it none,\n"
+        "# but it may have one.\n"
+        f'LIMIT = 250_00\n\n{private}def bill() -> int:\n    """What is to be paid."""\n{body}'
+    )
+    short = cut.summary(module, 240, len, mark, name="bills.py")
+    assert short is not None
+    assert short.startswith('"""Bills, in cents."""')
+    assert "def bill() -> int:" in short
+    assert "LIMIT" not in short
+
+
+def test_sources_and_licenses_come_last_in_a_summary() -> None:
+    paragraph = "The pump {} must be opened with key {} before the valve is closed.\n\n"
+    parts = [f"## Part {at}\n\n{paragraph.format(at, at)}" for at in range(1, 9)]
+    sources = "## Sources\n\n### Primary\n\n" + "".join(
+        [f"- `docs/pump-{at}.md`: PUMP-{at} must never fail, error {at}00\n" for at in range(1, 9)]
+    )
+    text = f"# Pumps\n\n{''.join(parts)}{sources}"
+    short = cut.summary(text, len("".join(parts)), len, mark)
+    assert short is not None
+    assert "## Sources" not in short

@@ -521,3 +521,79 @@ def test_a_mark_in_the_place_of_a_body_counts_nothing_that_stands_behind_it() ->
     assert bodies
     assert set(bodies) == {"3"}
     assert is_readable("python", form)
+
+
+def each_form(text: str, name: str) -> list[str]:
+    """The smaller forms of a text at eight sizes, checked as `benchmarks.smaller_forms` does."""
+    document = form_checks.Document(text, content_type(text, name))
+    found: list[str] = []
+    for way in (cut.summary, cut.excerpt):
+        forms: list[str | None] = []
+        for share in (0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9):
+            room = int(share * len(text))
+            form = way(text, room, len, mark, name=name)
+            forms.append(form)
+            if form is not None:
+                assert list(form_checks.findings(document, form, room)) == [], form
+        assert list(form_checks.shrinks(forms)) == []
+        found += [form for form in forms if form is not None]
+    return found
+
+
+COLUMNS = "".join([f"    column_{at} text NOT NULL,\n" for at in range(9)])
+SQL = "".join(
+    [
+        f"--\n-- step {at}\n--\nCREATE FUNCTION step_{at}(IN lsn pg_lsn,\n{COLUMNS}"
+        "    last text\n)\n"
+        f"AS 'MODULE', 'step_{at}'\nLANGUAGE C STRICT;\n\nGRANT EXECUTE ON step_{at} TO reader;\n"
+        for at in range(6)
+    ]
+)
+
+
+def test_a_statement_of_sql_is_never_left_without_its_beginning() -> None:
+    for form in each_form(SQL, "steps.sql"):
+        assert form.count("LANGUAGE C STRICT;") == form.count("CREATE FUNCTION"), form
+
+
+def test_a_comment_with_blank_lines_inside_closes_where_it_opens() -> None:
+    notice = "/*\nCopyright The Authors.\n\nLicensed to you, see below.\n\nAs it is.\n*/\n"
+    functions = [
+        f"function step{at}(a) {{\n  const b = a * {at};\n  return b;\n}}\n" for at in range(9)
+    ]
+    for form in each_form(f'"use strict";\n{notice}{"".join(functions)}', "steps.js"):
+        assert form.count("/*") == form.count("*/"), form
+
+
+def test_a_drawing_has_both_ends_of_a_tag_without_an_end_and_more_of_it_with_more_room() -> None:
+    steps = " ".join([f"c{at}.5-{at}.25 {at} 1.75" for at in range(75)])
+    shapes = "".join([f' <path d="m{at} 1{steps}z"\n  fill="#0{at}0" />\n' for at in range(8)])
+    drawing = f'<?xml version="1.0"?>\n<svg viewBox="0 0 9 9">\n{shapes}</svg>\n'
+    for form in each_form(drawing, "logo.svg"):
+        assert form.count("<path") == form.count('" />'), form
+
+
+def test_words_between_tags_lose_whole_sentences() -> None:
+    words = (
+        "1. Whoever copies this keeps the notice above, this list of conditions and the\n"
+        "   disclaimer below, in every copy.\n\n"
+        "THE SOFTWARE IS PROVIDED AS IT IS, AND NOBODY IS LIABLE FOR LOSS OF USE, DATA OR\n"
+        "PROFITS, HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, IN CONTRACT OR TORT, EVEN\n"
+        "IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.\n\n"
+    )
+    for form in each_form(f"# License\n\n<pre>\n{words * 3}</pre>\n", "LICENSE.md"):
+        assert form.count("THE SOFTWARE") == form.count("SUCH DAMAGE."), form
+
+
+def test_hunks_of_a_file_that_is_missing_are_counted_with_it_in_any_diff() -> None:
+    files = [
+        f"diff -r -u old/f{at}.c new/f{at}.c\n--- old/f{at}.c\n+++ new/f{at}.c\n"
+        f"@@ -1,2 +1,2 @@\n-int old_{at};\n+int new_{at};\n int same;\n"
+        for at in range(12)
+    ]
+    each_form("".join(files), "all.patch")
+
+
+def test_a_header_of_c_plus_plus_is_read_as_such() -> None:
+    assert content_type("#pragma once\nnamespace shop {\nclass Cart;\n}\n", "cart.h") == "cpp"
+    assert content_type("#ifndef CART_H\nstruct cart *cart_new(void);\n#endif\n", "cart.h") == "c"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from foreword.engine.render import Scale, turn_text
 from foreword.message import Text, ToolResult
@@ -27,8 +28,9 @@ SCRAP_TOKENS = 60
 # take together, so that nothing is gained by cutting it. At double, ten short notes would take the
 # room of thirty.
 WHOLE_TOKENS = 60
-# For the least of a text without a sentence to lead with: a line or two of code, and the mark.
-LEAST_TOKENS = 90
+# For the least of a text without a sentence to lead with: a line or two of code, and the mark; else
+# the header of a commit, or a first hunk. Three times as much would keep three others small.
+LEAST_TOKENS = (90, 180)
 VIEWS: tuple[Form, ...] = ("regions", "outline")  # made by whoever read the section
 CUTS: tuple[Form, ...] = ("summary", "relevant", "excerpt")  # what `text.cut` makes
 
@@ -176,11 +178,11 @@ def _lead(section: Section, scale: Scale) -> Body | None:
 
 def _least_cut(section: Section, scale: Scale) -> Body | None:
     """The first of the section's cuts that makes something of the least room."""
-    for form in section.rule.forms:
-        if form in CUTS:
-            body = _cut(section, form, scale.counter.room(LEAST_TOKENS), scale)
-            if body is not None:
-                return body
+    cuts = [form for form in section.rule.forms if form in CUTS]
+    for tokens, form in product(LEAST_TOKENS, cuts):
+        body = _cut(section, form, scale.counter.room(tokens), scale)
+        if body is not None:
+            return body
     return None
 
 

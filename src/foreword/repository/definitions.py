@@ -104,7 +104,7 @@ def outline_of(text: str, language: str) -> FileDefinitions:
     if parser is not None:
         found = _grammar_definitions(parser.parse(text.encode("utf-8", "replace")).root_node)
         return FileDefinitions(tuple(found[:MOST_DEFINITIONS]), imports)
-    if language in GRAMMARS or language in ("code", "python"):
+    if language in GRAMMARS or language in ("code", "sql", "python"):
         return FileDefinitions(tuple(_worded_definitions(text)[:MOST_DEFINITIONS]), imports)
     return FileDefinitions()
 

@@ -1,8 +1,8 @@
 """What a text is: by the name of its file, by the word behind a code fence, by what it looks like.
 
 The answer is one word: `markdown` (and any prose), `python`, another language with a grammar,
-`code` for one without, `rst`, `diff`, `log`, `json`, `yaml`, `settings`, `markup`, `table`. When in
-doubt it is prose: whole lines and sentences are never wrong, an outline of something that is no
+`code` for one without, `sql`, `rst`, `diff`, `log`, `json`, `yaml`, `settings`, `markup`, `table`.
+In doubt it is prose: whole lines and sentences are never wrong, an outline of something that is no
 code would be.
 """
 
@@ -30,13 +30,13 @@ GRAMMARS = {
 }
 # By the end of a file's name, and by the word behind a fence.
 _NAMES = {
-    "bash": "bash sh zsh ksh bats shell console",
+    "bash": "bash sh zsh ksh shell console",
     "c": "c h",
-    "code": "code swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell sql zig nim"
+    "code": "code swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell zig nim"
     " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm pyx pxd"
     " pxi pm t awk bat bzl el lisp scm erl fs f f90 graphql jl kts ml nix pas prisma qml sol tcl vb"
-    " vim",
-    "cpp": "cpp cc cxx hpp hh hxx",
+    " vim mk m4 ac am bats",
+    "cpp": "cpp cc cxx hpp hh hxx cu cuh inl ipp tcc ino",
     "csharp": "cs csharp",
     "diff": "diff patch",
     "go": "go golang",
@@ -51,8 +51,9 @@ _NAMES = {
     "python": "py pyi python python3 py3",
     "rst": "rst rest",
     "ruby": "rb ruby gemspec podspec rake",
-    "settings": "toml ini cfg conf properties env",
+    "settings": "toml ini cfg conf properties env service socket timer desktop",
     "rust": "rs rust",
+    "sql": "sql psql plsql",
     "table": "csv tsv",
     "tsx": "tsx",
     "typescript": "ts mts cts typescript",
@@ -106,6 +107,10 @@ COMMIT_LINE = lazy_pattern(r"commit [0-9a-f]{7,40}\b")
 _SHORT_COMMIT = lazy_pattern(r"[|\\/_ *]*+(?:[0-9a-f]{7,40} \S|\Z)")
 _TEST_RUN = lazy_pattern(r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary)", re.M)
 _JSON_LINE = lazy_pattern(r"\{.*\}\s*\Z")
+_CPP_HEADER = lazy_pattern(
+    r"^(?:namespace \w+|template *<|class \w+[^;]*$|using \w|enum class )|^ *(?:public|private):$",
+    re.M,
+)
 _LANGUAGES = (  # what gives a language away, where no name does; the first that is found
     ("go", lazy_pattern(r"^package \w+$", re.M)),
     ("rust", lazy_pattern(r"^(?:pub |unsafe |async )*fn \w+|^use (?:std|crate|super)::", re.M)),
@@ -130,6 +135,8 @@ def content_type(text: str, name: str = "") -> str:
     # A page or a test about diffs is none; a change of a file may bear its name.
     if _is_diff(text) and (named in ("", "markdown", "log") or _BEGINS_AS_DIFF.match(text)):
         return "diff"
+    if named == "c" and _CPP_HEADER.search(text):
+        return "cpp"  # a header says nothing of its language by its name
     if named and named != "markdown" and (named != "json" or _is_json(text)):
         return named
     return _look(text)

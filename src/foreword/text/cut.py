@@ -9,11 +9,13 @@ choosing from `choose`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from math import ceil
 
 from foreword.dataclass import dataclass
+from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.text import layout_memory, relevance, weight
 from foreword.text.choose import PieceChoice, PieceSizes
@@ -61,6 +63,22 @@ _BY_LINES = "lines.log"  # the name of a text that is taken line by line
 _BY_BLOCKS = "blocks.code"  # of code that is taken by its indentation
 # What may be short and bring along much: a line between tags, what is declared with fields.
 _BRINGING_KINDS = ("html", "code")
+# Why people read a log. As much as the best answer to the query: where there is room for one line,
+# it says what failed, and with more room both are there.
+_FAILURE = lazy_pattern(
+    r"\b(?:ERROR|FAIL(?:ED|URE)?|FATAL|CRITICAL|Traceback|panic:|[A-Z]\w+Error)\b"
+)
+_FAILURE_WORTH = 1.0
+# Of what stands under a title for the end of a book: enough to be there where all else is.
+_BACK_MATTER_SHARE = 0.2
+_BACK_MATTER = lazy_pattern(
+    r"[#\s*\d.]*(?:sources?|references?|bibliography|citations?|further reading|see also|credits"
+    r"|acknowledge?ments?|licen[cs]e|change ?log|revision history|(?:table of )?contents)"
+    r"[\s:#*]*\Z",
+    re.IGNORECASE,
+)
+# Of what is nothing but tags: a page has more words than that, a drawing only what is in its head.
+_LEAST_SAID = 0.05
 _ATTACHED_KINDS = ("heading", "fence", "rule", "closing")
 
 
@@ -328,14 +346,17 @@ def _without_last_breaks(body: str) -> str:
 
 def _standing_alone(pieces: Sequence[Piece]) -> list[int]:
     """The pieces that are worth something for themselves; the others come along with those that
-    need them."""
+    need them. Tags alone are worth nothing, unless a text is hardly more: a drawing."""
     found: list[int] = []
+    tags: list[int] = []
     for at, piece in enumerate(pieces):
         following = pieces[at + 1].kind if at + 1 < len(pieces) else ""
         opens_string = following == "string" and piece.kind != "string"
-        if piece.kind not in _ATTACHED_KINDS and not is_markup(piece) and not opens_string:
-            found.append(at)
-    return found
+        if piece.kind in _ATTACHED_KINDS or not piece.text.strip() or opens_string:
+            continue
+        (tags if is_markup(piece) else found).append(at)
+    said, unsaid = [sum([len(pieces[at].text) for at in places]) for places in (found, tags)]
+    return found if said > _LEAST_SAID * unsaid else sorted(found + tags)
 
 
 def _only(places: Iterable[int], order: Iterable[int]) -> list[int]:
@@ -351,11 +372,13 @@ def _summary_order(layout: Layout, query: str) -> list[int]:
     its beginning and its end."""
     pieces = layout.pieces
     if layout.shape == "sequence":
-        return _excerpt_order(layout, query)
+        return _sequence_order(layout, query)
     scores = _sum_scores(_weights(pieces), _ranks(layout, query))
     standing = _standing_alone(pieces)
     if layout.shape == "outline":
         return _only(standing, _by_rank(pieces, scores))
+    for at in _back_matter(layout):
+        scores[at] *= _BACK_MATTER_SHARE
     sections = [section for section in _sections(pieces, standing) if section]
     leaders = _leaders(pieces, sections, scores)
     for section in sections:
@@ -364,6 +387,16 @@ def _summary_order(layout: Layout, query: str) -> list[int]:
     best = _best_first(range(len(scores)), scores)
     order = _interleave(pieces, [(leaders, OUTLINE), (best, 1 - OUTLINE)])
     return _only(standing, order)
+
+
+def _back_matter(layout: Layout) -> list[int]:
+    """The pieces that stand under a title such as `Sources`: what nobody reads first."""
+    under: set[int] = set()
+    for at, piece in enumerate(layout.pieces):
+        is_title = piece.kind == "heading" and _BACK_MATTER.match(piece.text) is not None
+        if is_title or not under.isdisjoint(layout.needs[at]):
+            under.add(at)
+    return sorted(under)
 
 
 def _relevant_order(layout: Layout, query: str) -> list[int]:
@@ -379,6 +412,22 @@ def _excerpt_order(layout: Layout, query: str) -> list[int]:
     closing = list(reversed(opening))
     middle = 1 - OPENING - CLOSING
     order = _interleave(pieces, [(opening, OPENING), (closing, CLOSING), (best, middle)])
+    return _only(opening, order)
+
+
+def _sequence_order(layout: Layout, query: str) -> list[int]:
+    """Of a log or a table what carries most, beside its beginning and its end; that comes first:
+    where there is room for a line or two, they say what failed and not how the run began."""
+    pieces = layout.pieces
+    scores = _sum_scores(_weights(pieces), _ranks(layout, query))
+    for at, piece in enumerate(pieces):
+        if piece.kind == "entry" and _FAILURE.search(piece.text):
+            scores[at] += _FAILURE_WORTH
+    best = _best_first(range(len(pieces)), scores)
+    opening = _standing_alone(pieces)
+    closing = list(reversed(opening))
+    middle = 1 - OPENING - CLOSING
+    order = _interleave(pieces, [(best, middle), (opening, OPENING), (closing, CLOSING)])
     return _only(opening, order)
 
 

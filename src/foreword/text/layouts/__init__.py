@@ -18,10 +18,10 @@ def layout_of(text: str, kind: str, over: Over) -> Layout:
         from foreword.text.layouts import python_code
 
         return python_code.layout(text, over)
-    if kind == "code" or kind in GRAMMARS:
+    if kind in ("code", "sql") or kind in GRAMMARS:
         from foreword.text.layouts import code
 
-        return code.layout(text, kind, over)
+        return code.sql_layout(text, over) if kind == "sql" else code.layout(text, kind, over)
     if kind == "diff":
         from foreword.text.layouts import diff
 

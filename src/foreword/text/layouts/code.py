@@ -7,6 +7,7 @@ its own module.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -52,7 +53,14 @@ _FRAMES = lazy_pattern(
     r"|except|catch|finally|rescue|ensure)\b)"
 )
 _GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
-_COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*)")
+_COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*|(?i:@?rem|dnl)\b)")
+# Comments, and what stands between quotes; what is left of quotes is open.
+_SQL_WORDS = lazy_pattern(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|(?P<quote>\$\w*\$).*?(?P=quote)|^\\[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_SQL_QUOTE = lazy_pattern(r"\$\w*\$|'|/\*")
+_SQL_ENDS = (";", "/", "GO", "go")
 _INDENT = lazy_pattern(r"[ \t]*")
 _STATEMENT = lazy_pattern(r"[^;{}]*[;{}]+\s*|[^;{}]+\Z")
 
@@ -346,17 +354,43 @@ def indented_layout(text: str, over: Over) -> Layout:
     return builder.layout("outline")
 
 
+def sql_layout(text: str, over: Over) -> Layout:
+    """The pieces of SQL: whole statements, whose lines often stand at the margin."""
+    builder = LayoutBuilder()
+    for statement in _sql_statements(text):
+        _add_block(builder, statement, parents=[], depth=0, over=over)
+    return builder.layout("outline")
+
+
+def _sql_statements(text: str) -> Iterator[str]:
+    """The blocks of a script, those joined that one statement goes on over."""
+    statement = ""
+    for block in indented_blocks(text):
+        statement += block
+        bare = _SQL_WORDS.sub("", statement)
+        is_over = bare.rstrip().endswith(_SQL_ENDS) or not bare.strip()
+        if is_over and not _SQL_QUOTE.search(bare):
+            yield statement
+            statement = ""
+    if statement:
+        yield statement
+
+
 def _add_blocks(
     builder: LayoutBuilder, text: str, *, parents: Sequence[int], depth: int, over: Over
 ) -> None:
     for block in _with_runs(indented_blocks(text)) if depth else indented_blocks(text):
-        rows = rows_of(block)
-        if not _is_nested(rows) or not over(builder.start, block) or depth > _DEPTH:
-            builder.add(
-                block, "code", needs=parents, rank=min(2, depth), divisible=_is_nested(rows)
-            )
-        else:
-            _add_divided_block(builder, rows, parents=parents, depth=depth, over=over)
+        _add_block(builder, block, parents=parents, depth=depth, over=over)
+
+
+def _add_block(
+    builder: LayoutBuilder, block: str, *, parents: Sequence[int], depth: int, over: Over
+) -> None:
+    rows = rows_of(block)
+    if not _is_nested(rows) or not over(builder.start, block) or depth > _DEPTH:
+        builder.add(block, "code", needs=parents, rank=min(2, depth), divisible=_is_nested(rows))
+    else:
+        _add_divided_block(builder, rows, parents=parents, depth=depth, over=over)
 
 
 def _is_nested(rows: Sequence[str]) -> bool:
@@ -390,7 +424,7 @@ def _add_divided_block(
     if comments:
         builder.add("".join(rows[:comments]), "code", needs=parents, rank=min(2, depth + 1))
         rest = "".join(rows[comments:])
-        _add_blocks(builder, rest, parents=parents, depth=depth, over=over)
+        _add_block(builder, rest, parents=parents, depth=depth, over=over)
         return
     edge = min([_indent(row) for row in rows if row.strip()])
     frame: list[int] = []

@@ -55,7 +55,8 @@ class CodeOutline:
         """Add what stands in front of the line `first` and is nothing but comments; returns what
         the definition there brings along."""
         above = first
-        while above > self.done and self.rows[above - 1].strip():
+        # A blank line may stand inside a comment.
+        while above > self.done and (self.rows[above - 1].strip() or is_comment(above - 1)):
             above -= 1
         if self._is_only_comments(self.done, above, is_comment):
             # With blank lines alone a mark would not know how far to indent.

@@ -14,7 +14,7 @@ from foreword.text.division import rows_of
 from foreword.text.pieces import Layout, LayoutBuilder
 
 _HUNK = lazy_pattern(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
-_FILE = lazy_pattern(r"diff --(?:git|cc|combined) |Index: \S")
+_FILE = lazy_pattern(r"diff -(?:-(?:git|cc|combined) |\w)|Index: \S")
 _PLAIN_FILE = lazy_pattern(r"--- \S")
 # Not the signature below a patch, and not the names of the next file.
 _CHANGED_LINE = lazy_pattern(r"\\|\+(?!\+\+ )|-(?!-- |- ?\r?\n)")

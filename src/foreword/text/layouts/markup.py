@@ -31,7 +31,8 @@ def layout(text: str, over: Over) -> Layout:
     builder = LayoutBuilder()
     run = ""
     for at, row in enumerate(rows):
-        if at not in edges and not over(builder.start + len(run), row):
+        is_long_tag = "\n" in row.rstrip()
+        if at not in edges and not is_long_tag and not over(builder.start + len(run), row):
             run += row
             continue
         _add_run(builder, run, over)
@@ -48,9 +49,13 @@ def _add_run(builder: LayoutBuilder, run: str, over: Over) -> None:
     if not run:
         return
     for unit in line_units(run):
-        parts = _whole_tags(rows_of(unit)) if over(builder.start, unit) else [unit]
-        for part in parts:
-            builder.add(part, "html", begins="sentence")
+        parts = [(unit, False)]
+        if over(builder.start, unit):
+            has_tags = "<" in unit
+            rows = [(row, False) for row in _whole_tags(rows_of(unit))]
+            parts = rows if has_tags else line_parts(unit)
+        for part, torn in parts:
+            builder.add(part, "html", begins="middle" if torn else "sentence")
 
 
 def _add_row(builder: LayoutBuilder, row: str, over: Over) -> None:
@@ -60,16 +65,15 @@ def _add_row(builder: LayoutBuilder, row: str, over: Over) -> None:
         return
     for block in _blocks(row):
         parts = [(block, False)]
-        if over(builder.start, block) and not _is_one_tag(block):
+        is_one_tag = _ONE_TAG.fullmatch(block) is not None
+        if over(builder.start, block) and (not is_one_tag or len(block) > LONGEST_UNIT):
             parts = line_parts(block)
+        added: list[int] = []
         for part, torn in parts:
-            builder.add(part, "html", begins="middle" if torn else "sentence")
-
-
-def _is_one_tag(block: str) -> bool:
-    """Whether a text is a single tag, which says nothing in parts; one without an end is torn like
-    any such line."""
-    return len(block) <= LONGEST_UNIT and _ONE_TAG.fullmatch(block) is not None
+            added += builder.add(part, "html", begins="middle" if torn else "sentence")
+        if is_one_tag:  # of one without an end, as a path in a drawing, both ends come along
+            for at in added:
+                builder.require(at, (added[0], added[-1]))
 
 
 def _whole_tags(rows: list[str]) -> list[str]:

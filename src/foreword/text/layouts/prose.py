@@ -96,7 +96,11 @@ def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: O
         # With the signs below it: without them a title is a line of text.
         _add_units(builder, replace(block, kind="paragraph"), [body], over)
     elif block.kind == "html" and len(body) > _SMALL_BLOCK:
-        _add_units(builder, block, lines(body), over)
+        from foreword.text.layouts import markup
+
+        offset = builder.start
+        inner = markup.layout(body, lambda at, part: over(offset + at, part))
+        builder.embed(inner, level=block.level)
     else:
         unit = "row" if block.kind == "table" and block.level else ""
         builder.add(body, block.kind, level=block.level, unit=unit)

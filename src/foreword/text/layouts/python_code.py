@@ -15,6 +15,7 @@ from foreword.text.division import rows_of
 from foreword.text.layouts.code_outline import FIELD_RUN, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
+_MODULE_RANK = -1  # of what a module says of itself: before all that it defines
 _QUOTES = ('"""', "'''")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Compound = ast.If | ast.Try | ast.TryStar | ast.With
@@ -40,7 +41,7 @@ def layout(text: str, over: Over) -> Layout:
 
         return indented_layout(text, over)
     outline = _PythonOutline(rows, LayoutBuilder(), over)
-    outline.add_docstring(module.body, needs=[], is_module=True)
+    outline.add_docstring(module.body, needs=[], rank=_MODULE_RANK)
     outline.add_statements(outline.without_docstring(module.body), parents=[], depth=0)
     outline.add_rest()
     return outline.builder.layout("outline")
@@ -74,9 +75,8 @@ class _PythonOutline(CodeOutline):
             elif following is not None and self._goes_with(statement, following, depth > 0):
                 is_first = False
             else:
-                rank = 1 if depth or _is_import(statement) else 0
                 last = statement.end_lineno or 0
-                fields += self.builder.add(self.take(last), "code", needs=around, rank=rank)
+                fields += self.builder.add(self.take(last), "code", needs=around, rank=1)
         self.bring_fields(parents, fields)
 
     def _goes_with(self, statement: ast.stmt, following: ast.stmt, in_class: bool) -> bool:
@@ -116,12 +116,13 @@ class _PythonOutline(CodeOutline):
         if _shares_line(definition.body[0], self.rows):
             last = definition.end_lineno or 0
             whole = self.take(last)
-            self.builder.add(whole, "code", needs=parents, rank=min(1, depth))
+            self.builder.add(whole, "code", needs=parents, rank=_rank(definition, depth))
             return
         signature = self.take(_header_end(definition.body[0], definition.lineno, self.rows))
-        header = self.builder.add(signature, "code", needs=parents, rank=min(1, depth))
+        rank = _rank(definition, depth)
+        header = self.builder.add(signature, "code", needs=parents, rank=rank)
         around = [*parents, *header]
-        self.add_docstring(definition.body, needs=around)
+        self.add_docstring(definition.body, needs=around, rank=rank)
         rest = self.without_docstring(definition.body)
         if isinstance(definition, ast.ClassDef):
             self.add_statements(rest, parents=around, depth=depth + 1)
@@ -135,9 +136,7 @@ class _PythonOutline(CodeOutline):
     def without_docstring(self, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
         return body[1:] if _is_docstring(body) else body
 
-    def add_docstring(
-        self, body: Sequence[ast.stmt], *, needs: Sequence[int], is_module: bool = False
-    ) -> None:
+    def add_docstring(self, body: Sequence[ast.stmt], *, needs: Sequence[int], rank: int) -> None:
         """Add a docstring: its first line, which the header brings along, the rest, and the quotes
         that close it."""
         if not _is_docstring(body):
@@ -145,13 +144,11 @@ class _PythonOutline(CodeOutline):
         start, last = body[0].lineno, body[0].end_lineno or 0
         closing = self.rows[last - 1].rstrip()[-3:] if last else ""
         if last - start < 2 or closing not in _QUOTES or body[0].lineno <= self.done:
-            opening = self.builder.add(self.take(last), "code", needs=needs, rank=0)
+            opening = self.builder.add(self.take(last), "code", needs=needs, rank=rank)
             self._bring_along(needs, opening)
             return
         says_nothing = self.rows[start - 1].strip(" \t\r\nrRuU") in _QUOTES
-        opening = self.builder.add(
-            self.take(start + says_nothing), "code", needs=needs, rank=0 if is_module else 1
-        )
+        opening = self.builder.add(self.take(start + says_nothing), "code", needs=needs, rank=rank)
         text = self.take(last)
         end = text.rstrip().rfind(closing)
         if not text[:end].rpartition("\n")[2].strip():
@@ -164,6 +161,12 @@ class _PythonOutline(CodeOutline):
     def _bring_along(self, needs: Sequence[int], opening: Sequence[int]) -> None:
         if needs and opening:
             self.builder.require(needs[-1], opening)
+
+
+def _rank(definition: _Definition, depth: int) -> int:
+    """Of a definition in an outline: what others may call comes before constants, private helpers
+    and methods."""
+    return 0 if not depth and not definition.name.startswith("_") else 1
 
 
 def _first_line(statement: ast.stmt) -> int:
