@@ -597,3 +597,19 @@ def test_hunks_of_a_file_that_is_missing_are_counted_with_it_in_any_diff() -> No
 def test_a_header_of_c_plus_plus_is_read_as_such() -> None:
     assert content_type("#pragma once\nnamespace shop {\nclass Cart;\n}\n", "cart.h") == "cpp"
     assert content_type("#ifndef CART_H\nstruct cart *cart_new(void);\n#endif\n", "cart.h") == "c"
+
+
+@pytest.mark.parametrize(
+    ("head", "end"),
+    [
+        ("2013-08-{:02}  Don Porter  <dgp@example.org>\n\n", "\n"),
+        ("shop (1.{}-1) unstable; urgency=medium\n\n", "\n -- A <a@example.org>  Mon, 2 Mar\n\n"),
+    ],
+)
+def test_an_entry_of_a_changelog_is_whole_and_under_its_own_head(head: str, end: str) -> None:
+    notes = [f"\t* src/{at}.c:\tstep {at} is tried again.\n\t* src/{at}.h:\n" for at in range(30)]
+    entries = [f"{head.format(at + 1)}{note}{end}" for at, note in enumerate(notes)]
+    text = f"Look into the timeline first; this\nfile is no longer kept.\n\n{''.join(entries)}"
+    for form in each_form(text, "ChangeLog"):
+        for at, note in enumerate(notes):
+            assert (f"src/{at}.h:" in form) == (f"{head.format(at + 1)}{note}" in form), form

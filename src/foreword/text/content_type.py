@@ -105,6 +105,13 @@ LOG_LINE = lazy_pattern(
 COMMIT_LINE = lazy_pattern(r"commit [0-9a-f]{7,40}\b")
 # With the lines that `git log --graph` draws in front of a commit, or alone.
 _SHORT_COMMIT = lazy_pattern(r"[|\\/_ *]*+(?:[0-9a-f]{7,40} \S|\Z)")
+# What begins an entry in a ChangeLog of GNU's or Debian's; all else in it is indented.
+CHANGE_HEAD = lazy_pattern(
+    r"(?:\d{4}-\d\d-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [^<\n]{0,20}\d{4})"
+    r"\s+\S[^<\n]*<[^<>\n]+>"
+    r"|[a-z0-9][a-z0-9.+-]+ \([^()\s]+\) [\w. -]+; urgency="
+)
+_LEAST_CHANGES = 2
 _TEST_RUN = lazy_pattern(r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary)", re.M)
 _JSON_LINE = lazy_pattern(r"\{.*\}\s*\Z")
 _CPP_HEADER = lazy_pattern(
@@ -216,6 +223,10 @@ def _is_log(text: str, rows: list[str]) -> bool:
     if _share(rows, LOG_LINE) >= _PARTLY or COMMIT_LINE.match(rows[0]):
         return True
     if all(map(_SHORT_COMMIT.match, rows)) or all(map(_JSON_LINE.match, rows)):
+        return True
+    heads = sum(1 for row in rows if CHANGE_HEAD.match(row))
+    at_margin = sum(1 for row in rows if not row[0].isspace())
+    if heads >= _LEAST_CHANGES and heads >= _MOSTLY * at_margin:
         return True
     return "= " in text and _TEST_RUN.search(text) is not None
 

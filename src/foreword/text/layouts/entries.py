@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from foreword.pattern import lazy_pattern
-from foreword.text.content_type import COMMIT_LINE, LOG_LINE
+from foreword.text.content_type import CHANGE_HEAD, COMMIT_LINE, LOG_LINE
 from foreword.text.division import line_parts, rows_of
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
@@ -48,6 +48,8 @@ def _entry_beginnings(rows: list[str]) -> Begins:
     said = [row for row in rows if row.strip()]
     if any(COMMIT_LINE.match(row) for row in said):
         return lambda row: COMMIT_LINE.match(row) is not None
+    if any(CHANGE_HEAD.match(row) for row in said):
+        return lambda row: CHANGE_HEAD.match(row) is not None
     stamped = sum(1 for row in said if LOG_LINE.match(row))
     if stamped >= _LEAST_STAMPED * len(said):
         return lambda row: LOG_LINE.match(row) is not None
