@@ -15,8 +15,8 @@ import foreword
 from tests.store.databases import KINDS, new_url
 from tests.warm_process import ForkedCommand
 
-# in `make test` a few, in `make soak` fifty
-KILLS = max(3, int(os.environ.get("FOREWORD_KILLS", "12")) // 4)
+# in `make test` two, in `make soak` sixteen
+KILLS = 16 if "FOREWORD_SOAK" in os.environ else 2
 OPENING = {"recipe": "chat", "budget": 3_000, "window": 12_000, "counter": "estimate"}
 # The same words in every turn: nothing but their places tells messages apart. Every seventh answer
 # is written anew, so that a branch may be what is interrupted.
@@ -66,7 +66,7 @@ def test_a_history_is_whole_and_there_once_after_every_kill(kind: str, tmp_path:
     done = 0  # turns that are kept for certain
     for _ in range(KILLS):
         with ForkedCommand([url, str(tmp_path), str(done)], program=CLIENT) as client:
-            lines = [client.stdout.readline() for _ in range(1 + chance.randrange(16))]
+            lines = [client.stdout.readline() for _ in range(1 + chance.randrange(10))]
             time.sleep(chance.random() / 50)  # the kill comes some way into the next
             client.kill()
             lines += client.stdout.read().splitlines(keepends=True)
