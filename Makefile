@@ -56,7 +56,8 @@ sites: $(INSTALLED) $(BROWSER) $(SMALL_SITES_INSTALLED) $(SITES_INSTALLED)
 	@FOREWORD_SITES=1 $(BIN)/python -m pytest -q tests/sites tests/browser $(ARGS)
 
 # The integrations with the frameworks themselves, the oldest and the newest version of each in an environment of its
-# own, at a conversation of 400 turns. They take two gigabytes on disk, so they are no part of CI.
+# own, at a conversation of 400 turns. They take two gigabytes on disk and six minutes of CPU, most of it the frameworks'
+# own, so they are no part of CI.
 frameworks: $(INSTALLED) $(FRAMEWORKS_INSTALLED)
 	@FOREWORD_FRAMEWORKS=$(CURDIR)/.frameworks $(BIN)/python -m pytest -q -n $(JOBS) --durations 12 tests/integrations/test_frameworks.py $(ARGS)
 

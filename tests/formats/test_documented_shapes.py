@@ -494,6 +494,14 @@ def test_an_object_that_nobody_knows_is_refused_by_its_path(tmp_path: Path) -> N
         chat.sync(talk)
 
 
+def test_what_is_nested_without_end_is_refused_by_its_path() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    call = {"type": "tool_use", "id": "t", "name": "look", "input": endless}
+    with pytest.raises(BadSource, match=r"messages\[0\]: is nested too deeply"):
+        read_messages([{"role": "assistant", "content": [call]}], "messages")
+
+
 def test_a_call_that_the_user_did_not_allow_says_so_and_why() -> None:
     """Vercel's interface: `needsApproval` and a person who said no."""
     part = {

@@ -42,7 +42,11 @@ def is_plain(value: object) -> bool:
 def plain_message(value: Mapping[str, Any], at: FieldPath) -> Mapping[str, Any]:
     """A dict with the objects in it as dicts, and bytes in base64: Anthropic's documentation has
     `{"role": "assistant", "content": answer.content}`, and boto3 has pictures as bytes."""
-    if not _holds_objects(value):
+    try:
+        holds_objects = _holds_objects(value)
+    except RecursionError:
+        raise at.wrong("is nested too deeply to be read") from None
+    if not holds_objects:
         return value
     _refuse_unknown(value, at)
     return _without_nulls(value.items())
