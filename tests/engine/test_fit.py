@@ -219,6 +219,8 @@ def test_the_room_of_a_note_is_kept_while_something_is_gone_and_used_where_nothi
     cut = section("low", 2_000, forms=CUT)
     with_note = fitted(high, cut, budget=1_500, note=note)
     assert with_note["low"].units == fitted(high, cut, budget=1_500)["low"].units
+    little = size_of(high) + len(note) + 60
+    assert "low" in fitted(high, cut, budget=little, note=note), "with it in, nothing is gone"
 
 
 # --- what must be in ------------------------------------------------------------------------------
@@ -674,6 +676,15 @@ def test_room_that_no_section_can_use_is_offered_once_to_each() -> None:
     measured.clear()
     assert len(fitted(*sections, budget=budget, by=by)) == 1
     assert {measured.count(text) for text in texts[:-1]} == {once}
+
+
+def test_what_equals_leave_goes_back_to_one_that_was_cut_whoever_stands_in_front_of_it() -> None:
+    small = section("small", 100, forms=CUT)
+    large = section("large", 3_000, forms=CUT)
+    medium = section("medium", 400, forms=CUT)
+    chosen = fitted(small, large, medium, budget=2_400)
+    assert forms_of(chosen) == {"small": "full", "large": "excerpt", "medium": "full"}
+    assert sum(choice.units for choice in chosen.values()) > 2_200
 
 
 def test_a_share_of_what_the_essentials_leave_holds_where_everything_would_fit() -> None:
