@@ -223,6 +223,18 @@ def test_after_a_compaction_the_answer_loads_neither_schemas_nor_the_compressor(
         assert f" {module}\n" not in loaded
 
 
+def test_a_tier_0_that_was_prepared_and_is_empty_is_not_assembled_again(
+    agent: CodingAgent,
+) -> None:
+    agent.answer("pre_compact_auto")
+    (prepared,) = (agent.home / ".cache" / "foreword" / "tier-0").glob("*.txt")
+    assert "Never push to main." in prepared.read_text("utf-8")
+    prepared.write_text("", "utf-8")  # as where the agent loads all of it itself
+    text = agent.answer("session_start_compact")["additionalContext"]
+    assert "Never push to main." not in text
+    assert "tidepool/tables.py" in text
+
+
 def test_a_resumed_conversation_that_still_holds_our_text_is_not_told_it_again(
     agent: CodingAgent,
 ) -> None:
