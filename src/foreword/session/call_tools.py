@@ -44,10 +44,9 @@ def read_tools(tools: Iterable[object], counter: Counter) -> CallTools:
         return CallTools()
     try:
         tokens = counter.count(json.dumps(definitions, ensure_ascii=False))
-        specs = [_spec(function) for tool in definitions for function in _functions(tool)]
-        described = [_definition(spec) for spec in specs if spec is not None]
-        is_known = len(described) == len(specs)
-        compared = json.dumps(described if is_known else definitions, sort_keys=True)
+        specs, is_known = _specs(definitions)
+        compared = [_definition(spec) for spec in specs] if is_known else definitions
+        written = json.dumps(compared, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
             f"the tools can't be counted: {error}",
@@ -55,8 +54,8 @@ def read_tools(tools: Iterable[object], counter: Counter) -> CallTools:
         ) from None
     return CallTools(
         tokens=tokens,
-        digest=blake2b(compared.encode(), digest_size=12).hexdigest(),
-        specs=tuple(spec for spec in specs if spec is not None) if is_known else (),
+        digest=blake2b(written.encode(), digest_size=12).hexdigest(),
+        specs=tuple(specs) if is_known else (),
         problem="" if is_known else "not all tools are functions with a name and parameters",
     )
 
@@ -82,6 +81,20 @@ def _definition(tool: object) -> object:
         }
     dump = getattr(tool, "model_dump", None)
     return dump(exclude_none=True) if dump else tool
+
+
+def _specs(definitions: Iterable[object]) -> tuple[list[ToolSpec], bool]:
+    """The functions among the tools, and whether all of them are."""
+    specs = list[ToolSpec]()
+    is_known = True
+    for tool in definitions:
+        for function in _functions(tool):
+            spec = _spec(function)
+            if spec is None:
+                is_known = False
+            else:
+                specs.append(spec)
+    return specs, is_known
 
 
 def _functions(tool: object) -> Iterator[object]:

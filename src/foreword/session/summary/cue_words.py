@@ -177,6 +177,4 @@ def _pattern_of(which: str) -> re.Pattern[str]:
 DECIDES = _pattern_of("decides")
 RULES = _pattern_of("rules")
 REVISES = _pattern_of("revises")
-LITTLE_WORDS = frozenset(
-    word for language in LANGUAGES.values() for word in language.little.split()
-)
+LITTLE_WORDS = frozenset(" ".join(language.little for language in LANGUAGES.values()).split())
