@@ -21,6 +21,7 @@ _DUMPED = frozenset(
 )
 # fields whose members are a call's arguments or a tool's answer
 _GIVEN = frozenset(("input", "args", "arguments", "tool_kwargs", "response"))
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _AGENT_BLOCKS = {
     "TextBlock": "text",
     "ThinkingBlock": "thinking",
@@ -52,15 +53,20 @@ def plain_message(value: Mapping[str, Any], at: FieldPath) -> Mapping[str, Any]:
     return _without_nulls(value.items())
 
 
-def _holds_objects(value: object) -> bool:
-    """Whether something in a value is neither a list, a dict nor a scalar of JSON."""
-    if isinstance(value, str):
-        return False
-    if isinstance(value, Mapping):
-        return any(map(_holds_objects, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_holds_objects, value))
-    return isinstance(value, bytes) or not is_plain(value)
+def _holds_objects(value: Any) -> bool:
+    """Whether something in a dict or list is neither one of those nor a scalar of JSON. Every
+    message goes through here, so scalars cost no call."""
+    is_dict = type(value) is dict or isinstance(value, Mapping)
+    for member in value.values() if is_dict else value:
+        kind = type(member)
+        if kind in _SCALARS:
+            continue
+        if kind is dict or isinstance(member, list | tuple | Mapping):
+            if _holds_objects(member):
+                return True
+        elif isinstance(member, bytes) or not is_plain(member):
+            return True
+    return False
 
 
 def _refuse_unknown(value: object, at: FieldPath) -> None:
