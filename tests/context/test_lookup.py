@@ -319,3 +319,13 @@ def test_f5_what_a_document_is_about_outweighs_what_others_mention(tmp_path: Pat
         write(root, f"docs/note-{number}.md", f"# Note {number}\n\n{mention}")
     package = foreword.lookup("how is a pot glazed, what about glazing", root=root, save=False)
     assert package.report.came_in[0].source == "docs/glazing.md"
+
+
+def test_a_heading_of_restructured_text_is_a_heading(tmp_path: Path) -> None:
+    shelf = "Shelves\n=======\n\nThe glaze is thick. Mending is dear, and glaze is, too.\n"
+    repair = "Repairs\n=======\n\nWhat to do.\n\nMending glaze\n-------------\n\n"
+    write(tmp_path, "docs/a.rst", shelf)
+    write(tmp_path, "docs/b.rst", repair + "Heat it again, and let it cool over night. " * 8)
+    answer = foreword.lookup("mending a glaze", root=tmp_path)
+    assert answer.report.sections[0].source == "docs/b.rst"
+    assert "Mending glaze\n-------------" in answer.text

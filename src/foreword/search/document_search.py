@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -42,12 +43,17 @@ SEVERAL_WEIGHT = 0.3
 TITLE_WEIGHT = 0.8
 HEADINGS_WEIGHT = 1.0
 SEVERAL = 3
+FORMAT = 2  # of what is kept of a document; one that was taken in otherwise is read again
 LEAST_PROSE = 200  # characters: a shorter value of JSON is a name, a setting or a label
 # Entries that are scored: what the index weighs least of more was never first.
 MOST_PARTS = 120
 MOST_TITLES = 60
 _HEADING_TEXT = lazy_pattern(r"^#{1,3}[ \t]+(?P<text>[^\n]{1,200})", re.MULTILINE)
 _HEADING = lazy_pattern(r"^(?=#{2,6}[ \t])", re.MULTILINE)
+# As reStructuredText has them: a line of one sign below the words.
+_UNDERLINED = lazy_pattern(
+    r"^(?P<text>\w[^\n]{1,199})\n(?P<sign>[=~^*+#\"'`:.-])(?P=sign){2,}[ \t]*$", re.MULTILINE
+)
 _NOT_WORDS = lazy_pattern(r"[\W_]+")
 Read = Callable[[Document], File | Skip]
 Progress = Callable[[int], None]
@@ -101,6 +107,7 @@ def take_in(
     new = list[tuple[Document, str]]()
     for document in documents:
         stamp = file_stamp(f"{base}/{document.path}")
+        stamp = f"{stamp} {FORMAT}" if stamp else ""
         source = known.pop(f"{base}/{document.path}", None)
         if source is not None and source.stamp == stamp != "":
             current[source] = document
@@ -138,15 +145,33 @@ def file_stamp(path: str) -> str:
 def document_passages(path: str, document: DocumentText) -> list[NewPassage]:
     """What a document is found by."""
     title = _title(path, document)
-    headings = [match["text"] for match in _HEADING_TEXT.finditer(document.text)]
+    headings = _headings(path, document.text)
     passages = [
         NewPassage(field=TITLE, text=title),
         NewPassage(field=HEADINGS, text="\n".join([title, *headings])),
     ]
     sections = _prose_in_json(document.text) if path.endswith(".json") else []
-    for section in sections or _HEADING.split(document.text):
+    for section in sections or _sections(path, document.text):
         passages += [NewPassage(text=part) for part in passages_of(section) if part.strip()]
     return passages
+
+
+def _is_underlined(path: str) -> bool:
+    """Whether the headings of a document are underlined; in Markdown a line of dashes is a rule."""
+    return path.endswith((".rst", ".rest", ".txt"))
+
+
+def _headings(path: str, text: str) -> list[str]:
+    pattern = _UNDERLINED if _is_underlined(path) else _HEADING_TEXT
+    return [match["text"] for match in pattern.finditer(text)]
+
+
+def _sections(path: str, text: str) -> list[str]:
+    """A text in parts that begin with its headings."""
+    if not _is_underlined(path):
+        return _HEADING.split(text)
+    starts = [match.start() for match in _UNDERLINED.finditer(text)]
+    return [text[first:end] for first, end in pairwise([0, *starts, len(text)])]
 
 
 def _prose_in_json(text: str) -> list[str]:
@@ -175,8 +200,7 @@ def _prose_in_json(text: str) -> list[str]:
 def _title(path: str, document: DocumentText) -> str:
     """What a document is called: its name, its folder where the name says nothing, its title."""
     place = PurePosixPath(path)
-    first = _HEADING_TEXT.search(document.text)
-    title = first["text"] if first else ""
+    title = next(iter(_headings(path, document.text)), "")
     folder = place.parent.name if place.stem.isupper() or name_of(path) != place.stem else ""
     name = _NOT_WORDS.sub(" ", f"{folder} {place.stem}")
     return f"{name}\n{title}\n{document.described}"
