@@ -169,6 +169,14 @@ def test_thinking_goes_back_to_where_it_came_from_and_nowhere_else(name: str) ->
     assert not [part for part in write(other)[1].parts if isinstance(part, Thinking)]
 
 
+def test_a_call_that_langchain_could_not_read_goes_back_as_such() -> None:
+    call = {"name": "look", "id": "t1", "args": "{bad", "type": "invalid_tool_call", "error": "no"}
+    dumped = {"type": "ai", "data": {"content": "", "invalid_tool_calls": [call]}}
+    (answer,) = to_langchain(read_messages([dumped], "messages"))
+    assert answer["data"]["invalid_tool_calls"] == [call]
+    assert answer["data"]["tool_calls"] == []
+
+
 def test_a_cache_mark_of_anthropics_survives_langchain() -> None:
     block = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
     dumped = {"type": "human", "data": {"content": [block]}}

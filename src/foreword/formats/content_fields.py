@@ -143,7 +143,7 @@ def _words(value: object) -> Iterator[str]:
 def _is_about(name: str, value: Mapping[str, Any]) -> bool:
     """Whether a field of a block is about it: its type, an id, bytes in base64."""
     plain_name = _plain(name)
-    if plain_name == "cachecontrol" or plain_name.startswith("encrypted"):
+    if plain_name in ("cachecontrol", "base64") or plain_name.startswith("encrypted"):
         return True
     if plain_name in ("data", "bytes") and (value.get("type") == "base64" or "format" in value):
         return True

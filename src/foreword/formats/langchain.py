@@ -62,6 +62,7 @@ _DUMP = frozenset(("lc", "type", "id", "kwargs", "name", "graph"))
 _KWARGS = frozenset(("tool_calls", "function_call", "reasoning_content", "refusal"))
 _TOOL_CALL = frozenset(("name", "args", "id", "type"))
 _INVALID_CALL = _TOOL_CALL | {"error"}
+_INVALID = "invalid"  # a call whose arguments LangChain could not read, with its reason
 _REASONING = frozenset(("type", "reasoning", "text"))
 _FUNCTION = frozenset(("name", "arguments"))
 _FILE = frozenset(("type", "source_type", "base64", "data", "url", "mime_type"))
@@ -198,6 +199,8 @@ def _read_calls(
 
 def _read_call(call: Mapping[str, Any], at: FieldPath, known: frozenset[str]) -> ToolCall:
     fields: Fields = unknown_fields(call, known, at)
+    if known is _INVALID_CALL:
+        fields[_INVALID] = {"error": at.text(call, "error") or None}
     name = at.text(call, "name")
     return ToolCall(
         id=at.text(call, "id") or name,
@@ -258,7 +261,10 @@ def _write_message(message: Message, *, begun: bool) -> Fields | None:
     kind = "system" if message.role == "system" and not begun else "human"
     if message.role == "assistant":
         kind = "ai"
-        data["tool_calls"] = calls
+        data["tool_calls"] = [call for call in calls if call["type"] == "tool_call"]
+        invalid = [call for call in calls if call["type"] == "invalid_tool_call"]
+        if invalid:
+            data["invalid_tool_calls"] = invalid
     return {"type": kind, "data": {**data, **unpack_extra(message.extra, SHAPE)}}
 
 
@@ -305,8 +311,12 @@ def _write_block(part: Part) -> Fields:
 
 def _write_call(call: ToolCall) -> Fields:
     fields = unpack_extra(call.extra, SHAPE)
-    written = {"name": call.name, "args": as_object(call.arguments), "id": call.id}
-    return {**written, "type": "tool_call", **fields}
+    invalid = fields.pop(_INVALID, None)
+    named = {"name": call.name, "id": call.id}
+    if invalid is not None:
+        args = replace_unsent(call.arguments)
+        return {**named, "args": args, "type": "invalid_tool_call", **invalid, **fields}
+    return {**named, "args": as_object(call.arguments), "type": "tool_call", **fields}
 
 
 def _write_result(result: ToolResult) -> Fields:
