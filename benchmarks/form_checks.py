@@ -396,8 +396,8 @@ def _edge_findings(
 def _is_whole(text: str, offset: int, *, is_start: bool) -> bool:
     """Whether a sentence or a member ends before this place."""
     before = text[max(0, offset - 200) : offset].rstrip()
-    if not before or _SENTENCE_END.search(before[-12:]):
-        return True
+    if not before or _SENTENCE_END.search(before[-12:]) or before.endswith("\\n"):
+        return True  # or a line, as JSON writes it inside a string
     if is_start:
         return before[-1] in _MEMBER_STARTS or before[-1] in _MEMBER_ENDS
     return before[-1] in _MEMBER_ENDS or text[offset : offset + 1] in _MEMBER_ENDS

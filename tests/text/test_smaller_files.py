@@ -613,3 +613,28 @@ def test_an_entry_of_a_changelog_is_whole_and_under_its_own_head(head: str, end:
     for form in each_form(text, "ChangeLog"):
         for at, note in enumerate(notes):
             assert (f"src/{at}.h:" in form) == (f"{head.format(at + 1)}{note}" in form), form
+
+
+def test_a_configuration_in_tags_is_not_only_its_words_and_fills_its_room() -> None:
+    arguments = "".join(
+        [
+            f'    <Arg name="step{at}"><Property name="p{at}" default="{at}"/></Arg>\n'
+            for at in range(9)
+        ]
+    )
+    words = '    <Arg type="String"><Property name="logs"/>/yyyy_mm_dd.log</Arg>\n'
+    inside = f'  <New id="Listener">\n{words}{arguments}  </New>\n'
+    text = f'<Configure id="Server">\n{inside}</Configure>\n'
+    large = cut.summary(text, len(text) - 40, len, mark, name="server.xml")
+    assert large is not None
+    assert large.count("<Arg name=") > 4
+
+
+def test_words_that_are_indented_lose_whole_sentences() -> None:
+    rule = (
+        "    If the commit A has a number below that of B, then nothing\n"
+        "    that A reaches is newer than B.\n"
+    )
+    text = f"# Graphs\n\nWhat holds for all of them is this.\n\n{rule * 9}\nSo much for that.\n"
+    for form in each_form(text, "graphs.txt"):
+        assert form.count("If the commit A") == form.count("newer than B."), form

@@ -77,8 +77,8 @@ _BACK_MATTER = lazy_pattern(
     r"[\s:#*]*\Z",
     re.IGNORECASE,
 )
-# Of what is nothing but tags: a page has more words than that, a drawing only what is in its head.
-_LEAST_SAID = 0.05
+# Of what is nothing but tags: a page has more words than that, a drawing or a configuration fewer.
+_LEAST_SAID = 0.5
 _ATTACHED_KINDS = ("heading", "fence", "rule", "closing")
 
 
@@ -218,7 +218,7 @@ class _Work:
         leave much of the room empty, the largest of what is written with fewer titles (if no title
         was small enough), and of lines that are divided earlier."""
         best: str | None = None
-        for line_room in (self.body_room, self.body_room // 2):
+        for line_room in (self.body_room, self.body_room // 2, self.body_room // 4):
             remembered, sizes = self._sizes(line_room)
             # Weighing is most of the work: nothing is weighed where no piece fits by itself.
             if not sizes.has_one_within(self.body_room):
@@ -346,7 +346,8 @@ def _without_last_breaks(body: str) -> str:
 
 def _standing_alone(pieces: Sequence[Piece]) -> list[int]:
     """The pieces that are worth something for themselves; the others come along with those that
-    need them. Tags alone are worth nothing, unless a text is hardly more: a drawing."""
+    need them. Tags alone are worth nothing, unless a text is hardly more: a drawing,
+    a configuration."""
     found: list[int] = []
     tags: list[int] = []
     for at, piece in enumerate(pieces):

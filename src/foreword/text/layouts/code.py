@@ -52,6 +52,7 @@ _FRAMES = lazy_pattern(
     r"\s*(?:[})\]]|[{(]\s*\Z|(?:end|fi|done|esac|else|elif|elseif|elsif"
     r"|except|catch|finally|rescue|ensure)\b)"
 )
+_ENDLESS = 600  # characters of a line: five times the longest that formatters leave
 _GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
 _COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*|(?i:@?rem|dnl)\b)")
 # Comments, and what stands between quotes; what is left of quotes is open.
@@ -321,12 +322,13 @@ def _parent_of(node: _Node, wanted: _Node) -> _Node | None:
 
 
 def _is_minified(rows: Sequence[str], over: Over) -> bool:
-    """Whether most of the code is in lines that are larger than the whole room."""
+    """Whether most of the code is in lines that no person writes, or is larger than the whole
+    room."""
     start = 0
     long = 0
     for row in rows:
-        if len(row) > 2 * CHUNK_CHARS and over(start, row):
-            long += len(row)
+        is_long = len(row) > 2 * CHUNK_CHARS and (len(row) > _ENDLESS or over(start, row))
+        long += len(row) * is_long
         start += len(row)
     return 2 * long > start
 

@@ -30,6 +30,10 @@ _SMALL_BLOCK = 400
 _TAG_AND_TITLE = lazy_pattern(
     r"(?P<tag>[ \t]*<[A-Za-z][\w-]*(?:\s[^<>\n]*)?>[ \t]*)\r?\n(?P<level>#{1,6})[ \t]+\S[^\r\n]*"
 )
+_PLAIN_WORD = lazy_pattern(r"(?<!\S)[\"'(]?[A-Za-z][a-z'’-]*[.,;:!?)\"']*(?!\S)")
+# Of all that white space parts. Of 2,351 runs of code in 14 languages 3% have more, docstrings for
+# the most part; at half it would be 45%. Of paragraphs in 150 real documents 42% have more.
+_MOSTLY_WORDS = 0.8
 _PROSE = ("paragraph", "item", "quote")
 
 BlocksOf = Callable[[str], list[markdown.Block]]
@@ -128,6 +132,9 @@ def _add_code(builder: LayoutBuilder, block: markdown.Block, body: str, over: Ov
     """Add a long code block: its fences, which every part of it needs, and its own pieces."""
     rows = lines(body)
     opening = _FENCE.match(rows[0])
+    if opening is None and _is_indented_prose(body):
+        _add_units(builder, replace(block, kind="paragraph"), line_units(body), over)
+        return
     if opening is None or len(rows) < 2 or len(rows[0]) > LONGEST_UNIT:
         inner = _inner(builder, body, "", over)
         builder.embed(inner, level=block.level)
@@ -145,6 +152,13 @@ def _add_code(builder: LayoutBuilder, block: markdown.Block, body: str, over: Ov
     fences = [at for at in inside if _INNER_FENCE.search(builder.pieces[at].text)]
     for at in (*fence, *inside):
         builder.require(at, [*fences, *closing])
+
+
+def _is_indented_prose(body: str) -> bool:
+    """Whether what is indented, and so code by the letter, is words: people indent what an item
+    goes on with, and quotations."""
+    tokens = body.split()
+    return len(_PLAIN_WORD.findall(body)) >= _MOSTLY_WORDS * len(tokens)
 
 
 def _inner(builder: LayoutBuilder, code: str, info: str, over: Over) -> Layout:
