@@ -32,7 +32,7 @@ class _PathRule:
     folders_only: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class IgnoreRules:
     """The patterns of one `.gitignore` in the order of their lines."""
 
