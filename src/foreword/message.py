@@ -110,6 +110,10 @@ class ToolResult:
     extra: str = ""
 
 
+# Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
+# say nothing, and move from call to call.
+CACHE_MARKS = frozenset(("cachePoint", "cache-point"))
+
 Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
 
 
@@ -136,7 +140,7 @@ class Message:
     def text(self) -> str:
         """The words a model would read, tool calls and results included; pictures and the like
         as a short mark."""
-        parts = [part_text(part) for part in self.parts if not isinstance(part, Thinking)]
+        parts = [part_text(part) for part in self.parts if not _says_nothing(part)]
         words = "\n".join(parts)
         speaker = self.speaker if words.strip() else ""
         return f"{speaker}: {words}" if speaker else words
@@ -187,6 +191,11 @@ def _name_in(extra: str) -> str:
     return ""
 
 
+def _says_nothing(part: Part) -> bool:
+    is_mark = isinstance(part, Opaque) and part.name in CACHE_MARKS
+    return is_mark or isinstance(part, Thinking)
+
+
 def part_text(part: Part) -> str:
     """One part in words, the same every time."""
     match part:
@@ -200,6 +209,8 @@ def part_text(part: Part) -> str:
         case Image():
             return _image_text(part)
         case Thinking():
+            return ""
+        case Opaque(name=name) if name in CACHE_MARKS:
             return ""
         case Opaque(text=text):
             return f"{opaque_mark(part)}\n{text}" if text else opaque_mark(part)

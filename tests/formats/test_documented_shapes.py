@@ -430,15 +430,26 @@ def test_an_answer_as_the_object_of_openais_sdk_goes_back_as_its_json(name: str)
     assert asked == items
 
 
-def test_a_cache_point_that_moves_with_the_newest_message_is_no_edit(tmp_path: Path) -> None:
+DOCUMENT = {
+    "document": {"format": "txt", "name": "log", "source": {"s3Location": {"uri": "s3://a"}}}
+}
+
+
+@pytest.mark.parametrize("more", [[], [DOCUMENT]], ids=["behind a text", "behind a document"])
+def test_a_cache_point_that_moves_with_the_newest_message_is_no_edit(
+    tmp_path: Path, more: list[Fields]
+) -> None:
     point = {"cachePoint": {"type": "default"}}
     with foreword.Session.open(f"sqlite:///{tmp_path}/a.db", recipe="chat", root=tmp_path) as chat:
         for turn in range(1, 4):
-            talk = [{"role": "user", "content": [{"text": f"turn {n}"}]} for n in range(turn)]
-            talk[-1]["content"].append(point)  # type: ignore[attr-defined]
+            contents = [[{"text": f"turn {number}"}, *more] for number in range(turn)]
+            contents[-1].append(point)
+            talk = [{"role": "user", "content": content} for content in contents]
             synced = chat.sync(talk)
             assert (synced.added, synced.taken_back) == (1, 0)
-        assert chat.context().to_bedrock()["messages"][-1]["content"][-1] == point
+        package = chat.context()
+    assert package.to_bedrock()["messages"][-1]["content"][-1] == point
+    assert "cache" not in package.text + json.dumps(package.to_openai())
 
 
 def test_pictures_as_bytes_are_read_and_go_to_boto3_as_bytes(tmp_path: Path) -> None:

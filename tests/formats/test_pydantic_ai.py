@@ -167,4 +167,4 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pydantic_ai.messages", None)
     with pytest.raises(UsageError) as caught:
         to_pydantic_ai([])
-    assert caught.value.hint == "pip install foreword[models]"
+    assert caught.value.hint == "pip install 'foreword[models]'"

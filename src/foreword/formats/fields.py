@@ -22,6 +22,7 @@ from foreword.dataclass import dataclass
 from foreword.errors import BadSource, did_you_mean
 from foreword.formats.content_fields import field_says_something, words_in
 from foreword.message import (
+    CACHE_MARKS,
     KINDS,
     Image,
     Kind,
@@ -287,6 +288,8 @@ def part_for_shape(part: Part, shape: str) -> Part | None:
     """The part itself, words in its place, or nothing."""
     match part:
         case Thinking():
+            return part if part.shape == shape else None
+        case Opaque(name=name) if name in CACHE_MARKS:
             return part if part.shape == shape else None
         case Opaque():
             return part if part.shape == shape else Text(part_text(part))

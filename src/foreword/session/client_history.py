@@ -20,7 +20,17 @@ from foreword.errors import BadSource
 from foreword.formats.detection import mark_instructions, read_any, usual_shape
 from foreword.formats.fields import FieldPath
 from foreword.formats.pydantic_ai import EarlierMessages
-from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foreword.message import (
+    CACHE_MARKS,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from foreword.session.append import message_to_store
 
 # Bytes of a digest: a client's own history is compared with itself, and 2**64 messages would be
@@ -156,9 +166,9 @@ def _part_content(part: Part) -> object:
             return ["result", part.id, part.text, part.failed, rest]
         case Image():
             return ["image", part.data or part.url or part.extra]
-        case Opaque():
+        case Opaque() if part.name not in CACHE_MARKS:
             return ["part", part.name, part.text or part.data]
-        case Text() | Thinking():
+        case Text() | Thinking() | Opaque():
             return None
 
 
