@@ -49,7 +49,7 @@ _ASIDE = lazy_pattern(r"\([^()\n]*\)|</?[A-Za-z][^<>\n]*>")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 # A line that says what stands below it and is no heading to a parser of Markdown.
 _OTHER_HEADING = lazy_pattern(
-    r"""^[ \t]*(?P<quote>(?:>[ \t]?)*+)[ \t]*(?:
+    r"""^[ \t]*(?P<quote>(?>(?:>[ \t]?)*))[ \t]*(?:
     (?P<hashes>\#{1,6})[ \t]+(?P<in_quote>[^\r\n]+)
     | (?:\*\*|__)(?P<bold>[^*_\r\n]{1,80})(?:\*\*|__):?
     | <h(?P<level>[1-6])\b[^>\r\n]*>(?P<html>[^\r\n]{1,200}?)</h[1-6]>
