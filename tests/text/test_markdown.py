@@ -100,6 +100,11 @@ def test_windows_line_ends_give_the_same_blocks() -> None:
     assert markdown.under_heading(windows, "Old style") == "Last words."
 
 
+def test_front_matter_behind_a_byte_order_mark_is_front_matter() -> None:
+    kinds = [block.kind for block in markdown.blocks("\ufeff---\nname: a\n---\n\n# Title\n")]
+    assert kinds == ["front_matter", "heading"]
+
+
 def test_a_hash_inside_a_fence_is_no_heading() -> None:
     assert [heading.title for heading in markdown.headings(GUIDE)] == [
         "Guide",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LARGEST_PARSED = 400_000
 
 _FRONT_MATTER = lazy_pattern(
-    r"---[ \t]*(?:\r\n?+|\n)(?![ \t]*[\r\n])"  # with a blank line behind it, it is a rule
+    r"\ufeff?---[ \t]*(?:\r\n?+|\n)(?![ \t]*[\r\n])"  # with a blank line behind it, it is a rule
     r"(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
 )
 _ATX = lazy_pattern(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
@@ -48,6 +48,7 @@ _MARKED_LINE = lazy_pattern(
     re.MULTILINE | re.VERBOSE,
 )
 _LINES_TOGETHER = lazy_pattern(r"^[ \t]*[^ \t\n][^\n]*(?:\n[ \t]*[^ \t\n][^\n]*)*", re.MULTILINE)
+_RULE_FIRST = ("---", "\ufeff---")  # behind a byte order mark, too
 _LEAVES = {"fence": "code", "code_block": "code", "html_block": "html", "hr": "rule"}
 
 
@@ -127,7 +128,7 @@ def headings(text: str) -> list[Heading]:
 def _plain_headings(text: str) -> list[Block] | None:
     """The headings of a text in which only a parser could find others than lines with a `#` in
     front; None for all other texts. To load the parser takes longer than many a command."""
-    if len(text) > LARGEST_PARSED or "\r" in text or text.startswith("---"):
+    if len(text) > LARGEST_PARSED or "\r" in text or text.startswith(_RULE_FIRST):
         return None
     found: list[Block] = []
     fence = ""  # what opened the code that this line is in
@@ -207,7 +208,7 @@ def _section_ends(found: list[Block], end: int) -> list[int]:
 
 
 def _front_matter(text: str) -> tuple[int, list[_Span]]:
-    match = _FRONT_MATTER.match(text) if text.startswith("---") else None
+    match = _FRONT_MATTER.match(text) if text.startswith(_RULE_FIRST) else None
     if match is None:
         return 0, []
     count = lines.count(match[0])
