@@ -194,6 +194,13 @@ def test_what_the_agents_own_summary_invented_is_named_and_marked(agent: CodingA
     assert "`tides/feet_table.py`." in warning
     assert "cut.py" not in warning
     assert "x9.jsonl" not in warning  # the program's own words
+    # of a second compaction, what the first summary says was there to be read
+    with agent.transcript.open("a", encoding="utf-8") as transcript:
+        transcript.write(json.dumps(said("assistant", "Now tides/harbour_map.py.")) + "\n")
+    write_summary(agent, "`tides/feet_table.py` goes, tides/harbour_map.py stays, as `plan_9.md`.")
+    text = agent.answer("session_start_compact")["additionalContext"]
+    warning = text[text.index("names what nobody said") :].partition("\n\n")[0]
+    assert warning.endswith("rely on it: `plan_9.md`.")
     # the next checkpoint does not hand it on as ours
     agent.answer("pre_compact_auto")
     (file,) = (agent.project / ".checkpoints").glob("*.json")

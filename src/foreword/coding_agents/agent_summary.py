@@ -55,17 +55,26 @@ def newest_summary(ending: str) -> str:
 
 
 def unproven_names(ending: TranscriptEnding, summary: str, also: Iterable[str]) -> tuple[str, ...]:
-    """What a summary names that is nowhere in the transcript before it, nor in other texts that
-    the agent has; nothing where the transcript is too long to be looked through."""
+    """What a summary names that its writer can't have read: not in the transcript since the
+    compaction before it, nor in the summary of that one, nor in other texts that the agent has.
+    Nothing where the transcript is too long to be looked through."""
     from foreword.session.summary.summary_check import Evidence, check_against
 
-    if not ending.is_whole:
-        return ()
-    texts = list(also)
-    user_texts = list(texts)
+    known = list(also)
+    texts = list(known)
+    user_texts = list(known)
+    is_whole = ending.is_whole
     for line in ending.text.split("\n"):
-        if any(mark in line for mark in _MARKS) and _summary_in(line) == summary:
-            return check_against(summary, Evidence(texts, user_texts)).names
+        marked = any(mark in line for mark in _MARKS)
+        earlier = _summary_in(line) if marked else ""
+        if earlier == summary:
+            evidence = Evidence(texts, user_texts)
+            return check_against(summary, evidence).names if is_whole else ()
+        if earlier:
+            is_whole = True
+            texts = [*known, earlier]
+            user_texts = [*known, earlier]
+            continue
         said = list(_said_in(line))
         texts += said
         if not _is_by_assistant(line):
