@@ -446,6 +446,18 @@ def test_what_was_revised_does_not_come_back_in_later_compressions(
             assert older.text.removesuffix(".") not in "\n".join(standing)
 
 
+def test_two_lines_that_stood_side_by_side_in_a_summary_stand_in_the_next() -> None:
+    decided = [
+        "We decided on a generic format in the comment of sessionid.go, no year.",
+        "The comment of sessionid.go has a generic format instead of a year, we decided.",
+    ]
+    earlier = "\n".join(["## Decisions and reasons", *(f"- {line}" for line in decided)])
+    made = compress(chatter(20), 900, ESTIMATE, earlier=earlier).text
+    assert "[replaced later]" not in made
+    for line in decided:
+        assert line.removesuffix(".") in made
+
+
 def test_rules_for_two_things_that_look_alike_both_stand() -> None:
     rules = [
         "Never use more than two tabs for the shop.",

@@ -63,6 +63,8 @@ def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
         for older in _older_on_subject(subject, newer, stems, places_by_stem):
             if lines[older].at == line.at or revised[older].text.endswith(REPLACED):
                 continue
+            if lines[older].at < 0 and line.at < 0:
+                continue  # both stood side by side in an earlier summary, which judged them
             revised[newer] = _standing_for(revised[newer], revised[older])
             revised[older] = _mark_replaced(revised[older])
     return revised
