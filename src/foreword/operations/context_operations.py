@@ -1,5 +1,5 @@
 """Contexts by a recipe: assemble one, say why something is in it, recall what was cut, look a
-document up.
+document up; and material of the caller's own, by a question.
 
 The caller's word never decides which root or store that is, and a path in it stays inside the root.
 Commands are never a caller's to allow.
@@ -99,6 +99,25 @@ class DocumentRequest(OperationInput):
     counter: Name | None = Field(None, description="How tokens are counted.")
 
 
+class MaterialRequest(OperationInput):
+    """What to fit, and to which question."""
+
+    model_config = example(
+        {
+            "material": ["Painted the fence.", "We dropped the retry loop: it hid the error."],
+            "question": "why did we drop the retry loop?",
+            "budget": 500,
+        }
+    )
+
+    material: str | dict[str, Any] | list[str | dict[str, Any]] = Field(
+        description="A text, a message or an item, or a list of these; never a path."
+    )
+    question: str | None = Field(None, description="What it should answer.")
+    budget: Tokens = Field(description="The most tokens it may have.")
+    counter: Name | None = Field(None, description="How tokens are counted.")
+
+
 class OriginalPart(OperationInput):
     """Which part of an original."""
 
@@ -161,11 +180,27 @@ def lookup(project: Project, given: DocumentRequest) -> ContextAnswer:
     return save_and_answer(project.store, package)
 
 
+def fit(project: Project, given: MaterialRequest) -> ContextAnswer:
+    """Fit texts, messages or items to a question, within a budget of tokens: in their order, with a
+    mark in every gap and a handle for what was left out."""
+    from foreword.questions.fit_material import fit as fit_material  # not for all who assemble
+
+    package = fit_material(
+        given.material,
+        budget=given.budget,
+        question=given.question,
+        counter=given.counter,
+        save=False,
+    )
+    return save_and_answer(project.store, package)
+
+
 ASSEMBLE_CONTEXT = Operation(run=assemble_context, scope="project", is_slow=True, keeps_report=True)
 WHY = Operation(run=why, scope="project", is_slow=True)
 RECALL = Operation(run=recall, scope="store")
 LOOKUP = Operation(run=lookup, scope="project", is_slow=True, keeps_report=True)
-OPERATIONS = (ASSEMBLE_CONTEXT, WHY, RECALL, LOOKUP)
+FIT = Operation(run=fit, scope="project", is_slow=True, keeps_report=True)
+OPERATIONS = (ASSEMBLE_CONTEXT, WHY, RECALL, LOOKUP, FIT)
 
 
 def _assemble_arguments(root: Path, given: ContextRequest) -> dict[str, Any]:

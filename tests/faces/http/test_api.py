@@ -466,3 +466,21 @@ def test_refusals_say_what_is_wrong_in_plain_words(
 def test_the_root_of_the_api_says_where_it_is_described(address: Address) -> None:
     root = address.ask("GET", "/v1", headers={"accept": "text/html"}).json
     assert set(address.ask("GET", root["description"]).json["paths"]) == set(root["paths"])
+
+
+# --- material of the caller's own -----------------------------------------------------------------
+
+
+def test_material_is_fitted_to_a_question_and_no_text_is_taken_for_a_path(address: Address) -> None:
+    notes = [f"Painted fence {number} in blue." for number in range(200)]
+    notes[120] = "We dropped the retry loop, because it hid the error."
+    asked = {"material": notes, "question": "why did we drop the retry loop?", "budget": 200}
+    answer = address.ask("POST", "/v1/fit", asked).json
+    assert notes[120] in answer["text"]
+    (omission,) = answer["omissions"]
+    original = address.ask("GET", f"/v1/recall/{omission['handle']}").json["text"]
+    assert all(note in original for note in (notes[0], notes[199]))
+    path = {"material": ["/etc/passwd", {"text": "x", "path": "/etc/passwd"}], "budget": 200}
+    assert "root:" not in address.ask("POST", "/v1/fit", path).json["text"]
+    nothing = address.ask("POST", "/v1/fit", {**asked, "budget": 1})
+    assert (nothing.status, nothing.json["code"]) == (400, "bad_budget")

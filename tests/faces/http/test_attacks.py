@@ -634,6 +634,7 @@ def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
                 ("POST", "/v1/assemble"),
                 ("POST", "/v1/why"),
                 ("POST", "/v1/lookup"),
+                ("POST", "/v1/fit"),
                 ("POST", "/v1/sessions/f/nodes"),
                 ("PUT", "/v1/checkpoints/f/phases/1"),
                 ("POST", "/v1/sessions/f/context"),

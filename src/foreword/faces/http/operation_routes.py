@@ -52,6 +52,7 @@ ENDPOINTS = (
     _assemble("/v1/why", context_operations.WHY, id="contexts.why"),
     _get("/v1/recall/{handle}", context_operations.RECALL, id="contexts.recall"),
     _assemble("/v1/lookup", context_operations.LOOKUP, id="contexts.lookup"),
+    _assemble("/v1/fit", context_operations.FIT, id="contexts.fit"),
     _get("/v1/sessions", session_operations.LIST_SESSIONS, id="sessions.list_sessions"),
     _get(SESSION, session_operations.GET_SESSION, id="sessions.show_session"),
     _put(
