@@ -241,6 +241,6 @@ def test_a_call_with_arguments_that_json_can_not_hold_is_refused_and_changes_not
 ) -> None:
     session = start_session()
     call = {"type": "tool_use", "id": "t1", "name": "look", "input": odd}
-    with pytest.raises(foreword.UsageError, match="can't be kept"):
+    with pytest.raises(foreword.UsageError, match=r"nested too deeply|is nothing that is known"):
         session.append({"role": "assistant", "content": [call]})
     assert session.append(numbered_message(0)).seq == 1

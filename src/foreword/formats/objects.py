@@ -69,15 +69,16 @@ def _holds_objects(value: Any) -> bool:
     return False
 
 
-def _refuse_unknown(value: object, at: FieldPath) -> None:
-    """An error that names the place of an object that is nobody's message, block or value."""
+def _refuse_unknown(value: object, at: FieldPath, *, is_given: bool = False) -> None:
+    """An error that names the place of an object that is nobody's message, block or value. Bytes
+    are a picture's or a file's, and no argument of a call."""
     if isinstance(value, Mapping):
         for name, member in value.items():
-            _refuse_unknown(member, at / f".{name}")
+            _refuse_unknown(member, at / f".{name}", is_given=is_given or name in _GIVEN)
     elif isinstance(value, list | tuple):
         for index, member in enumerate(value):
-            _refuse_unknown(member, at / f"[{index}]")
-    elif not is_plain(value) and not _has_fields(value):
+            _refuse_unknown(member, at / f"[{index}]", is_given=is_given)
+    elif (is_given and isinstance(value, bytes)) or not (is_plain(value) or _has_fields(value)):
         raise at.wrong(f"{type(value).__name__} is nothing that is known", hint=_KNOWN)
 
 
