@@ -51,6 +51,7 @@ def test_neighbours_share_their_tags_and_each_tag_stands_on_its_own_line() -> No
     apart = [choices[0], choices[2], choices[1]]
     assert "".join(pieces_of(apart)).count("<docs>") == 2
     assert pieces_of([]) == []
+    assert "".join(pieces_of(choices, is_followed=True)) == "".join(pieces_of(choices)) + GAP
 
 
 @given(written)
@@ -204,6 +205,10 @@ def test_a_scale_without_its_notices_weighs_the_same_and_notices_for_itself() ->
     assert not own.cleaned
     assert not own.alike
     own.safe("</docs>", "other")
+    assert list(scale.forged) == list(scale.cleaned) == list(scale.alike) == ["notes"]
+    more = scale.with_notices()
+    more.safe("\0 <docs> &lt;docs>", "other")
+    assert list(more.forged) == list(more.cleaned) == list(more.alike) == ["notes", "other"]
     assert list(scale.forged) == list(scale.cleaned) == list(scale.alike) == ["notes"]
 
 
