@@ -31,7 +31,8 @@ def check_sizes(provider: FakeProvider, *, whole: bool = True) -> None:
     sizes = [count_request(dict(body)) for body in provider.requests]
     assert len(sizes) >= TURNS, sizes
     assert max(sizes) <= BUDGET, sizes
-    assert not whole or sizes[-1] > BUDGET // 3, sizes
+    # the last may come right behind a compression, which leaves a third of what a call may have
+    assert not whole or (max(sizes) > BUDGET // 2 and sizes[-1] > BUDGET // 5), sizes
 
 
 def options(folder: str) -> dict[str, Any]:
