@@ -24,7 +24,7 @@ LEADS_NOWHERE = "a symbolic link that leads nowhere"
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 # O_PATH: Linux only
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", 0)
-_OF_THE_SYSTEM = ("/dev/", "/proc/")  # where a shell puts what it makes for <(...)
+_OF_THE_SYSTEM = ("/dev/fd/", "/dev/stdin", "/proc/")  # where a shell puts what it makes for <(...)
 _CHUNK_BYTES = 65_536  # as a pipe holds; from 128 KiB on, each piece would be a mapping of its own
 _REASONS = {
     errno.ENOENT: MISSING,

@@ -128,7 +128,7 @@ def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
         "# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8"
     )
     init(tmp_path, "--yes", "--for", "agents-md")
-    assert "1 recipe checked, 0 problems" in foreword("lint", cwd=tmp_path).err
+    assert "1 recipe and 1 document checked, 0 errors" in foreword("lint", cwd=tmp_path).err
     text = fw.assemble("coding", root=tmp_path, save=False).text
     assert "Tells harbours" in text
     assert "foreword recall" in text

@@ -14,7 +14,7 @@ from foreword.errors import BadBudget
 from foreword.message import Message, Text
 from tests.session.test_session_promises import EXAMPLES
 from tests.session.validity import problems
-from tests.sessions import Open, call, results
+from tests.sessions import Open, call, results, words
 
 SIZES = st.integers(400, 6_000)
 # a conversation by its seed can't be made smaller step by step
@@ -187,3 +187,19 @@ def test_a_newest_message_that_was_shortened_counts_as_it_is_shown(open_session:
     session.append({"role": "user", "content": "Go on."})
     session.context(budget=1_000)  # its window begins behind the one that was shortened
     assert session.size_tokens() <= 3_050
+
+
+def test_a_history_is_compressed_where_the_other_parts_take_all_that_it_was_to_be_compressed_to(
+    open_session: Open,
+) -> None:
+    limits = {"warn_at": 3_500, "compress_at": 4_000, "compress_to": 1_000}
+    session = open_session(window=8_000, budget=4_000, **limits)
+    session.system_prompt = words("prompt", 900)
+    for number in range(60):
+        said = (
+            f"We keep `store_{number}.py` on port {4_000 + number}, since the other one fails. " * 4
+        )
+        session.append({"role": "user", "content": said})
+        session.context()
+    assert session.compressions()
+    assert session.usage()["size_tokens"] < limits["compress_at"]

@@ -294,9 +294,18 @@ class _Fitting:
             if section.tag in self.outline.stand_ins or section.rule.in_order:
                 continue
             least = self._least_form(index)
-            if least is not None and least[1] <= self._room_for(index, held_back):
+            room = self._room_for(index, held_back)
+            if least is not None and least[1] > room:
+                # Whatever of it fits, so that no older one takes the room it could have had.
+                least = self._words_within(index, room)
+            if least is not None:
                 body, units = least
                 self.place(index, body, units, reason=_cut_reason(body))
+
+    def _words_within(self, index: int, room: int) -> tuple[Body, int] | None:
+        """The best form that says something within a room, however small that is."""
+        best = self._best_form(index, room)
+        return None if best is None or best[0].form == "reference" else best
 
     def _least_form(self, index: int) -> tuple[Body, int] | None:
         """The least form of a section that is not placed yet, with its size."""
@@ -476,8 +485,19 @@ class _Fitting:
         return True
 
     def give_back(self) -> None:
-        """Give room that is left to the sections that were cut, the highest rank first."""
-        self._give_back(self.outline.order)
+        """Give room that is left to the sections that were cut, the highest rank first; where
+        tiers have shares, to a tier only while those below it are whole: else a larger budget
+        would take back what they could not use in a smaller one."""
+        members: list[int] = []
+        for _, waiting in reversed(self.outline.tiers) if self.tiers.shares else ():
+            members[:0] = waiting
+            if not all(self._is_whole(index) for index in waiting):
+                break
+        self._give_back(members if self.tiers.shares else self.outline.order)
+
+    def _is_whole(self, index: int) -> bool:
+        choice = self.choices.get(index)
+        return choice is not None and choice.body.form == "full"
 
     def _give_back(self, members: Iterable[int], held_back: int = 0) -> None:
         for index in members:

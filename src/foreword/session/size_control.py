@@ -34,6 +34,9 @@ GROWTH_DIVISOR = 4
 # soon after it is past the limit, so that one of twice its size was brought from elsewhere; of that
 # the size after compressing is estimated.
 EXACT_PREVIEWS = 2
+# Of what a call is compressed to, the least that is worth compressing a history to; and of what the
+# other parts leave below `compress_at`, since four times as much is then free to grow.
+LEAST_HISTORY_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ class SizeControl:
             return room
         made = self._compress(
             room.now,
-            target=self._limits.compress_to,
+            target=self._target(room),
             model=self._options.compress_with,
             strict=False,
             browser=browser,
@@ -141,7 +144,7 @@ class SizeControl:
         known_for, known = self._due
         if known_for == room.now:
             return known
-        target = self._limits.compress_to
+        target = self._target(room)
         due: Compaction | None
         if room.size_tokens > EXACT_PREVIEWS * self._limits.compress_at:
             due = compaction.estimate(
@@ -154,6 +157,17 @@ class SizeControl:
             due = made if made.summary else None
         self._due = (room.now, due)
         return due
+
+    def _target(self, room: Room) -> int:
+        """What the next call is compressed to unasked. Where the other parts and the tools take
+        nearly all of that, the history has a share of what they leave below the limit instead: it
+        can be compressed, and would else only be cut."""
+        limits = self._limits
+        others = self._parts_tokens(room.parts) + room.tools.tokens
+        if limits.compress_to - others >= LEAST_HISTORY_SHARE * limits.compress_to:
+            return limits.compress_to
+        left = max(0, limits.compress_at - others)
+        return max(limits.compress_to, others + round(LEAST_HISTORY_SHARE * left))
 
     def _remaining_note(self, size: int) -> str:
         return (

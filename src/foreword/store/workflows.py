@@ -74,7 +74,9 @@ class WorkflowEntry:
     created: str
     messages: int
     tokens: int  # of all that was said
-    now_tokens: int  # with the summaries in place of what they stand for
+    # With the summaries in place of what they stand for. Messages behind them that a compression
+    # shortened count as whole: how large they are shown is not known without reading them.
+    now_tokens: int
     plan_version: int
     variables: int
     compressions: int  # that stand
