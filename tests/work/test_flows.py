@@ -285,13 +285,10 @@ def test_a_checkpoint_that_could_not_be_written_is_written_later(tmp_path: Path)
         folder.unlink()
         assert flow_runs.resume(root, "FEAT-7").status == "done"
     written = checkpoints(root, "FEAT-7")
-    assert {phase: one["sequence"] for phase, one in written.items()} == {
-        "1": 1,
-        "2": 2,
-        "3a": 3,
-        "3b": 4,
-        "4": 5,
-    }
+    numbers = {phase: one["sequence"] for phase, one in written.items()}
+    beside_each_other = {numbers.pop("3a"), numbers.pop("3b")}
+    assert numbers == {"1": 1, "2": 2, "4": 5}
+    assert beside_each_other == {3, 4}
 
 
 def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(

@@ -89,6 +89,7 @@ def is_in_play(ending: str, words: str) -> bool:
 
 
 def _is_by_assistant(line: str) -> bool:
+    # All agents write the role in front of the content, which may be megabytes.
     return '"assistant"' in line[:2_000]
 
 

@@ -92,7 +92,8 @@ def _work_words(messages: list[Message], room: int) -> str:
     position = work_position(messages)
     files = list[str]()
     for line in position.files:
-        if sum(len(each) + 3 for each in files) + len(line) <= FILES_SHARE * room:
+        listed = sum(len(f"- {each}\n") for each in files)
+        if listed + len(line) <= FILES_SHARE * room:
             files.append(line)
     taken = len(whole_text(replace(position, files=tuple(files))))
     summary_room = SUMMARY_SHARE * max(0, room - taken) / CHARS_PER_TOKEN

@@ -488,12 +488,15 @@ class _Fitting:
         """Give room that is left to the sections that were cut, the highest rank first; where
         tiers have shares, to a tier only while those below it are whole: else a larger budget
         would take back what they could not use in a smaller one."""
+        if not self.tiers.shares:
+            self._give_back(self.outline.order)
+            return
         members: list[int] = []
-        for _, waiting in reversed(self.outline.tiers) if self.tiers.shares else ():
-            members[:0] = waiting
+        for _, waiting in reversed(self.outline.tiers):
+            members = [*waiting, *members]
             if not all(self._is_whole(index) for index in waiting):
                 break
-        self._give_back(members if self.tiers.shares else self.outline.order)
+        self._give_back(members)
 
     def _is_whole(self, index: int) -> bool:
         choice = self.choices.get(index)

@@ -87,7 +87,7 @@ def _has_fields(value: object) -> bool:
         isinstance(value, Enum)
         or is_dataclass(value)
         or hasattr(value, "model_dump")
-        or (hasattr(value, "isoformat"))
+        or hasattr(value, "isoformat")
     )
 
 

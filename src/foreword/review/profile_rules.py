@@ -89,7 +89,7 @@ _OPERATORS = {
 }
 
 
-_SPELLED = lazy_pattern(r"[^a-z0-9]")
+_NOT_LETTERS = lazy_pattern(r"[^a-z0-9]")
 
 
 def with_known_names(data: Mapping[str, Any], where: str, names: Sequence[str]) -> dict[str, Any]:
@@ -97,30 +97,30 @@ def with_known_names(data: Mapping[str, Any], where: str, names: Sequence[str]) 
     `autoMerge` and `Automerge` are all `auto_merge`, for to pass over `enabled: false` there would
     be to approve by other rules."""
     known = (*names, *_RULE_SECTIONS, *_BLOCK_SECTIONS, *_PERSON_SWITCHES, *_ENTRIES)
-    spelled = {_spelled(name): name for name in (*known, *_CONDITIONS, *_ACTIONS, "enabled")}
-    return _renamed(data, where, spelled)
+    spelled = {_letters_of(name): name for name in (*known, *_CONDITIONS, *_ACTIONS, "enabled")}
+    return _rename_keys(data, where, spelled)
 
 
-def _renamed(data: Mapping[str, Any], where: str, spelled: Mapping[str, str]) -> dict[str, Any]:
+def _rename_keys(data: Mapping[str, Any], where: str, spelled: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
-        name = spelled.get(_spelled(str(key)), str(key))
+        name = spelled.get(_letters_of(str(key)), str(key))
         if name in found:
             raise BadSource(where, f"{name!r} is there twice, once as {str(key)!r}")
-        found[name] = _renamed_value(value, where, spelled)
+        found[name] = _rename_inside(value, where, spelled)
     return found
 
 
-def _renamed_value(value: object, where: str, spelled: Mapping[str, str]) -> object:
+def _rename_inside(value: object, where: str, spelled: Mapping[str, str]) -> object:
     if isinstance(value, Mapping):
-        return _renamed(value, where, spelled)
+        return _rename_keys(value, where, spelled)
     if isinstance(value, list):
-        return [_renamed_value(member, where, spelled) for member in value]
+        return [_rename_inside(member, where, spelled) for member in value]
     return value
 
 
-def _spelled(name: str) -> str:
-    return _SPELLED.sub("", name.casefold())
+def _letters_of(name: str) -> str:
+    return _NOT_LETTERS.sub("", name.casefold())
 
 
 def section_rules(

@@ -76,7 +76,7 @@ class Calls:
         self.selection = selection
         self.writer = writer
         self.message_cache = MessageCache(
-            db=db, conversation=conversation, size_of=writer.tokens_within
+            db=db, conversation=conversation, tokens_within=writer.tokens_within
         )
         self.budget = budget  # of the window that is in memory, or will be at the first call
         self._stamps = StampReader(db, conversation.id)

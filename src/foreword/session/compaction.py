@@ -145,6 +145,8 @@ def plan(
         round(NEWEST_SHARE * room), min(LEAST_NEWEST_TOKENS, round(SMALL_ROOM_SHARE * room))
     )
     least = min(LEAST_SUMMARY_TOKENS, round(LEAST_SUMMARY_SHARE * room))
+    # where the other parts take most, little is for the first message
+    split_target = min(target, 2 * room)
 
     def size_with(text: str, last: int) -> int:
         words = summary_message(text, last, workflow).text
@@ -155,9 +157,7 @@ def plan(
             message_cache,
             writer,
             groups,
-            target=min(
-                target, 2 * room
-            ),  # where the other parts take most, little is for the first
+            target=split_target,
             budget=budget,
             newest_room=newest_room,
             fill=tries_left < TRIES - 1,
@@ -234,7 +234,7 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     if not made.summary:
         return made
     in_front = message_cache.in_front_of(made.last + 1, compressed_to=made.last)
-    staying = size_within(in_front, made.excerpts, message_cache.size_of)
+    staying = size_within(in_front, made.excerpts, message_cache.tokens_within)
     extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
     added = compressions.add(
         message_cache.db,

@@ -40,7 +40,7 @@ class MessageCache:
 
     db: Database
     conversation: Conversation
-    size_of: SizeOf  # as it is written
+    tokens_within: SizeOf  # as it is written
     compression: Compression | None = None
     # never left out: the first and the pinned, by their start
     staying: dict[int, Group] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class MessageCache:
         made = self.compression
         if made is None:
             return self.running
-        staying = size_within(self.in_front_of(made.last + 1), made.excerpts, self.size_of)
+        staying = size_within(self.in_front_of(made.last + 1), made.excerpts, self.tokens_within)
         behind = self.running - self.floor - sum(self._shortened.values())
         return made.summary_tokens + staying + behind
 
@@ -140,7 +140,7 @@ class MessageCache:
         most = self.compression.excerpts.get(group.first) if self.compression else None
         if most is not None:
             self._shortened[group.first] = group.tokens - size_within(
-                [group], {group.first: most}, self.size_of
+                [group], {group.first: most}, self.tokens_within
             )
 
     def _start_for(self, room: int) -> int:
@@ -241,12 +241,12 @@ def size_of(groups: Sequence[Group]) -> int:
     return sum(group.tokens for group in groups)
 
 
-def size_within(groups: Sequence[Group], excerpts: Mapping[int, int], size_of: SizeOf) -> int:
+def size_within(groups: Sequence[Group], excerpts: Mapping[int, int], tokens_within: SizeOf) -> int:
     """The tokens of groups of which some are shown in part."""
     size = 0
     for group in groups:
         most = excerpts.get(group.first, group.tokens)
-        size += group.tokens if most >= group.tokens else size_of(group, most)
+        size += group.tokens if most >= group.tokens else tokens_within(group, most)
     return size
 
 

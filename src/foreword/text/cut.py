@@ -355,9 +355,11 @@ def _standing_alone(pieces: Sequence[Piece]) -> list[int]:
         opens_string = following == "string" and piece.kind != "string"
         if piece.kind in _ATTACHED_KINDS or not piece.text.strip() or opens_string:
             continue
-        (tags if is_markup(piece) else found).append(at)
-    said, unsaid = [sum([len(pieces[at].text) for at in places]) for places in (found, tags)]
-    return found if said > _LEAST_SAID * unsaid else sorted(found + tags)
+        places = tags if is_markup(piece) else found
+        places.append(at)
+    words_chars = sum(len(pieces[at].text) for at in found)
+    tags_chars = sum(len(pieces[at].text) for at in tags)
+    return found if words_chars > _LEAST_SAID * tags_chars else sorted(found + tags)
 
 
 def _only(places: Iterable[int], order: Iterable[int]) -> list[int]:

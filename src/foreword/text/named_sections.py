@@ -141,8 +141,8 @@ def _headings(text: str, titles: Sequence[str]) -> list[Heading]:
         heading = _other_heading(text, line, blocks[at:]) if at >= 0 else None
         if heading is not None:
             (quoted if line["quote"] else found).append(heading)
-    ended = [_ended_by(heading, found) for heading in found]
-    ended += [_ended_by(heading, quoted) for heading in quoted]
+    ended = [_up_to_next(heading, found) for heading in found]
+    ended += [_up_to_next(heading, quoted) for heading in quoted]
     return sorted(ended, key=lambda heading: heading.start)
 
 
@@ -200,7 +200,7 @@ def _list_end(blocks: Sequence[Block], body: int, text_end: int) -> int:
     return text_end if others else 0
 
 
-def _ended_by(heading: Heading, others: Sequence[Heading]) -> Heading:
+def _up_to_next(heading: Heading, others: Sequence[Heading]) -> Heading:
     """The heading with its section up to the next one of its rank or higher."""
     end = heading.end
     for other in others:

@@ -2,8 +2,9 @@
 
 Data, and small: of each language the dozen turns that people use for it when they work on software,
 since a cue that is missing costs the mark on one old line, and a cue that is wrong takes a decision
-away that still stands. So words that mean other things as well are left out, and so are endings:
-each entry matches from its beginning on (`entschied` is `entschieden`, too). The little words are
+away that still stands. So words that mean other things as well are left out, in English, too
+(`deve` would be `develop`), and so are endings: each entry matches from its beginning on
+(`entschied` is `entschieden`). The little words are
 those that two sentences share although they speak of different things. English has its own, larger
 lists in `facts` and `revisions`.
 """
@@ -61,7 +62,7 @@ LANGUAGES: Mapping[str, LanguageCues] = {
             "finalement",
             "changé d'avis",
             "changement de plan",
-            "correction",
+            "correction :",
             "remplac",
             "revenons",
             "revenir à",
@@ -75,7 +76,16 @@ LANGUAGES: Mapping[str, LanguageCues] = {
         " un une vous",
     ),
     "es": LanguageCues(
-        decides=("decid", "decisión", "elegi", "usaremos", "vamos a usar", "optamos"),
+        decides=(
+            "decidim",
+            "decidid",
+            "decidió",
+            "decisión",
+            "elegi",
+            "usaremos",
+            "vamos a usar",
+            "optamos",
+        ),
         rules=("nunca", "siempre", "debe", "hay que", "prohibid", "plazo"),
         revises=(
             "en lugar de",
@@ -95,8 +105,17 @@ LANGUAGES: Mapping[str, LanguageCues] = {
         " mi no nos o para pero por que se ser si sin sobre son su sus un una y ya",
     ),
     "pt": LanguageCues(
-        decides=("decid", "decisão", "escolh", "usaremos", "vamos usar", "optamos"),
-        rules=("nunca", "sempre", "deve", "é preciso", "proibid", "prazo"),
+        decides=(
+            "decidim",
+            "decidid",
+            "decidiu",
+            "decisão",
+            "escolh",
+            "usaremos",
+            "vamos usar",
+            "optamos",
+        ),
+        rules=("nunca", "sempre", "deve ", "devem ", "é preciso", "proibid", "prazo"),
         revises=(
             "em vez de",
             "ao invés de",
@@ -105,7 +124,8 @@ LANGUAGES: Mapping[str, LanguageCues] = {
             "mudamos de",
             "mudança de plano",
             "correção",
-            "substitu",
+            "substitui",
+            "substituí",
             "voltamos a",
             "afinal",
             "na verdade",

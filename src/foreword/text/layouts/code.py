@@ -327,8 +327,8 @@ def _is_minified(rows: Sequence[str], over: Over) -> bool:
     start = 0
     long = 0
     for row in rows:
-        is_long = len(row) > 2 * CHUNK_CHARS and (len(row) > _ENDLESS or over(start, row))
-        long += len(row) * is_long
+        if len(row) > 2 * CHUNK_CHARS and (len(row) > _ENDLESS or over(start, row)):
+            long += len(row)
         start += len(row)
     return 2 * long > start
 
