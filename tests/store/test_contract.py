@@ -697,10 +697,7 @@ def compress(
     before = (
         compressions.number_of(compressions.current(db, conversation)) if after is None else after
     )
-    return compressions.add(
-        db,
-        conversation,
-        after=before,
+    new = compressions.Compression(
         last=last,
         summary=summary,
         method="extract",
@@ -711,6 +708,7 @@ def compress(
         tokens_after=6,
         excerpts={4: 200},
     )
+    return compressions.add(db, conversation, new, after=before)
 
 
 def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:

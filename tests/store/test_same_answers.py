@@ -79,10 +79,7 @@ Call = Callable[[Database, int, int], object]
 
 
 def _compress(last: int, summary: str, note: str) -> Call:
-    return lambda db, workflow, talk: compressions.add(
-        db,
-        talk,
-        after=compressions.number_of(compressions.current(db, talk)),
+    new = compressions.Compression(
         last=last,
         summary=summary,
         method="extract",
@@ -92,6 +89,9 @@ def _compress(last: int, summary: str, note: str) -> Call:
         tokens_before=4,
         tokens_after=3,
         excerpts={4: 200},
+    )
+    return lambda db, workflow, talk: compressions.add(
+        db, talk, new, after=compressions.number_of(compressions.current(db, talk))
     )
 
 

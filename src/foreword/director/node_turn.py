@@ -22,7 +22,7 @@ from foreword.plan.templates import Scope, fill
 from foreword.plan.variable_text import display
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import hide, is_array
-from foreword.store.node_results import FAILED, SUCCESS
+from foreword.store.node_runs import FAILED, SUCCESS
 
 if TYPE_CHECKING:
     from foreword.browser import Browser

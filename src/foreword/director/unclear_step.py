@@ -18,7 +18,7 @@ from foreword.plan.node import acts, goes_on
 from foreword.plan.node_tree import Tree
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_steps
-from foreword.store.node_results import SUCCESS
+from foreword.store.node_runs import SUCCESS
 
 Decision = Literal["ask", "again", "skip", "known"]
 

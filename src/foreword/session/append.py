@@ -23,7 +23,6 @@ from foreword.session.checked_summary import is_checkable
 from foreword.session.compaction import Compaction
 from foreword.session.size_control import Room, SizeControl
 from foreword.store import append_keys, messages
-from foreword.store.append_keys import AppendReceipt
 
 # Messages written by one statement: keeps the memory of a long import bounded, and its progress
 # visible. All batches are one transaction, so the size decides nothing else.
@@ -178,30 +177,14 @@ class Appender:
             if before is not None:
                 return before
             made = append()
-            receipt = AppendReceipt(
-                seq=made.seq,
-                count=made.count,
-                tokens=made.tokens,
-                size_tokens=made.size_tokens,
-                compressed=made.compressed,
-                warnings=made.warnings,
-            )
+            receipt = {name: getattr(made, name) for name in append_keys.RECEIPT}
             append_keys.keep(self._db, self._conversation, key=key, digest=digest, receipt=receipt)
             return made
 
     def _find_answer(self, key: str, digest: str) -> AppendResult | None:
         """What was answered when this was appended under the key before."""
         receipt = append_keys.find(self._db, self._conversation, key=key, digest=digest)
-        if receipt is None:
-            return None
-        return AppendResult(
-            seq=receipt.seq,
-            tokens=receipt.tokens,
-            size_tokens=receipt.size_tokens,
-            warnings=receipt.warnings,
-            compressed=receipt.compressed,
-            count=receipt.count,
-        )
+        return None if receipt is None else AppendResult(**receipt)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -214,16 +197,24 @@ class Appender:
             raise
 
 
+# What reading raises for a value that JSON can't hold.
+_UNSTORABLE = (TypeError, ValueError, RecursionError)
+
+
+def _unstorable(
+    where: str, error: Exception, hint: str = "give values that JSON can hold"
+) -> BadSource:
+    return BadSource(where, problem=f"can't be kept: {error}", hint=hint)
+
+
 def messages_to_store(said: Iterable[object]) -> list[Message]:
     """The messages of one list as they will be kept: an agent's turn is the messages it was made
     of."""
     given = list(said)
     try:
         read = read_messages(given, "messages")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadSource(
-            "messages", problem=f"can't be kept: {error}", hint="give values that JSON can hold"
-        ) from None
+    except _UNSTORABLE as error:
+        raise _unstorable("messages", error) from None
     return [message_to_store(message) for message in read]
 
 
@@ -232,10 +223,8 @@ def object_to_store(value: object) -> list[Message]:
     at = FieldPath(where="message", path="message")
     try:
         read = read_any(value, at)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadSource(
-            "message", problem=f"can't be kept: {error}", hint="give values that JSON can hold"
-        ) from None
+    except _UNSTORABLE as error:
+        raise _unstorable("message", error) from None
     if not read:
         raise at.wrong("holds no message")
     return [message_to_store(message) for message in read]
@@ -245,17 +234,12 @@ def message_to_store(message: object, kind: Kind | None = None) -> Message:
     """A message as it will be kept; one that could not be read back is refused."""
     try:
         read = read_message(message)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadSource(
-            "message", problem=f"can't be kept: {error}", hint="give values that JSON can hold"
-        ) from None
+    except _UNSTORABLE as error:
+        raise _unstorable("message", error) from None
     if kind is None and not isinstance(message, Message):
         return read
     try:
         return checked_message(read if kind is None else replace(read, kind=kind))
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise BadSource(
-            "message",
-            problem=f"can't be kept: {error}",
-            hint=f"a kind is one of {', '.join(KINDS)}",
-        ) from None
+    except (*_UNSTORABLE, AttributeError) as error:
+        known = f"a kind is one of {', '.join(KINDS)}"
+        raise _unstorable("message", error, hint=known) from None

@@ -38,7 +38,7 @@ from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
 from foreword.session.summary.summary_check import evidence_of
 from foreword.store import compressions, messages
-from foreword.store.compressions import number_of
+from foreword.store.compressions import Compression, number_of
 from foreword.tokens import Counter
 
 # Of the room for the history, for the newest messages; the rest is the summary's. They are what the
@@ -236,10 +236,7 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     in_front = message_cache.in_front_of(made.last + 1, compressed_to=made.last)
     staying = size_within(in_front, made.excerpts, message_cache.tokens_within)
     extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
-    added = compressions.add(
-        message_cache.db,
-        message_cache.conversation.id,
-        after=number_of(message_cache.compression),
+    new = Compression(
         last=made.last,
         summary=made.summary,
         method=made.method,
@@ -250,6 +247,8 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
         tokens_after=made.tokens_after,
         excerpts=made.excerpts,
     )
+    before = number_of(message_cache.compression)
+    added = compressions.add(message_cache.db, message_cache.conversation.id, new, after=before)
     if added is None:
         return replace(made, messages=0, notes=(OVERTAKEN,))
     return replace(made, applied=True)

@@ -7,10 +7,10 @@ appends, for as long as the messages are, with a digest of what was appended and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import KeyReused, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.store.database import Database, Kinds, from_json, stamp, to_json
@@ -22,16 +22,15 @@ _KEY = lazy_pattern(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
 _LONGEST_ERROR = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppendReceipt:
-    """What was answered when the messages were appended."""
-
-    seq: int  # of the last one
-    count: int
-    tokens: int
-    size_tokens: int
-    compressed: bool
-    warnings: tuple[str, ...]
+# What is kept of an answer.
+RECEIPT: dict[str, Kinds] = {
+    "seq": int,  # of the last message
+    "count": int,
+    "tokens": int,
+    "size_tokens": int,
+    "compressed": bool,
+    "warnings": (list, tuple),
+}
 
 
 def validate_key(key: object) -> str:
@@ -54,7 +53,7 @@ def digest_of(records: Iterable[tuple[str, bool]]) -> str:
     return digest.hexdigest()
 
 
-def find(db: Database, conversation: int, *, key: str, digest: str) -> AppendReceipt | None:
+def find(db: Database, conversation: int, *, key: str, digest: str) -> dict[str, Any] | None:
     """What was answered under that key; nothing where it is new, an error where something else
     was appended."""
     rows = db.rows(
@@ -64,35 +63,25 @@ def find(db: Database, conversation: int, *, key: str, digest: str) -> AppendRec
     if not rows:
         return None
     known_digest, written = rows[0]
-    fields = from_json(written, f"the key {key!r} in {db.name}", _is_receipt)
+    receipt = from_json(written, f"the key {key!r} in {db.name}", _is_receipt)
     if known_digest != digest:
-        raise KeyReused(key, seq=fields["seq"])
-    fields["warnings"] = tuple(fields["warnings"])
-    return AppendReceipt(**fields)
+        raise KeyReused(key, seq=receipt["seq"])
+    return {**receipt, "warnings": tuple(receipt["warnings"])}
 
 
-def keep(db: Database, conversation: int, *, key: str, digest: str, receipt: AppendReceipt) -> None:
+def keep(
+    db: Database, conversation: int, *, key: str, digest: str, receipt: Mapping[str, Any]
+) -> None:
     """Keep what is answered; the caller holds the transaction that appends."""
-    fields = {name: getattr(receipt, name) for name in _FIELDS}
     db.rows(
         "INSERT INTO append_keys (conversation, name, digest, receipt, created) VALUES (?, ?, ?,"
         " ?, ?)",
-        (conversation, key, digest, to_json(fields, "the answer"), stamp()),
+        (conversation, key, digest, to_json(receipt, "the answer"), stamp()),
     )
 
 
-_FIELDS: dict[str, Kinds] = {
-    "seq": int,
-    "count": int,
-    "tokens": int,
-    "size_tokens": int,
-    "compressed": bool,
-    "warnings": (list, tuple),
-}
-
-
 def _is_receipt(value: object) -> bool:
-    if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
+    if not isinstance(value, dict) or value.keys() != RECEIPT.keys():
         return False
-    fields_fit = all(isinstance(value[name], kind) for name, kind in _FIELDS.items())
+    fields_fit = all(isinstance(value[name], kind) for name, kind in RECEIPT.items())
     return fields_fit and all(isinstance(note, str) for note in value["warnings"])

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from foreword.dataclass import dataclass
 from foreword.store import originals
-from foreword.store.database import Database, Row, stamp, storable_text
+from foreword.store.database import Database, column_list, record_of, stamp, storable_text
 from foreword.text.quantity import quantity
 
-COLUMNS = "name, phase, title, tokens, handle, created, task"
 _KEEP_OLD = "DO NOTHING"
 _TAKE_NEW = (
     "(run, name) DO UPDATE SET task = excluded.task, phase = excluded.phase, title ="
@@ -38,6 +37,9 @@ class Artifact:
     def reference(self) -> str:
         """What stands for it in a context: `[FEAT-1] Requirements, 412 tokens`."""
         return f"[{self.name}] {self.title}, {quantity(self.tokens, 'token')}"
+
+
+_SELECT = f"SELECT {column_list(Artifact)} FROM artifacts"
 
 
 def keep(
@@ -78,31 +80,28 @@ def _write(
             f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {on_conflict}",
             (run, name, *others, tokens, handle, stamp()),
         )
-        (row,) = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? AND name = ?", (run, name))
-    return _artifact(row)
+        (row,) = db.rows(f"{_SELECT} WHERE run = ? AND name = ?", (run, name))
+    return record_of(Artifact, row)
 
 
 def artifacts_of(db: Database, run: str) -> list[Artifact]:
     """The artifacts of a run, in the order they were kept."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? ORDER BY created, name", (run,))
-    return [_artifact(row) for row in rows]
+    rows = db.rows(f"{_SELECT} WHERE run = ? ORDER BY created, name", (run,))
+    return [record_of(Artifact, row) for row in rows]
 
 
 def every_artifact(db: Database) -> list[Artifact]:
     """Every artifact of every run, in the order they were kept."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM artifacts ORDER BY created, run, name")
-    return [_artifact(row) for row in rows]
+    rows = db.rows(f"{_SELECT} ORDER BY created, run, name")
+    return [record_of(Artifact, row) for row in rows]
 
 
 def of_task(db: Database, task: str) -> list[Artifact]:
     """The newest artifact of each name over all runs of a task, in the order they were kept."""
-    rows = db.rows(
-        f"SELECT {COLUMNS} FROM artifacts WHERE task = ? ORDER BY created, run, name",
-        (storable_text(task),),
-    )
+    rows = db.rows(f"{_SELECT} WHERE task = ? ORDER BY created, run, name", (storable_text(task),))
     newest = dict[str, Artifact]()
     for row in rows:
-        artifact = _artifact(row)
+        artifact = record_of(Artifact, row)
         newest[artifact.name] = artifact
     return sorted(newest.values(), key=lambda artifact: artifact.created)
 
@@ -110,26 +109,12 @@ def of_task(db: Database, task: str) -> list[Artifact]:
 def newest(db: Database, name: str) -> Artifact | None:
     """The newest artifact of that name, whatever task it is of."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM artifacts WHERE lower(name) = lower(?) ORDER BY created DESC, run"
-        " DESC LIMIT 1",
+        f"{_SELECT} WHERE lower(name) = lower(?) ORDER BY created DESC, run DESC LIMIT 1",
         (storable_text(name),),
     )
-    return _artifact(rows[0]) if rows else None
+    return record_of(Artifact, rows[0]) if rows else None
 
 
 def text_of(db: Database, artifact: Artifact) -> str:
     """The text of an artifact, if it is the one that was kept."""
     return originals.read_exact(db, artifact.handle).decode()
-
-
-def _artifact(row: Row) -> Artifact:
-    name, phase, title, tokens, handle, created, task = row
-    return Artifact(
-        name=name,
-        phase=phase,
-        title=title,
-        tokens=tokens,
-        handle=handle,
-        created=created,
-        task=task,
-    )

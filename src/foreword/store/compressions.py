@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from foreword.dataclass import dataclass
 from foreword.store.database import (
@@ -16,6 +16,7 @@ from foreword.store.database import (
     to_json,
     whole_number,
 )
+from foreword.store.messages import write_lock
 
 # `tokens_before` and `tokens_after` of the table are those of the messages and of the summary in
 # their place; the size of the history is in columns of its own, empty in older stores.
@@ -29,7 +30,7 @@ COLUMNS = (
 class Compression:
     """A summary that stands for all messages up to and with `last`."""
 
-    number: int
+    number: int = 0  # none before it is kept
     last: int
     summary: str
     method: str  # "extract", or the model that wrote it
@@ -38,8 +39,8 @@ class Compression:
     summary_tokens: int
     tokens_before: int  # of the whole history
     tokens_after: int
-    created: str
-    undone: bool
+    created: str = ""
+    undone: bool = False
     excerpts: Mapping[int, int] = field(default_factory=dict)  # of messages shown in part: tokens
 
 
@@ -51,47 +52,24 @@ class Cut:
     excerpts: Mapping[int, int] = field(default_factory=dict)
 
 
-def add(
-    db: Database,
-    conversation: int,
-    *,
-    after: int,
-    last: int,
-    summary: str,
-    method: str,
-    note: str,
-    replaced_tokens: int,
-    summary_tokens: int,
-    tokens_before: int,
-    tokens_after: int,
-    excerpts: Mapping[int, int],
-) -> Compression | None:
-    """Keep a compression; from now on it is the current one.
+def add(db: Database, conversation: int, new: Compression, *, after: int) -> Compression | None:
+    """Keep a compression, which gets its number here; from now on it is the current one.
 
     It was made while compression `after` was the current one, 0 for none; nothing is kept where
     that is another by now.
     """
-    note = storable_text(note)
-    with db.transaction(f"foreword: conversation {conversation}"):
+    with write_lock(db, conversation):
         if number_of(current(db, conversation)) != after:
             return None
         ((number,),) = db.rows(
             "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?",
             (conversation,),
         )
-        made = Compression(
+        made = replace(
+            new,
             number=whole_number(number, f"a compression's number in {db.name}"),
-            last=last,
-            summary=summary,
-            method=method,
-            note=note,
-            replaced_tokens=replaced_tokens,
-            summary_tokens=summary_tokens,
-            tokens_before=tokens_before,
-            tokens_after=tokens_after,
+            note=storable_text(new.note),
             created=stamp(),
-            undone=False,
-            excerpts=excerpts,
         )
         db.rows(
             f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
@@ -99,16 +77,16 @@ def add(
             (
                 conversation,
                 made.number,
-                last,
-                to_json(summary, "the summary"),
-                method,
-                note,
-                replaced_tokens,
-                summary_tokens,
+                made.last,
+                to_json(made.summary, "the summary"),
+                made.method,
+                made.note,
+                made.replaced_tokens,
+                made.summary_tokens,
                 made.created,
-                tokens_before,
-                tokens_after,
-                to_json(dict(excerpts), "the excerpts"),
+                made.tokens_before,
+                made.tokens_after,
+                to_json(dict(made.excerpts), "the excerpts"),
             ),
         )
         # they began in front of it
@@ -142,7 +120,7 @@ def all_compressions(db: Database, conversation: int) -> list[Compression]:
 
 def undo(db: Database, conversation: int) -> Compression | None:
     """Take back the current compression; the one before it is current again."""
-    with db.transaction(f"foreword: conversation {conversation}"):
+    with write_lock(db, conversation):
         found = current(db, conversation)
         if found:
             db.rows(

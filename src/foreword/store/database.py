@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from foreword.errors import StoreError, UsageError
 from foreword.pattern import lazy_pattern
@@ -20,6 +21,7 @@ from foreword.pattern import lazy_pattern
 Row = tuple[Any, ...]
 Kinds = type | tuple[type, ...]
 Check = Callable[[Any], bool]
+Record = TypeVar("Record")
 RESTORE = "restore the database from a copy"
 LARGEST_NUMBER = 2**63 - 1  # that a column of either database holds
 _ASCII_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
@@ -70,6 +72,18 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close the connection."""
+
+
+def column_list(record: type[Any]) -> str:
+    """The columns of a table whose rows become records of that class: one for each field, of its
+    name."""
+    return ", ".join([field.name for field in fields(record)])
+
+
+def record_of(record: type[Record], row: Row) -> Record:
+    """A row with a value for each field of a record, in their order."""
+    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
+    return record(**dict(zip(names, row, strict=True)))
 
 
 def stamp() -> str:

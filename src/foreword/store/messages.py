@@ -249,12 +249,9 @@ def _insert(
 
 def import_marks(db: Database, conversation: int) -> set[str]:
     """The marks of all that was imported from transcripts."""
-    rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
-    )
     marks = set[str]()
-    for row in rows:
-        marks.update(marks_of(_line(db, row).message))
+    for line in _select(db, "conversation = ? ORDER BY seq", (conversation,)):
+        marks.update(marks_of(line.message))
     return marks
 
 
@@ -262,32 +259,23 @@ def after(
     db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER
 ) -> list[StoredMessage]:
     """The history behind a message, the oldest first."""
-    rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq > ? AND {HISTORY} ORDER BY"
-        " seq LIMIT ?",
-        (conversation, seq, limit),
-    )
-    return [_line(db, row) for row in rows]
+    condition = f"conversation = ? AND seq > ? AND {HISTORY} ORDER BY seq LIMIT ?"
+    return _select(db, condition, (conversation, seq, limit))
 
 
 def before(db: Database, conversation: int, seq: int, limit: int) -> list[StoredMessage]:
     """The history in front of a message, as much as the limit says, the oldest first."""
-    rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq < ? AND {HISTORY} ORDER BY"
-        " seq DESC LIMIT ?",
-        (conversation, seq, limit),
-    )
-    return [_line(db, row) for row in reversed(rows)]
+    condition = f"conversation = ? AND seq < ? AND {HISTORY} ORDER BY seq DESC LIMIT ?"
+    return _select(db, condition, (conversation, seq, limit))[::-1]
 
 
 def between(db: Database, where: Range) -> list[StoredMessage]:
     """The history from one message to another, both included."""
-    rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND kind"
-        f" NOT IN ({_NOT_HISTORY_SQL}) AND (branch = 0 OR branch > ?) ORDER BY seq",
-        (where.conversation, where.first, where.last, where.branch),
+    condition = (
+        f"conversation = ? AND seq BETWEEN ? AND ? AND kind NOT IN ({_NOT_HISTORY_SQL})"
+        " AND (branch = 0 OR branch > ?) ORDER BY seq"
     )
-    return [_line(db, row) for row in rows]
+    return _select(db, condition, (where.conversation, where.first, where.last, where.branch))
 
 
 def by_numbers(db: Database, conversation: int, numbers: Sequence[int]) -> list[StoredMessage]:
@@ -296,22 +284,19 @@ def by_numbers(db: Database, conversation: int, numbers: Sequence[int]) -> list[
     for first in range(0, len(numbers), MOST_NUMBERS):
         some = numbers[first : first + MOST_NUMBERS]
         places = ", ".join("?" * len(some))
-        rows = db.rows(
-            f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq IN ({places}) AND"
-            f" {HISTORY} ORDER BY seq",
-            (conversation, *some),
-        )
-        lines += [_line(db, row) for row in rows]
+        condition = f"conversation = ? AND seq IN ({places}) AND {HISTORY} ORDER BY seq"
+        lines += _select(db, condition, (conversation, *some))
     return sorted(lines, key=lambda line: line.seq)
 
 
 def pinned_messages(db: Database, conversation: int) -> list[StoredMessage]:
     """The messages that always stay, the oldest first."""
-    rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND pinned = 1 AND {HISTORY} ORDER"
-        " BY seq",
-        (conversation,),
-    )
+    condition = f"conversation = ? AND pinned = 1 AND {HISTORY} ORDER BY seq"
+    return _select(db, condition, (conversation,))
+
+
+def _select(db: Database, condition: str, values: Sequence[object]) -> list[StoredMessage]:
+    rows = db.rows(f"SELECT {COLUMNS} FROM messages WHERE {condition}", values)
     return [_line(db, row) for row in rows]
 
 

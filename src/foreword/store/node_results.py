@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.store.database import Database, Row, from_json, mapping, stamp, storable_text, to_json
-from foreword.store.node_runs import lock
+from foreword.store.node_runs import SUCCESS, lock
 
 TEST = "test"  # the run of single tests: the newest of each node
-SUCCESS, FAILED, RUNNING = "success", "failed", "running"
 _COLUMNS = "run, key, node, status, created, written"
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foreword.store.database import Database, Row, stamp, storable_text
+from foreword.store.database import Database, column_list, record_of, stamp, storable_text
 
 RUNNING, SUCCESS, FAILED, STOPPED = "running", "success", "failed", "stopped"
-_COLUMNS = "run, attempt, status, executor, failed_at, started, updated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +25,9 @@ class NodeRun:
     failed_at: str  # the turn of a node where it stopped
     started: str
     updated: str
+
+
+_COLUMNS = column_list(NodeRun)
 
 
 def lock(workflow: int) -> str:
@@ -72,7 +74,7 @@ def find(db: Database, workflow: int, run: str) -> NodeRun | None:
         f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?",
         (workflow, storable_text(run)),
     )
-    return _run(rows[0]) if rows else None
+    return record_of(NodeRun, rows[0]) if rows else None
 
 
 def runs_of(db: Database, workflow: int) -> list[NodeRun]:
@@ -80,17 +82,4 @@ def runs_of(db: Database, workflow: int) -> list[NodeRun]:
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,)
     )
-    return [_run(row) for row in rows]
-
-
-def _run(row: Row) -> NodeRun:
-    run, attempt, status, executor, failed_at, started, updated = row
-    return NodeRun(
-        run=run,
-        attempt=attempt,
-        status=status,
-        executor=executor,
-        failed_at=failed_at,
-        started=started,
-        updated=updated,
-    )
+    return [record_of(NodeRun, row) for row in rows]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foreword.store.database import Database, stamp, storable_text
+from foreword.store.database import Database, record_of, stamp, storable_text
 from foreword.store.node_runs import RUNNING, NodeRun
 
 UNCLEAR = "unclear"  # over, and whether it had its effect is not known
@@ -61,16 +61,4 @@ def of_run(db: Database, workflow: int, run: str) -> list[NodeStep]:
         " WHERE workflow = ? AND run = ? ORDER BY id",
         (workflow, storable_text(run)),
     )
-    steps = []
-    for number, attempt, key, node, status, began, ended in rows:
-        step = NodeStep(
-            number=number,
-            attempt=attempt,
-            key=key,
-            node=node,
-            status=status,
-            began=began,
-            ended=ended,
-        )
-        steps.append(step)
-    return steps
+    return [record_of(NodeStep, row) for row in rows]

@@ -7,7 +7,7 @@ whoever asks for one by its number is told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foreword.dataclass import dataclass
@@ -15,6 +15,7 @@ from foreword.store import originals as originals_table
 from foreword.store.database import (
     LARGEST_NUMBER,
     Database,
+    Row,
     altered_error,
     from_json,
     mapping,
@@ -96,8 +97,7 @@ def save_report(
 def reports_after(db: Database, number: int) -> list[StoredReport]:
     """The reports behind one, the oldest first; what can't be read as a report is left out."""
     rows = db.rows("SELECT id, created, report FROM reports WHERE id > ? ORDER BY id", (number,))
-    read = [_read_report(own, created, text) for own, created, text in rows]
-    return [report for report in read if report is not None]
+    return _readable_reports(rows)
 
 
 def newest_reports(db: Database, limit: int = 20) -> list[StoredReport]:
@@ -105,6 +105,10 @@ def newest_reports(db: Database, limit: int = 20) -> list[StoredReport]:
     rows = db.rows(
         "SELECT id, created, report FROM reports ORDER BY id DESC LIMIT ?", (_in_range(limit),)
     )
+    return _readable_reports(rows)
+
+
+def _readable_reports(rows: Iterable[Row]) -> list[StoredReport]:
     found = []
     for number, created, text in rows:
         report = _read_report(number, created, text)

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from foreword.dataclass import dataclass
 from foreword.formats.record import from_record
-from foreword.message import NOT_HISTORY
 from foreword.pattern import lazy_pattern
 from foreword.relevance import Question, Statistics
 from foreword.relevance.terms import stem
 from foreword.secrets.known_values import KnownValues
 from foreword.store.database import Database, Row, storable_text
+from foreword.store.messages import HISTORY, MOST_NUMBERS
 from foreword.store.secret_values import secrets_of
 from foreword.text.words import STOP_WORDS, bigrams
 
@@ -47,12 +47,8 @@ _KIND_SHIFT = _SOURCE_SHIFT + _SOURCE_BITS
 MOST_FOUND = 20_000
 # Sources that are asked one by one; more are asked together and told apart by their numbers.
 _FEW_SOURCES = 8
-_MANY_SOURCES = 500  # numbers that one statement takes, in old releases of SQLite too
 # Messages read at once when an old store is taken in: bounds the memory, and shows progress.
 _READ_AT_ONCE = 1_000
-_HISTORY = "branch = 0 AND kind NOT IN ({})".format(
-    ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
-)
 _HUMP = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _BLANKS = bytes(
     number if number > 127 or chr(number).isalnum() or chr(number) == "'" else ord(" ")
@@ -224,7 +220,7 @@ def add_messages(
     for first in range(begin, last, _READ_AT_ONCE):
         rows = db.rows(
             f"SELECT seq, message FROM messages WHERE conversation = ? AND seq > ? AND seq <= ? AND"
-            f" {_HISTORY} ORDER BY seq",
+            f" {HISTORY} ORDER BY seq",
             (conversation, first, min(last, first + _READ_AT_ONCE)),
         )
         found = list[_EntryTerms]()
@@ -422,8 +418,8 @@ def sources(db: Database, kind: str, *, below: str = "") -> list[IndexSource]:
 def passages_at(db: Database, entries: Sequence[int]) -> list[StoredPassage]:
     """The passages with these numbers, in the order of the numbers; those that are there."""
     found = list[StoredPassage]()
-    for first in range(0, len(entries), _MANY_SOURCES):
-        some = entries[first : first + _MANY_SOURCES]
+    for first in range(0, len(entries), MOST_NUMBERS):
+        some = entries[first : first + MOST_NUMBERS]
         places = ", ".join("?" * len(some))
         rows = db.rows(f"SELECT id, about, body FROM search_entries WHERE id IN ({places})", some)
         found += [_passage(row) for row in rows]

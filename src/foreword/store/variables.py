@@ -13,7 +13,9 @@ from foreword.plan.variable_text import display
 from foreword.store.database import (
     LARGEST_NUMBER,
     Database,
+    column_list,
     from_json,
+    record_of,
     stamp,
     storable_text,
     to_json,
@@ -30,6 +32,9 @@ class VariableChange:
     after: str
     reason: str
     created: str
+
+
+_CHANGE_COLUMNS = column_list(VariableChange)
 
 
 def set_variable(db: Database, workflow: int, name: str, value: object, *, reason: str) -> None:
@@ -98,22 +103,11 @@ def read_variable(db: Database, name: str, written: str) -> Any:
 def changes(db: Database, workflow: int, limit: int = 100) -> list[VariableChange]:
     """The newest entries of the trail, the newest first."""
     rows = db.rows(
-        "SELECT name, action, before, after, reason, created FROM variable_changes WHERE workflow ="
-        " ? ORDER BY id DESC LIMIT ?",
+        f"SELECT {_CHANGE_COLUMNS} FROM variable_changes WHERE workflow = ? ORDER BY id DESC"
+        " LIMIT ?",
         (workflow, max(0, min(limit, LARGEST_NUMBER))),
     )
-    found = []
-    for name, action, before, after, reason, created in rows:
-        change = VariableChange(
-            name=name,
-            action=action,
-            before=before,
-            after=after,
-            reason=reason,
-            created=created,
-        )
-        found.append(change)
-    return found
+    return [record_of(VariableChange, row) for row in rows]
 
 
 def _clearing(name: str, before: str, reason: str) -> VariableChange:
@@ -135,8 +129,7 @@ def _displayed_value(db: Database, workflow: int, name: str) -> str:
 
 def _log(db: Database, workflow: int, change: VariableChange) -> None:
     db.rows(
-        "INSERT INTO variable_changes (workflow, name, action, before, after, reason, created)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO variable_changes (workflow, {_CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             workflow,
             change.name,
