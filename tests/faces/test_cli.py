@@ -13,6 +13,7 @@ import pytest
 
 from foreword import __version__
 from foreword.demos import samples
+from foreword.engine.package import SHAPES
 from foreword.faces.cli.main import COMMANDS, HEADINGS, cli
 from tests.command import foreword
 
@@ -85,7 +86,7 @@ def test_the_context_is_on_stdout_and_the_report_on_stderr(sample: Path) -> None
     assert foreword("assemble", "director", "--agent", "builder", "-q", cwd=sample).err == ""
 
 
-@pytest.mark.parametrize("form", ["messages", "anthropic", "openai", "json"])
+@pytest.mark.parametrize("form", ["messages", *SHAPES, "json"])
 def test_the_other_formats_are_json_with_the_same_words(sample: Path, form: str) -> None:
     source = ("--phase", "implementation", "--source", "phases.json")
     text = foreword("assemble", "phases", *source, cwd=sample).out

@@ -212,7 +212,7 @@ with foreword.Session.open(STORE, recipe="chat", budget=4_000) as session:
     session.sync(shapes)
     print(sorted(FRAMEWORKS & set(sys.modules)))
     package = session.context()
-    for name in ("anthropic", "openai", "responses", "gemini", "bedrock", "ollama"):
+    for name in ("anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"):
         getattr(package, f"to_{name}")()
         print(name, sorted(FRAMEWORKS & set(sys.modules)))
 import foreword.integrations.providers, foreword.integrations.conversation_sessions
@@ -230,7 +230,7 @@ def test_no_framework_is_imported_for_dicts_in_and_dicts_out(tmp_path: Path) -> 
         check=False,
     )
     lines = ran.stdout.splitlines()
-    assert len(lines) == 9, ran.stderr
+    assert len(lines) == 10, ran.stderr
     assert all(line.endswith("[]") for line in lines), lines
 
 

@@ -582,8 +582,8 @@ def test_a_flag_under_an_unknown_name_goes_back_to_its_provider(value: object) -
             "message.audio.words",
         ),
         (
-            {"role": "user", "content": "a", "experimental_attachments": [{"url": "/a.png"}]},
-            "message.experimental_attachments",
+            {"role": "user", "content": "a", "experimental_attachments": [{"said": "b"}]},
+            "message.experimental_attachments[0].said",
         ),
         (
             {"role": "user", "content": "a", "extra": {"url": "data:text/plain,b"}},

@@ -1,5 +1,5 @@
-"""What is written for Bedrock, LangChain, LlamaIndex, Gemini, Ollama and the Responses API reads
-back as what was said: ids of tools, thinking, pictures, results."""
+"""What is written for Bedrock, LangChain, LlamaIndex, Gemini, Ollama, the Responses API and Vercel
+reads back as what was said: ids of tools, thinking, pictures, results."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from foreword.formats.fields import replace_unsent
 from foreword.formats.langchain import to_langchain
 from foreword.formats.llama_index import to_llama_index
 from foreword.formats.ollama import to_ollama
+from foreword.formats.vercel import to_vercel
 from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult, mend
 from foreword.session.client_history import START, next_chain
 from tests.examples import examples
@@ -57,7 +58,11 @@ def ollama(messages: list[Message]) -> list[Message]:
     return list(read_messages(to_ollama(messages), "messages"))
 
 
-WITH_PARTS = [bedrock, langchain, llama_index, gemini, responses]
+def vercel(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_vercel(messages), "messages"))
+
+
+WITH_PARTS = [bedrock, langchain, llama_index, gemini, responses, vercel]
 WRITERS = [*WITH_PARTS, ollama]  # a message of Ollama's has one text
 
 
@@ -117,7 +122,7 @@ SCENE = [
 ]
 
 
-@pytest.mark.parametrize("write", [bedrock, langchain, llama_index, gemini])
+@pytest.mark.parametrize("write", [bedrock, langchain, llama_index, gemini, vercel])
 def test_pictures_failed_results_and_ids_come_back(write: Write) -> None:
     back = write(SCENE)
     parts = [part for message in back for part in message.parts]
@@ -155,6 +160,7 @@ THOUGHTS = {
     "claude in langchain": (langchain, Thinking("hm", signature="sig", shape="anthropic")),
     "llama_index": (llama_index, Thinking("hm", shape="llama_index")),
     "ollama": (ollama, Thinking("hm", shape="ollama")),
+    "vercel": (vercel, Thinking("hm", shape="vercel")),
     "gemini": (gemini, Thinking("hm", signature="c2ln", shape="gemini")),
 }
 

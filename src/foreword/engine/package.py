@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal, get_args
 
 from foreword.dataclass import dataclass
 from foreword.engine.boundaries import escape_boundaries
@@ -29,6 +29,9 @@ OPENING = "(the conversation begins with the assistant)"  # the API wants a user
 # request may have, and save nothing.
 LEAST_CACHED_TOKENS = 1024
 CONVERSATION = "conversation"  # the kind of a section that is one
+# what a context can be written as in JSON; frameworks of Python have their own objects
+Shape = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,14 @@ class Package:
             shaped.insert(0, {"role": "user", "content": [_text_block(words)]})
         return {"system": self._cached_blocks(front), "messages": shaped}
 
+    def to_json(self, shape: Shape) -> Any:
+        """The same in one of the shapes above, as JSON has it: bytes are base64."""
+        if shape == "bedrock":
+            from foreword.formats.bedrock import to_bedrock_request
+
+            return to_bedrock_request(_with_answers(self.messages))
+        return getattr(self, f"to_{shape}")()
+
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
         from foreword.formats import to_openai  # every format comes with it
@@ -125,6 +136,13 @@ class Package:
         from foreword.formats.ollama import to_ollama
 
         return to_ollama(_with_answers(self.messages))
+
+    def to_vercel(self) -> list[dict[str, Any]]:
+        """Messages of the interface of Vercel's AI SDK, for `convertToModelMessages`. A call that
+        waits for its result or for a person goes back in its state."""
+        from foreword.formats.vercel import to_vercel
+
+        return to_vercel(_with_answers(self.messages))
 
     def to_langchain(self) -> list[Any]:
         """Messages of LangChain and LangGraph; `langchain-core` must be installed."""

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from foreword.dataclass import dataclass
-from foreword.engine.package import Package
+from foreword.engine.package import Package, Shape
 from foreword.errors import UnknownName
 from foreword.formats import to_openai
 from foreword.message import Kind
@@ -46,7 +46,7 @@ MAIN = "main"  # the conversation of a workflow where none is named
 
 # messages in one request: they are written in one go, and others wait meanwhile
 MOST_AT_ONCE = 10_000
-Form = Literal["text", "anthropic", "openai"]
+Form = Literal["text", Shape]
 
 
 class MessagesToAppend(OperationInput):
@@ -94,7 +94,7 @@ class CallPreview(OperationInput):
     """The next call, without a trace."""
 
     budget: Tokens | None = Field(None, description="The most tokens it may have.")
-    form: Form | None = Field("text", description="The text, or a provider's messages.")
+    form: Form | None = Field("text", description="The text, or messages of this shape.")
     report: bool | None = Field(False, description="With the whole report.")
 
 
@@ -336,11 +336,9 @@ def session_context(session: Session, given: NextCallAnswer) -> CallContext:
 def _call_context(package: Package, given: CallPreview) -> CallContext:
     report = package.report.to_dict() if given.report else None
     bill = bill_fields(package)
-    if given.form == "anthropic":
-        return CallContext(messages=package.to_anthropic(), report=report, **bill)
-    if given.form == "openai":
-        return CallContext(messages=package.to_openai(), report=report, **bill)
-    return CallContext(text=package.text, report=report, **bill)
+    if given.form is None or given.form == "text":
+        return CallContext(text=package.text, report=report, **bill)
+    return CallContext(messages=package.to_json(given.form), report=report, **bill)
 
 
 def recall_messages(session: Session, given: MessageQuestion) -> RecalledMessages:

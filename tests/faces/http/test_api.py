@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from foreword.engine.package import SHAPES
 from foreword.message import KINDS
 from tests.faces.http.running import ANY_VERSION, Address, session_path
 from tests.sessions import numbered_message, plan, words
@@ -131,6 +132,10 @@ def test_the_next_call_comes_in_the_shape_of_a_provider(address: Address, name: 
     openai = address.ask("POST", context, {"form": "openai", "save": False}).json
     assert openai["messages"][0]["role"] == "system"
     assert "text" not in openai
+    for shape in SHAPES:
+        shaped = address.ask("GET", context, form=shape).json
+        words_of_last = numbered_message(1, 20)["content"]
+        assert json.dumps(words_of_last) in json.dumps(shaped["messages"]), shape
     assert address.ask("GET", context, form="teapot").status == 400
 
 

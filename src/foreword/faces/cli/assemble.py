@@ -5,7 +5,6 @@ not. `format_package` writes any package to stdout's formats, for `lookup` and `
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,12 +19,7 @@ if TYPE_CHECKING:
 FORMATS = (
     "xml",
     "messages",
-    "anthropic",
-    "openai",
-    "responses",
-    "gemini",
-    "bedrock",
-    "ollama",
+    *("anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"),
     "json",
 )
 PACKAGE_FORMAT = click.option(
@@ -84,31 +78,16 @@ def format_package(package: Package, form: str) -> str:
     """The package in one of the formats."""
     if form == "xml":
         return package.text
-    value: Any
-    if form == "anthropic":
-        value = package.to_anthropic()
-    elif form == "responses":
-        value = package.to_responses()
-    elif form == "gemini":
-        value = package.to_gemini()
-    elif form == "bedrock":
-        value = package.to_bedrock()
-    elif form == "ollama":
-        value = package.to_ollama()
-    elif form == "json":
-        value = {
+    if form == "json":
+        value: Any = {
             "text": package.text,
             "messages": package.to_openai(),
             "report": package.report.to_dict(),
         }
-    else:  # "openai", and "messages", its older name
-        value = package.to_openai()
-    return json.dumps(value, ensure_ascii=False, indent=2, default=_base64) + "\n"
-
-
-def _base64(value: bytes) -> str:
-    """Bytes as JSON has them."""
-    return b64encode(value).decode()
+    else:
+        shape: Any = "openai" if form == "messages" else form  # its older name
+        value = package.to_json(shape)
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 @click.command()
