@@ -90,6 +90,9 @@ def test_an_empty_list_is_an_answer(answer: str) -> None:
         '{"findings": "none"}',
         '{"findings": [1, "two", null]}',
         '{"findings": [{"severity": "high"}, {"title": "..."}]}',
+        '{"findings": [{"severity": "low", "title": "a name"}, {"severity": "critical"}]}',
+        '{"findings": ["No issues found"]}',
+        'It answers {"errors": []} as before.',
         PLAIN[:-20],
         "{" * 5000,
         "[" * 100_000,
@@ -100,7 +103,7 @@ def test_an_empty_list_is_an_answer(answer: str) -> None:
         "12",
         '{"line": ' + "9" * 6000 + "}",
     ],
-    ids=range(17),
+    ids=range(20),
 )
 def test_an_answer_without_findings_that_can_be_read_says_why(answer: str) -> None:
     parsed = parse_answer(answer, "A")
@@ -119,11 +122,19 @@ def test_an_answer_without_findings_that_can_be_read_says_why(answer: str) -> No
         ("moderate", "medium"),
         ("Nit", "low"),
         ("informational", "info"),
-        ("banana", "medium"),
+        ("SEV-0", "critical"),
+        ("Medium to High", "high"),
+        ("kritisch", "critical"),
+        ("non-blocking", "medium"),
+        ({"level": "critical"}, "critical"),
+        # what is not known here may be the worst
+        ("banana", "high"),
+        (9.8, "high"),
         (None, "medium"),
+        ("", "medium"),
     ],
 )
-def test_severities_have_many_names(said: str | None, severity: str) -> None:
+def test_severities_have_many_names(said: object, severity: str) -> None:
     (finding,) = parse_answer(json.dumps([{**ENTRY, "severity": said}]), "A").findings
     assert finding.severity == severity
 
@@ -171,13 +182,53 @@ def test_flags_of_an_emission_are_findings_and_votes_are_not() -> None:
     emission = {"confidence_score": 0.82, "policy_flags": [flag], "findings": votes}
     parsed = parse_answer(json.dumps(emission), "A")
     (finding,) = parsed.findings
-    assert finding.title == "unhandled error"
+    assert (finding.title, finding.flags) == ("unhandled error", ("unhandled_error",))
     assert finding.detail == "An error is dropped."
     assert finding.remediation == "Raise it."
     assert parsed.confidence == 0.82
     (against,) = parse_answer(json.dumps({"findings": votes, "policy_flags": []}), "A").findings
     assert (against.title, against.severity) == ("Errors are lost.", "medium")
     assert parse_answer(json.dumps({"findings": votes[:1]}), "A").findings == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"findings": [], "blockers": [{"title": "Card numbers are logged", "severity": "P0"}]},
+        {"findings": [], "critical_issues": [{"title": "Card numbers are logged"}]},
+        {"findings": {"critical": [{"title": "Card numbers are logged"}], "low": []}},
+        {"critical": [{"title": "Card numbers are logged"}]},
+        {"findings": ["CRITICAL: Card numbers are logged"]},
+    ],
+    ids=str,
+)
+def test_findings_are_read_under_other_names_by_severity_and_as_sentences(answer: object) -> None:
+    (finding,) = parse_answer(json.dumps(answer), "A").findings
+    assert finding.severity == "critical"
+    assert "Card numbers are logged" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "is_against"),
+    [
+        ({"verdict": "request_changes"}, True),
+        ({"review": {"decision": "Block"}}, True),
+        ({"recommendation": "do not merge"}, True),
+        ({"approved": False}, True),
+        ({"requires_human_review": True}, True),
+        ({"risk_level": "high"}, True),
+        ({"verdict": "No changes needed"}, False),
+        ({"verdict": "approve with high confidence (non-blocking)"}, False),
+        ({"approved": True, "risk_level": "low"}, False),
+    ],
+    ids=str,
+)
+def test_who_is_against_a_change_and_names_no_finding_has_not_answered(
+    conclusion: dict[str, object], is_against: bool
+) -> None:
+    parsed = parse_answer(json.dumps({"findings": [], **conclusion}), "A")
+    assert parsed.findings == ()
+    assert bool(parsed.problem) is is_against
 
 
 def test_an_absurd_answer_is_bounded_and_says_so() -> None:

@@ -93,3 +93,25 @@ WORDS = ["ci", "risk", "(", ")", "[", "]", "not", "and", "or", "==", "in", '"x"'
 def test_whatever_is_written_there_is_an_outcome(condition: str) -> None:
     outcome = evaluate(condition, FACTS)
     assert outcome.value is not None or outcome.problem or outcome.unknown
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcomes"),  # where mixed values count as so, as not so, and as not known
+    [
+        ('panel_risk == "high"', (True, False, None)),
+        ('not panel_risk == "high"', (True, False, None)),
+        ('panel_risk != "high"', (True, False, None)),
+        ('panel_risk in ["high", "low"]', (True, True, True)),
+        ('panel_risk == "critical"', (False, False, False)),
+        ('any_panel_risk == "high"', (True, True, True)),
+        ('policy_flag == "pii_name"', (True, None, None)),
+        ('policy_flag == "other"', (None, False, None)),
+        ('finding == "low"', (False, False, False)),
+        ('finding != "low"', (False, True, False)),
+    ],
+)
+def test_what_holds_for_some_of_several_values_is_what_the_caller_takes_it_for(
+    condition: str, outcomes: tuple[bool | None, ...]
+) -> None:
+    ways = (True, False, UNKNOWN)
+    assert tuple(evaluate(condition, FACTS, mixed=way).value for way in ways) == outcomes

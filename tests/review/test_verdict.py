@@ -9,14 +9,16 @@ import jsonschema
 import pytest
 
 from foreword.errors import BadSource
+from foreword.review.answer_parsing import parse_answer
 from foreword.review.change_facts import (
+    MOST_FILES,
     MemberResult,
     Review,
     ReviewedChange,
     confidence_in,
     facts_in_vain,
 )
-from foreword.review.findings import Finding
+from foreword.review.findings import Finding, merge
 from foreword.review.profile import (
     ReviewProfile,
     Thresholds,
@@ -54,9 +56,9 @@ def profile_of(**data: object) -> ReviewProfile:
     return read_profile(data, where="policy/strict.yaml", name="strict")
 
 
-def findings_of(*severities: Any) -> list[Finding]:
+def findings_of(*severities: Any, by: tuple[str, ...] = ("A",)) -> list[Finding]:
     return [
-        Finding(severity=severity, title=f"{severity} {number}", said_by=("A",))
+        Finding(severity=severity, title=f"{severity} {number}", said_by=by)
         for number, severity in enumerate(severities)
     ]
 
@@ -138,6 +140,7 @@ def test_thresholds_are_read_from_a_profile() -> None:
         {"high": "many"},
         {"answered": 75},
         {"confidence": "high"},
+        {"high": 0, "max_high": 5},
     ],
 )
 def test_thresholds_that_make_no_sense_are_an_error_that_names_the_file(data: object) -> None:
@@ -382,6 +385,20 @@ def test_what_is_off_or_about_something_else_decides_nothing(section: dict[str, 
         ({"auto_merge": {"enabled": True, "operator": "any", "when": ["true"], "x": 1}}, "human"),
         ({"risk_aggregation": {"model": "sum"}, "block": ['risk_level == "high"']}, "human"),
         ({"rules": [{"condition": "true", "action": "require_merge_approval"}]}, "human_review"),
+        # what stands beside a condition may change when it holds
+        ({"rules": [{"when": "true", "unless": "x", "then": "approve"}]}, "human_review"),
+        ({"rules": [{"when": "true", "then": "approve", "disabled": True}]}, "human_review"),
+        ({"block": [{"condition": "false", "or": "secrets_touched"}]}, "human_review"),
+        ({"block": [{"condition": "true", "or": "secrets_touched"}]}, "block"),
+        ({"auto_merge": {"enabled": True, "when": [{"if": "true", "unless": "x"}]}}, "human"),
+        ({"auto_merge": {"enabled": True, "when": {"all": [{"if": "true", "but": 1}]}}}, "human"),
+        ({"rules": [{"when": "false", "severity": "high", "then": "block"}]}, "approve"),
+        ({"trigger_conditions": {"change_types": ["docs"], "paths": ["docs/"]}}, "human_review"),
+        ({"overrides": {"paths": {"src/": {"auto_merge": False}}}}, "human_review"),
+        ({"approvers": ["alice"]}, "human_review"),
+        ({"plan_required": True}, "human_review"),
+        ({"status": "draft"}, "human_review"),
+        ({"status": "active"}, "approve"),
     ],
 )
 def test_rules_are_read_in_the_forms_that_projects_write(
@@ -408,14 +425,42 @@ def test_a_profile_that_is_for_some_changes_decides_nothing_of_others() -> None:
         {"auto_merge": True},
         {"auto_merge": {"enabled": True, "conditions": ["ci_checks_passed"]}},
         {"rules": [{"condition": "ci_checks_passed", "action": "approve"}]},
+        # rules about something else, about other findings, or that only tell somebody
+        *(
+            {"auto_merge": True, "rules": [{"condition": condition, "action": action}]}
+            for condition, action in (
+                ("panel_disagreement_detected", "human_review"),
+                ("feature_flag_on", "block"),
+                ("critical_findings > 0", "block"),
+                ('risk_level == "high"', "notify"),
+            )
+        ),
     ],
 )
 def test_grave_findings_that_no_rule_looks_at_call_for_a_person(rules: dict[str, object]) -> None:
     profile = profile_of(**rules)
-    assert decide(review_of(ci_checks_passed=True), profile)[0] == "approve"
-    verdict, reasons = decide(review_of("high", "high", ci_checks_passed=True), profile)
+    facts = {"ci_checks_passed": True, "feature_flag_on": False}
+    assert decide(review_of(**facts), profile)[0] == "approve"
+    found = replace(review_of(**facts), findings=findings_of("high", "high", by=("A", "B")))
+    verdict, reasons = decide(found, profile)
     assert verdict == "human_review"
     assert "says nothing of 2 high findings" in reasons[-1]
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"thresholds": {"high": 2}},
+        {"auto_merge": {"enabled": True, "conditions": ["aggregate_confidence >= 0.5"]}},
+        {"auto_merge": {"enabled": True, "conditions": ['risk_level in ["high", "low"]']}},
+        {"auto_merge": True, "block": ["high_findings > 5"]},
+        {"auto_merge": True, "rules": [{"when": "count(finding) > 90", "then": "block"}]},
+    ],
+)
+def test_grave_findings_pass_where_a_rule_looks_at_them_and_lets_them(
+    section: dict[str, object],
+) -> None:
+    assert decide(review_of("high"), profile_of(**section))[0] == "approve"
 
 
 @pytest.mark.parametrize(
@@ -467,12 +512,90 @@ def test_the_risk_of_a_change_is_reckoned_as_the_profile_says() -> None:
     assert decide(review_of("low"), profile)[0] == "approve"
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        'finding_severity == "low"',
+        'finding_severity != "critical"',
+        "severity not in [critical, high]",
+        "not (finding_severity in [critical, high])",
+        'panel_verdict == "approve"',
+        "panel_verdict != request_changes",
+        'files_changed_in ["docs/"]',
+    ],
+)
+def test_what_holds_for_some_of_several_values_approves_nothing(condition: str) -> None:
+    """By the first that holds, a panel approved a critical finding for the low one beside it."""
+    change = replace(CHANGE, files=("docs/a.md", "src/auth.py"))
+    mixed = replace(review_of("critical", "low"), change=change)
+    by_rule = profile_of(rules=[{"when": condition, "then": "approve"}])
+    by_merging = profile_of(auto_merge={"enabled": True, "conditions": [condition]})
+    for profile in (by_rule, by_merging):
+        assert decide(mixed, profile)[0] == "human_review"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        'finding_severity == "critical"',
+        'finding_severity != "low"',
+        'not (finding_severity == "low")',
+        'panel_verdict != "approve"',
+        'files_changed_in ["src/"]',
+    ],
+)
+def test_what_holds_for_some_of_several_values_stops_a_change(condition: str) -> None:
+    change = replace(CHANGE, files=("docs/a.md", "src/auth.py"))
+    mixed = replace(review_of("critical", "low"), change=change)
+    assert decide(mixed, profile_of(block=[condition]))[0] == "changes_requested"
+
+
+def test_a_change_without_findings_has_none_that_a_profile_forbids() -> None:
+    conditions = ['finding_severity != "critical"', "severity not in [high]"]
+    profile = profile_of(
+        auto_merge={"enabled": True, "conditions": conditions}, block=['finding_severity != "low"']
+    )
+    assert decide(review_of(), profile)[0] == "approve"
+
+
+@pytest.mark.parametrize(
+    ("place", "is_in"),
+    [
+        ("src/**/*.py", True),
+        ("**/a.py", True),
+        ("./src/", True),
+        ("/src/*", True),
+        ("{lib,src}/*.{js,py}", True),
+        ("lib/, src/", True),
+        ("src", True),
+        ("sr", False),
+        ("lib/**", False),
+        ("src/{b,c}.py", False),
+        ("!src/", None),
+        ("{a,b}" * 50, None),
+    ],
+)
+def test_files_are_found_by_the_patterns_that_people_write(place: str, is_in: bool | None) -> None:
+    profile = profile_of(auto_merge=True, block=[f'files_changed_in ["{place}"]'])
+    verdicts = {True: "changes_requested", False: "approve", None: "human_review"}
+    assert decide(review_of(), profile)[0] == verdicts[is_in]
+
+
+def test_of_more_files_than_are_named_none_is_known_to_be_elsewhere() -> None:
+    files = tuple(f"docs/{number}.md" for number in range(MOST_FILES))
+    review = replace(review_of(), change=replace(CHANGE, files=files))
+    assert decide(review, profile_of(auto_merge=True, block=['files_changed_in ["src/"]']))[0] == (
+        "human_review"
+    )
+
+
 def test_a_finding_in_words_may_stand_for_any_flag() -> None:
     rules = [{"condition": 'any_policy_flag starts_with "pii_"', "action": "block"}]
     profile = profile_of(thresholds={"high": 5}, escalation={"rules": rules})
     assert decide(review_of(), profile)[0] == "approve"
     assert decide(review_of("high"), profile)[0] == "human_review"
-    flagged = replace(review_of(), findings=[Finding(severity="low", title="pii_exposure")])
+    emission = '{"policy_flags": [{"flag": "pii_exposure", "severity": "low"}]}'
+    flagged = replace(review_of(), findings=merge(parse_answer(emission, "A").findings))
     assert decide(flagged, profile)[0] == "changes_requested"
 
 

@@ -165,3 +165,10 @@ def test_a_change_can_not_hide_its_files_by_calling_them_binary(repository: Path
 
     assert "+os.system('true')" in found.text
     assert "1 binary file was not looked at" in found.notes
+
+
+def test_a_file_that_was_only_moved_is_in_the_change_by_both_names(repository: Path) -> None:
+    (repository / "auth").mkdir()
+    git(repository, "mv", "sub/b.txt", "auth/b.txt")
+    git(repository, "commit", "-q", "-m", "moved")
+    assert read("HEAD~1", repository).change.files == ("sub/b.txt", "auth/b.txt")

@@ -260,6 +260,8 @@ def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(
     (note,) = result.notes
     handle = re.search(r"fw_\w+", note)
     assert "the change was too large: members were shown" in note
+    assert result.verdict == "human_review"
+    assert result.reasons[0].startswith("Human review: members were shown ")
     assert handle
     assert foreword.recall(handle[0], tmp_path) == large
     assert all(len(json.dumps(body)) < 200_000 for body in requests)

@@ -67,16 +67,47 @@ _LINES = (
 _PLACES = ("location", "evidence", "position")
 _SEVERITY_FIELDS = ("severity", "level", "priority", "risk_level")
 _SEVERITY_WORDS: Mapping[Severity, str] = {
-    "critical": "critical crit blocker blocking severe fatal catastrophic emergency p0 sev0 s0",
-    "high": "high major serious important error p1 sev1 s1",
-    "medium": "medium med moderate warning warn normal significant p2 sev2 s2",
-    "low": "low minor small nit nitpick trivial style cosmetic p3 sev3 s3",
+    "critical": (
+        "critical crit blocker blockers blocking severe fatal catastrophic emergency urgent highest"
+        " showstopper p0 sev0 s0 kritisch crítico crítica critico critica critique 严重 重大 致命"
+    ),
+    "high": (
+        "high major serious important error p1 sev1 s1 hoch schwer alto alta élevé élevée grave 高"
+    ),
+    "medium": (
+        "medium med moderate warning warn normal significant unknown unspecified p2 sev2 s2 mittel"
+        " medio media médio média moyen moyenne 中"
+    ),
+    "low": (
+        "low minor small nit nitpick trivial style cosmetic p3 sev3 s3 niedrig gering bajo baja"
+        " baixo baixa basso bassa faible 低"
+    ),
     "info": (
         "info information informational informative note notice suggestion hint none negligible p4"
         " sev4 s4"
     ),
 }
-_AGAINST = lazy_pattern(r"request|change|block|reject|fail|deny", re.IGNORECASE)
+# Lists of findings under names that others use for other things, too: an empty one says nothing.
+_MORE_LISTS = lazy_pattern(
+    r"(?:\w+_)?(?:blockers|bugs|concerns|defects|errors|issues|findings|problems|risks"
+    r"|vulnerabilities|warnings)"
+)
+# Where an answer says what it comes to as a whole, and which of that is no consent.
+_CONCLUSIONS = ("verdict", "aggregate_verdict", "decision", "conclusion", "recommendation")
+_CONSENTS = ("approve", "approved", "lgtm")
+_DISSENTS = ("requires_human_review", "changes_requested", "blocked")
+_AGAINST = lazy_pattern(
+    r"request.?change|changes?.request|changes?.(?:need|requir)|needs?.(?:change|work)|block|reject"
+    r"|fail|deny|denied|declin|disapprov|unapprov|not.?(?:approv|merge)|no.?go|veto",
+    re.IGNORECASE,
+)
+_CONSENTING = lazy_pattern(
+    r"(?:\bno|non|\bnot|without|un)[ _-]?(?:\w+[ _-])?(?:block|reject|fail|change)\w*",
+    re.IGNORECASE,
+)
+_NEGATED = lazy_pattern(r"\b(?:non|not)[ _-]\w+")
+_NO_FINDING = lazy_pattern(r"(?:no|none|nothing|n/?a)\b", re.IGNORECASE)
+_FLAG = lazy_pattern(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 
 _EMISSION = lazy_pattern(r"<!--[ \t]{0,9}STRUCTURED_EMISSION_(START|END)[ \t]{0,9}-->")
 _FENCE = lazy_pattern(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
@@ -129,13 +160,21 @@ def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> Parse
     entries, whole = found
     claims = _without_votes(entries)
     findings = []
+    unread = 0
     # The worst are chosen from more than are kept, but an answer of thousands is not read whole.
     for entry in claims[: 5 * MOST_FINDINGS]:
         finding = _parse_finding(entry, member, files)
         if finding is not None:
             findings.append(finding)
+        elif entry:
+            unread += 1
     if claims and not findings:
         return ParsedAnswer(problem="none of its findings has a title or a description")
+    if unread:
+        problem = f"{unread:,} of {len(claims):,} findings have no title and no description"
+        return ParsedAnswer(problem=problem)
+    if not findings and _is_against(whole):
+        return ParsedAnswer(problem="it is against the change and has no finding that says why")
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     worst = tuple(findings[:MOST_FINDINGS])
     left_out = len(claims) - len(worst)
@@ -150,7 +189,30 @@ def _without_votes(entries: Sequence[object]) -> list[object]:
     if claims:
         return claims
     votes = [entry for entry in entries if _is_vote(entry)]
-    return [vote for vote in votes if _AGAINST.search(vote["verdict"])]
+    return [vote for vote in votes if _says_no(vote["verdict"])]
+
+
+def _is_against(whole: object, depth: int = 0) -> bool:
+    """Whether an answer as a whole does not consent to the change, whatever findings it lists."""
+    if not isinstance(whole, Mapping) or depth > _DEEPEST:
+        return False
+    fields = _by_lower_case(whole)
+    if any(fields.get(name) is False for name in _CONSENTS):
+        return True
+    if any(fields.get(name) is True for name in _DISSENTS):
+        return True
+    risk = fields.get("risk_level")
+    if isinstance(risk, str) and _worst_word(risk) in ("critical", "high"):
+        return True
+    conclusions = [fields.get(name) for name in _CONCLUSIONS]
+    if any(_says_no(words) for words in conclusions if isinstance(words, str)):
+        return True
+    return any(_is_against(field, depth + 1) for field in whole.values())
+
+
+def _says_no(words: str) -> bool:
+    """Whether a verdict is against a change: `no changes needed` and `non-blocking` are not."""
+    return bool(_AGAINST.search(_CONSENTING.sub("", words[:400])))
 
 
 # ---- finding the JSON ----
@@ -240,14 +302,36 @@ def _entries(value: object, depth: int = 0, *, bare: bool = False) -> list[objec
         return None
     fields = _by_lower_case(value)
     lists = [fields[name] for name in _LISTS if isinstance(fields.get(name), list)]
+    lists += [_graded(name, fields[name]) for name in fields if _names_more(name, fields[name])]
     if lists:
         return list(chain.from_iterable(lists))
+    grouped = fields.get("findings")
+    if isinstance(grouped, Mapping) and grouped and not any(grouped.values()):
+        return []  # `{"findings": {"critical": [], "high": []}}`
     for field in value.values():
         if isinstance(field, Mapping):
             entries = _entries(field, depth + 1)
             if entries is not None:
                 return entries
     return None
+
+
+def _names_more(name: str, value: object) -> bool:
+    """Whether a field holds findings under another name: `blockers`, `critical_issues`, `high`."""
+    if name in _LISTS or not isinstance(value, list) or not value:
+        return False
+    if not all(isinstance(entry, Mapping) and _is_finding(entry) for entry in value):
+        return False
+    is_name = name in SEVERITIES or _MORE_LISTS.fullmatch(name) is not None
+    return is_name or all("severity" in entry for entry in value)
+
+
+def _graded(name: str, entries: list[object]) -> list[object]:
+    """The findings of a list whose name says how bad they are, each with that severity."""
+    severity = _worst_word(name.replace("_", " "))
+    if severity is None:
+        return entries
+    return [{"severity": severity, **entry} for entry in entries if isinstance(entry, Mapping)]
 
 
 def _is_list_of_findings(value: list[object], *, bare: bool) -> bool:
@@ -291,6 +375,10 @@ def _is_vote(entry: object) -> TypeGuard[Mapping[str, str]]:
 
 def _parse_finding(entry: object, member: str, files: Collection[str]) -> Finding | None:
     """A finding out of an entry, or None where it says nothing."""
+    if isinstance(entry, str) and len(entry.split()) > 2 and not _NO_FINDING.match(entry):
+        # `"CRITICAL: the card number is logged"`
+        head = entry.partition(":")[0] if ":" in entry[:40] else ""
+        entry = {"title": entry, "severity": _worst_word(head)}
     if not isinstance(entry, Mapping):
         return None
     fields = _by_lower_case(entry)
@@ -300,6 +388,7 @@ def _parse_finding(entry: object, member: str, files: Collection[str]) -> Findin
         title = _first_sentence(detail)
     if not re.search(r"\w", title):
         return None
+    flags = (title,) if _FLAG.fullmatch(title) else ()
     if "_" in title and " " not in title:
         title = title.replace("_", " ")
     file, line = _place(fields, files)
@@ -311,6 +400,7 @@ def _parse_finding(entry: object, member: str, files: Collection[str]) -> Findin
         line=line,
         said_by=(member,),
         remediation=_text(fields, _REMEDIES, "remediation"),
+        flags=flags,
     )
 
 
@@ -343,17 +433,30 @@ def _shorten(text: str, limit: int) -> str:
 
 
 def _severity(fields: Mapping[str, object]) -> Severity:
-    """The severity by any of its names; medium where none is given or it is no word we know."""
+    """The severity by any of its names, the worst of several; medium where none is given, and high
+    where it is nothing that is known here: it may be the worst."""
     severity = _first_field(fields, _SEVERITY_FIELDS)
-    if isinstance(severity, str):
-        for word in re.findall(r"[a-z]+\d?", severity[:80].casefold()):
-            if word in _SEVERITY:
-                return _SEVERITY[word]
-        return "medium"
+    if isinstance(severity, Mapping):
+        inner = _by_lower_case(severity)
+        severity = _first_field(inner, (*_SEVERITY_FIELDS, "name", "label", "value"))
+    if severity not in (None, ""):
+        return _worst_word(str(severity)) or "high"
     counts = fields.get("findings_count")
     if isinstance(counts, Mapping):
         return next((severity for severity in SEVERITIES if counts.get(severity)), "info")
     return "medium"
+
+
+def _worst_word(text: str) -> Severity | None:
+    """The worst severity that a text names: `P1`, `sev-0`, `Medium to High`; not `non-blocking`."""
+    plain = text[:80].casefold()
+    found = set[Severity]()
+    words = re.findall(r"[^\W\d_]+(?:[ -]?\d\b)?", _NEGATED.sub("medium", plain))
+    for word in words:
+        for spelling in (re.sub(r"[ -]", "", word), word.rstrip("0123456789 -")):
+            if spelling in _SEVERITY:
+                found.add(_SEVERITY[spelling])
+    return min(found, key=SEVERITIES.index, default=None)
 
 
 def _first_field(fields: Mapping[str, object], names: Sequence[str]) -> object:

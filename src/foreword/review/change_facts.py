@@ -6,13 +6,14 @@ known here unless the user says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Literal
 
 from foreword.pattern import lazy_pattern
-from foreword.review.condition import UNKNOWN, Facts, evaluate
+from foreword.review.condition import UNKNOWN, EachOutcome, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 from foreword.review.profile import ReviewProfile
 
@@ -39,7 +40,12 @@ _EMISSIONS: Mapping[Status, str] = {
     "nonsense": "invalid",
     "missing": "missing",
 }
-_FLAG = lazy_pattern(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+# Files of a change that are named in a result, which is read by people.
+MOST_FILES = 1_000
+# Patterns of one condition: people write a dozen, and braces behind braces stand for any number.
+MOST_PATTERNS = 500
+_COMMA = lazy_pattern(r",\s+")  # `"db/, migrations/"`: two places in one text
+_BRACES = lazy_pattern(r"\{([^{}]*,[^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +81,7 @@ class Review:
     members: Sequence[MemberResult]
     change: ReviewedChange
     facts: Mapping[str, object] = field(default_factory=dict)  # what the user knows besides
+    shown: str = ""  # how much of the change the members were shown, where that is not all of it
 
 
 def confidence_in(findings: Sequence[Finding]) -> float:
@@ -111,7 +118,7 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "panel_risk": [risk],
         "panel_verdict": votes,
         "emission_status": [_EMISSIONS[member.status] for member in review.members],
-        "policy_flag": [_flag(finding) for finding in review.findings],
+        "policy_flag": _flags(review.findings),
         "policy_flag_severity": severities,
         "policy_flag_auto_remediable": [UNKNOWN for _ in review.findings],
         "finding": severities,
@@ -119,7 +126,7 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "severity": severities,
     }
     tests = {
-        "files_changed_in": lambda places: _has_file_in(review.change.files, places),
+        "files_changed_in": lambda places: _files_in(review.change.files, places),
         "panel_executed": lambda name: has_run(review, str(name)) or UNKNOWN,
         "panel_missing": lambda name: False if has_run(review, str(name)) else UNKNOWN,
         # of any other panel it is not known here
@@ -143,7 +150,8 @@ def _risk_level(profile: ReviewProfile, facts: Facts, highest: str) -> object:
     """The risk of the change: by the profile's own rules, the first that holds; else the highest
     severity."""
     for rule in profile.risk_rules:
-        outcome = evaluate(rule.condition, facts)
+        # which of the results is the milder one is not known here
+        outcome = evaluate(rule.condition, facts, mixed=UNKNOWN)
         if outcome.value is None:
             return UNKNOWN
         if outcome.value:
@@ -175,28 +183,56 @@ def _required_panel_missing(review: Review, profile: ReviewProfile) -> object:
     return False if everyone_ran else UNKNOWN
 
 
-def _flag(finding: Finding) -> object:
-    """The name of a policy flag where a member gave one, as in `pii_exposure`; a finding in a
+def _flags(findings: Sequence[Finding]) -> list[object]:
+    """The names of policy flags where members gave any, as in `pii_exposure`; a finding in a
     sentence may stand for any flag."""
-    return finding.title if _FLAG.fullmatch(finding.title) else UNKNOWN
+    flags = list[object]()
+    for finding in findings:
+        flags += finding.flags or (UNKNOWN,)
+    return flags
 
 
-def _has_file_in(files: Sequence[str], places: object) -> object:
+def _files_in(files: Sequence[str], places: object) -> object:
+    """Of each file, whether it is in one of these folders, or fits one of these patterns."""
     if isinstance(places, str):
         places = (places,)
     if not isinstance(places, tuple | list):
         return UNKNOWN
+    patterns = list[str]()
     for place in map(str, places):
-        for file in files:
-            if fnmatchcase(file, place) or _is_under(file, place):
-                return True
+        for part in _COMMA.split(place):
+            patterns += islice(_patterns_of(part), MOST_PATTERNS + 1)
+    # `!docs/` takes back what another says, and whose turn it is differs from tool to tool
+    has_exception = any(pattern.startswith("!") for pattern in patterns)
+    if has_exception or len(patterns) > MOST_PATTERNS:
+        return UNKNOWN
+    outcomes = tuple(_is_at_one_of(patterns, file) for file in files)
+    is_cut = len(files) >= MOST_FILES
+    return EachOutcome((*outcomes, UNKNOWN) if is_cut else outcomes)
+
+
+def _patterns_of(place: str) -> Iterator[str]:
+    """The patterns that a place stands for, as a shell reads it: `src/{a,b}/` is two, and the
+    folders of `src/**/x.py` may be none."""
+    plain = place.strip().replace("\\", "/").removeprefix("./")
+    braces = _BRACES.search(plain)
+    if braces:
+        for choice in braces[1].split(","):
+            yield from _patterns_of(plain[: braces.start()] + choice + plain[braces.end() :])
+        return
+    yield plain
+    if "**/" in plain:
+        yield plain.replace("**/", "")
+
+
+def _is_at_one_of(patterns: Sequence[str], file: str) -> bool:
+    """Whether a file fits a pattern, or is in a folder of that name, wherever that is: `db/` is in
+    `src/db/x.py`."""
+    for pattern in patterns:
+        folder = f"/{pattern.strip('/')}/"
+        if fnmatchcase(file, pattern.lstrip("/")) or folder in f"/{file}/":
+            return True
     return False
-
-
-def _is_under(file: str, place: str) -> bool:
-    """Whether a file is in a folder of that name, wherever it is: `db/` is in `src/db/x.py`."""
-    folder = f"/{place.strip('/')}/"
-    return folder in f"/{file}/"
 
 
 def has_run(review: Review, panel: str) -> bool:

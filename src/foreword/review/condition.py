@@ -7,8 +7,9 @@
 
 A condition is true, false, or not known: a name that nobody gave a value for makes it so, unless
 the rest decides alone (`false and ci_checks_passed` is false). Several values of one name are asked
-about with `any_`, `all_` and `no_` before it, or with `count`. Pure; what the names stand for is
-the business of `change_facts`.
+about with `any_`, `all_` and `no_` before it, or with `count`; without, the caller says what a
+comparison comes to that holds for some of them only. Pure; what the names stand for is the business
+of `change_facts`.
 """
 
 from __future__ import annotations
@@ -96,10 +97,11 @@ class Facts:
         return self.list_of(name) is not None
 
     def list_of(self, name: str) -> tuple[str, Sequence[object]] | None:
-        """The values of a name, and how they are asked about: `no_policy_flags` is every flag."""
+        """The values of a name, and how they are asked about: `no_policy_flags` is every flag;
+        nothing where the name does not say."""
         first, _, rest = name.partition("_")
-        quantifier = first if first in _QUANTIFIERS and rest else "any"
-        plain = rest if first in _QUANTIFIERS and rest else name
+        quantifier = first if first in _QUANTIFIERS and rest else ""
+        plain = rest if quantifier else name
         for spelling in (plain, _singular(plain)):
             if spelling in self.lists:
                 return quantifier, self.lists[spelling]
@@ -122,6 +124,13 @@ class _Unknown:
 
 
 UNKNOWN = _Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class EachOutcome:
+    """What a test comes to for each of the things that it is about, as each of the files."""
+
+    outcomes: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +170,19 @@ class _Join:
 _Node = _Constant | _Name | _NamedTest | _Compare | _Not | _Join
 
 
-def evaluate(condition: str, facts: Facts) -> ConditionOutcome:
-    """What a condition comes to, by what is known."""
+def evaluate(condition: str, facts: Facts, *, mixed: object = True) -> ConditionOutcome:
+    """What a condition comes to, by what is known.
+
+    `mixed` is what it comes to where some of several values fulfil it and nothing says how many
+    have to: `finding_severity == "low"` of a low and a critical finding. A rule that stops a change
+    takes it for so, one that approves does not, and UNKNOWN leaves it open.
+    """
     try:
         node = _Parser(condition).parse()
     except NotACondition as problem:
         return ConditionOutcome(value=None, problem=str(problem))
     evaluator = _Evaluator(facts)
-    value = evaluator.truth(node)
+    value = evaluator.truth(node, mixed)
     if isinstance(value, bool):
         return ConditionOutcome(value=value)
     return ConditionOutcome(value=None, unknown=tuple(dict.fromkeys(evaluator.unknown)))
@@ -329,37 +343,40 @@ class _Evaluator:
         self.facts = facts
         self.unknown: list[str] = []
 
-    def truth(self, node: _Node) -> object:
+    def truth(self, node: _Node, mixed: object) -> object:
         match node:
             case _Not(part):
-                return _negate(self.truth(part), True)
+                return _negate(self.truth(part, _negate(mixed, True)), True)
             case _Join(sign, parts):
-                return _join(sign, [self.truth(part) for part in parts])
+                return _join(sign, [self.truth(part, mixed) for part in parts])
             case _Compare(left, sign, right):
-                return self._compare(left, sign, right)
+                return self._compare(left, sign, right, mixed)
             case _:
-                value = self._value(node)
+                value = self._value(node, mixed)
                 if isinstance(value, bool) or value is UNKNOWN:
                     return value
                 return self._blame(node)
 
-    def _compare(self, left: _Node, sign: str, right: _Node) -> object:
-        wanted = self._value(right)
+    def _compare(self, left: _Node, sign: str, right: _Node, mixed: object) -> object:
+        # the two sides of a comparison may be conditions, whose direction nobody can tell
+        wanted = self._value(right, UNKNOWN)
         if isinstance(left, _Name) and left.name not in self.facts.values:
             found = self.facts.list_of(left.name)
             if found is not None:
                 quantifier, values = found
                 outcomes = [compare(value, sign, wanted) for value in values]
-                if UNKNOWN in outcomes:
-                    self.unknown.append(left.name)
-                return _quantify(quantifier, outcomes)
-        value = self._value(left)
+                if not outcomes and not quantifier:
+                    # none of no findings is critical: that may approve, and stops nothing
+                    return sign in ("!=", "not in") and mixed is False
+                outcome = _quantify(quantifier, outcomes, mixed)
+                return outcome if isinstance(outcome, bool) else self._blame(left)
+        value = self._value(left, UNKNOWN)
         if value is UNKNOWN:
             return UNKNOWN
         outcome = compare(value, sign, wanted)
         return outcome if isinstance(outcome, bool) else self._blame(left)
 
-    def _value(self, node: _Node) -> object:
+    def _value(self, node: _Node, mixed: object) -> object:
         match node:
             case _Constant(value):
                 return value
@@ -368,9 +385,15 @@ class _Evaluator:
             case _NamedTest("count", argument):
                 return self._count(argument)
             case _NamedTest(name, argument):
-                return self._test(name, self._value(argument))
+                value = self._test(name, self._value(argument, UNKNOWN))
+                if isinstance(value, EachOutcome):
+                    outcome = _quantify("", value.outcomes, mixed)
+                    return (
+                        outcome if isinstance(outcome, bool) else self._blame(_Name(f"{name}(...)"))
+                    )
+                return value
             case _:
-                return self.truth(node)
+                return self.truth(node, mixed)
 
     def _named_value(self, name: str) -> object:
         if name in self.facts.values:
@@ -382,8 +405,8 @@ class _Evaluator:
         test = self.facts.tests.get(name)
         value = test(argument) if test is not None else UNKNOWN
         if value is UNKNOWN:
-            shown = f'"{argument}"' if isinstance(argument, str) else ""
-            return self._blame(_Name(f"{name}({shown})" if shown else name))
+            shown = f'"{argument}"' if isinstance(argument, str) else "..."
+            return self._blame(_Name(f"{name}({shown})"))
         return value
 
     def _count(self, argument: _Node) -> object:
@@ -396,7 +419,7 @@ class _Evaluator:
         if isinstance(argument, _Compare) and isinstance(argument.left, _Name):
             found = self.facts.list_of(argument.left.name)
             if found is not None:
-                wanted = self._value(argument.right)
+                wanted = self._value(argument.right, UNKNOWN)
                 outcomes = [compare(value, argument.sign, wanted) for value in found[1]]
                 if UNKNOWN not in outcomes:
                     return outcomes.count(True)
@@ -469,10 +492,17 @@ def _join(sign: str, values: Sequence[object]) -> object:
     return UNKNOWN if UNKNOWN in values else not decisive
 
 
-def _quantify(quantifier: str, outcomes: Sequence[object]) -> object:
+def _quantify(quantifier: str, outcomes: Sequence[object], mixed: object) -> object:
     if quantifier == "all":
         return _join("and", outcomes)
-    return _negate(_join("or", outcomes), quantifier == "no")
+    if quantifier or not outcomes:
+        return _negate(_join("or", outcomes), quantifier == "no")
+    known = [outcome for outcome in outcomes if outcome is not UNKNOWN]
+    if len(known) < len(outcomes):
+        holding = _quantify("", [*known, True], mixed)
+        failing = _quantify("", [*known, False], mixed)
+        return holding if holding is failing else UNKNOWN
+    return known[0] if len(set(known)) == 1 else mixed
 
 
 def _singular(name: str) -> str:

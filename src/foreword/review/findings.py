@@ -53,7 +53,7 @@ _FILLERS = frozenset(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that is wrong, where, how bad, who said so, and what to do; line 0 is no line in
-    particular."""
+    particular, and `flags` are the names that members gave it, as in `pii_exposure`."""
 
     severity: Severity
     title: str
@@ -62,6 +62,7 @@ class Finding:
     line: int = 0
     said_by: tuple[str, ...] = ()
     remediation: str = ""
+    flags: tuple[str, ...] = ()
 
 
 def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -88,14 +89,17 @@ def combine(findings: Sequence[Finding]) -> Finding:
     if len(findings) == 1:
         return replace(first, said_by=tuple(sorted(set(first.said_by))))
     members: set[str] = set()
+    flags: set[str] = set()
     for finding in findings:
         members.update(finding.said_by)
+        flags.update(finding.flags)
     by_telling = sorted(findings, key=most_telling_first)
     return replace(
         first,
         severity=min((finding.severity for finding in findings), key=SEVERITIES.index),
         said_by=tuple(sorted(members)),
         remediation=_join_remedies(finding.remediation for finding in by_telling),
+        flags=tuple(sorted(flags)),
     )
 
 

@@ -22,6 +22,7 @@ from foreword.review.profile_rules import (
     is_off,
     passed_name,
     rule_list,
+    rule_questions,
     section_rules,
     unreadable_rule,
     with_known_names,
@@ -104,6 +105,11 @@ _ABOUT_MERGING = frozenset(
     ("delete_branch", "description", "enabled", "merge_method", "method", "notify", "operator")
 )
 _KNOWN_NAMES = (*_THRESHOLD_KEYS, *_READ_HERE, *_APPROVAL_CONDITIONS, "operator")
+_EXAMPLES = {
+    "auto_merge": "auto_merge: {enabled: true, conditions: [aggregate_confidence >= 0.8]}",
+    "risk_aggregation": "risk_aggregation: {rules: [{condition: high_findings > 0, result: high}]}",
+    "weighting": "weighting: {missing_panel_behavior: block}",
+}
 HIGHEST = "highest_severity"  # the one way to reckon a risk that needs no rules
 _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
 
@@ -189,7 +195,9 @@ def _merge_questions(data: Mapping[str, Any]) -> Iterator[ProfileRule]:
     auto_merge = data.get("auto_merge")
     if isinstance(auto_merge, Mapping) and not is_off(auto_merge):
         for key, value in auto_merge.items():
-            if key not in (*_APPROVAL_CONDITIONS, *_ABOUT_MERGING) and value is not None:
+            if key in _APPROVAL_CONDITIONS:
+                yield from rule_questions(f"auto_merge_{key}", list(rule_list(value)))
+            elif key not in _ABOUT_MERGING and value is not None:
                 yield unreadable_rule(f"auto_merge_{key}")
 
 
@@ -210,7 +218,8 @@ def _mapping(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise BadSource(where, f"{key} must be a mapping, not {value_in_words(value)}")
+        problem = f"{key} must be a mapping, not {value_in_words(value)}"
+        raise BadSource(where, problem, hint=_EXAMPLES[key])
     return value
 
 
@@ -249,6 +258,8 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
     ignored: list[str] = []
     for written, value in data.items():
         name = _AFFIXES.sub("", str(written).casefold())
+        if name in values:
+            raise BadSource(where, f"{name} is there twice, once as {str(written)!r}", hint=_HINT)
         if name in (*_LIMITS, *_SHARES):
             values[name] = value
         else:

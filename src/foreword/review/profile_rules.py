@@ -32,14 +32,15 @@ class ProfileRule:
 
 
 # What a profile may say besides, which decides nothing about a change: what it is called, who is
-# told, what is repaired or overruled afterwards, which other panels may look.
+# told, what is repaired or overruled afterwards, which other panels may look. Who has to approve
+# (`approvers`) or what has to be there (`plan_required`) is a question, and not among them.
 ABOUT = frozenset(
     (
-        "$schema about apiversion approvers audit author authors auto_remediate auto_remediation"
+        "$schema about apiversion audit author authors auto_remediate auto_remediation"
         " changelog comment comments contact contacts created cross_repo_escalation date"
         " description docs id kind label labels last_updated logging maintainer maintainers"
         " metadata name notes notification notifications notify optional_panels override overrides"
-        " owner owners panel_overrides_by_change_type plan_required profile profile_name"
+        " owner owners panel_overrides_by_change_type profile profile_name"
         " profile_version references reporting retention schema schema_version status summary"
         " tags threat_model_tiers title updated version"
     ).split()
@@ -64,6 +65,15 @@ _ACTIONS = ("action", "then", "effect", "decision", "verdict", "outcome")
 _DESCRIBING = frozenset(
     ("config", "description", "enabled", "id", "message", "model", "name", "notify", "reason")
 )
+# And of a rule alone. Anything else may change when it holds (`unless`, `or`, `min_count`).
+_ABOUT_RULE = frozenset(
+    (
+        "category code cooldown_minutes example examples explanation field hint level link operator"
+        " priority rationale remediation result risk severity type url value weight"
+    ).split()
+)
+# What `status` says of a profile that is not in force.
+_NOT_IN_FORCE = frozenset("archived deprecated disabled draft inactive off retired".split())
 # Nothing but these words: `hold_merge` and `require_merge_approval` approve nothing.
 _APPROVING = lazy_pattern(
     r"(?:auto_?)?(?:approved?|merge|pass|allow|accept)(?:_(?:change|merge|pr|pull_request))?"
@@ -130,6 +140,8 @@ def section_rules(
     for key, value in data.items():
         if key in read_elsewhere or value is None:
             continue
+        if key == "status" and str(value).casefold() in _NOT_IN_FORCE:
+            yield _person_rule(key, value)
         if _is_about(key, value):
             continue
         if key == "enabled":
@@ -156,7 +168,7 @@ def unreadable_rule(section: str) -> ProfileRule:
 
 def passed_name(section: str) -> str:
     """The fact by which a user says that a part no panel can apply is met."""
-    plain = re.sub(r"\W+", "_", section).strip("_")
+    plain = re.sub(r"[\W_]+", "_", section).strip("_")
     return f"{plain if plain[:1].isalpha() else f'section_{plain}'}_passed"
 
 
@@ -165,24 +177,38 @@ def _is_about(key: str, value: object) -> bool:
     # `x-base:`, `_base:` and `.base:` are where people keep what anchors repeat
     if key.startswith(("x-", "_", ".")):
         return True
-    is_wrapper = isinstance(value, Mapping) and not value.keys().isdisjoint(_DECIDING)
-    return key.casefold() in ABOUT and not is_wrapper
+    return key.casefold() in ABOUT and not _decides(value)
+
+
+def _decides(value: object) -> bool:
+    """Whether there is anything in it, however deep, that decides about a change: `overrides` for
+    some folders may have an `auto_merge` of their own."""
+    if isinstance(value, list):
+        return any(map(_decides, value))
+    if not isinstance(value, Mapping):
+        return False
+    return not value.keys().isdisjoint(_DECIDING) or any(map(_decides, value.values()))
 
 
 def _switch(key: str, value: object, *, calls_for_person: bool) -> Iterator[ProfileRule]:
     """`human_approval_required: true`, and `enabled: false` of a whole profile."""
     if value is calls_for_person:
-        yield ProfileRule(
-            where=key, condition="true", action="human_review", name=f"{key}: {value}".lower()
-        )
+        yield _person_rule(key, value)
     elif not isinstance(value, bool):
         yield unreadable_rule(key)
 
 
+def _person_rule(key: str, value: object) -> ProfileRule:
+    name = f"{key}: {value}".lower()
+    return ProfileRule(where=key, condition="true", action="human_review", name=name)
+
+
 def _change_type_rule(value: object) -> ProfileRule:
     """Which changes a profile is for: of any other kind, it decides nothing."""
-    types = value.get("change_types") if isinstance(value, Mapping) else None
-    if not isinstance(types, list):
+    fields = value if isinstance(value, Mapping) else {}
+    types = fields.get("change_types")
+    others = [str(name) for name in fields if name != "change_types"]
+    if not isinstance(types, list) or not all(map(_describes, others)):
         return unreadable_rule("trigger_conditions")
     return ProfileRule(
         where="trigger_conditions.change_types",
@@ -204,13 +230,17 @@ def _section(key: str, value: object, where: str) -> Iterator[ProfileRule]:
         return
     place, entries = found
     for number, entry in enumerate(entries):
-        if not is_off(entry):
-            yield ProfileRule(
-                where=f"{place}[{number}]",
-                condition=condition_text(entry),
-                action="block" if is_block else _entry_action(entry),
-                name=_name_of(entry),
-            )
+        if is_off(entry):
+            continue
+        rule = ProfileRule(
+            where=f"{place}[{number}]",
+            condition=condition_text(entry),
+            action="block" if is_block else _entry_action(entry),
+            name=_name_of(entry),
+        )
+        yield rule
+        if rule.action != "note":
+            yield from rule_questions(rule.where, entry)
 
 
 def _entries(key: str, value: object) -> tuple[str, Sequence[object]] | None:
@@ -285,6 +315,27 @@ def _joined_conditions(entry: Mapping[str, Any]) -> str:
     if sign is None or not isinstance(members, list) or not members:
         return ""
     return f" {sign} ".join(f"({condition_text(member)})" for member in members)
+
+
+def rule_questions(place: str, entry: object) -> Iterator[ProfileRule]:
+    """What a rule says beside its condition, in words that nobody here knows: `unless: ...` may
+    change when it holds."""
+    if isinstance(entry, list):
+        for member in entry:
+            yield from rule_questions(place, member)
+    if not isinstance(entry, Mapping):
+        return
+    has_condition = _has_condition(entry)
+    for key, value in entry.items():
+        if key in _CONDITIONS or not has_condition:
+            yield from rule_questions(place, value)
+        elif not _describes_rule(str(key)):
+            yield unreadable_rule(f"{place}_{key}")
+
+
+def _describes_rule(key: str) -> bool:
+    is_known = key in (*_ACTIONS, "enforcement") or _describes(key)
+    return is_known or key in _ABOUT_RULE or key.casefold() in ABOUT
 
 
 def _name_of(entry: object) -> str:

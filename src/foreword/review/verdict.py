@@ -8,12 +8,12 @@ is `work.panel_runs`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from foreword.pattern import lazy_pattern
 from foreword.review.change_facts import (
     EXECUTED,
     MemberResult,
@@ -36,7 +36,8 @@ Verdict = Literal["approve", "changes_requested", "human_review", "inconclusive"
 # What `missing_panel_behavior` says where a panel that has not run takes nothing from the others.
 _OTHERS_STAND = ("redistribute", "ignore", "skip")
 _GRAVE: tuple[Severity, ...] = ("critical", "high")
-_ABOUT_FINDINGS = lazy_pattern(r"confidence|risk|severit|finding|flag|verdict|disagreement")
+# Findings of one kind that no profile lets pass if it looks at them at all.
+_MANY = 1_000
 MOST_NAMED = 5  # unknown thresholds in a reason: one is a typing error, many are another format
 
 
@@ -113,6 +114,8 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
         return "changes_requested", (*against, *too_few, *for_a_person)
     if too_few:
         return "inconclusive", (*too_few, *for_a_person)
+    if review.shown:
+        for_a_person.append(f"Human review: members were shown {review.shown} of the change.")
     for_a_person += _silent_reasons(review.members, profile)
     for_a_person += _unjudged_reasons(review, profile)
     if not profile.has_rules and not profile.default_rules:
@@ -191,15 +194,39 @@ def _unjudged_reasons(review: Review, profile: ReviewProfile) -> list[str]:
     """Grave findings that no rule of the project looks at: its silence is no permission."""
     if profile.default_rules or not profile.has_rules:
         return []
-    limits = profile.thresholds.written if profile.thresholds is not None else ()
-    if any(_ABOUT_FINDINGS.search(condition) for condition in profile.conditions):
-        return []
     counts = count_severities(review.findings)
-    unjudged = [severity for severity in _GRAVE if counts.get(severity) and severity not in limits]
+    found = [severity for severity in _GRAVE if counts[severity]]
+    unjudged = [severity for severity in found if not _is_judged(severity, review, profile)]
     if not unjudged:
         return []
-    found = [quantity(counts[severity], f"{severity} finding") for severity in unjudged]
-    return [f"Human review: profile {profile.name} says nothing of {', '.join(found)}."]
+    what = ", ".join(quantity(counts[severity], f"{severity} finding") for severity in unjudged)
+    return [f"Human review: profile {profile.name} says nothing of {what}."]
+
+
+def _is_judged(severity: Severity, review: Review, profile: ReviewProfile) -> bool:
+    """Whether a profile has a limit for such findings, lets them pass by their name, or would say
+    anything else of a change that had very many of them."""
+    if profile.thresholds is not None and severity in profile.thresholds.written:
+        return True
+    conditions = [rule.condition for rule in profile.rules if rule.action == "approve"]
+    if profile.approval is not None:
+        conditions += profile.approval.conditions
+    by_name = re.compile(rf"(?<![a-z]){severity}(?![a-z])", re.IGNORECASE)
+    if any(by_name.search(condition) for condition in conditions):
+        return True
+    such = [finding for finding in review.findings if finding.severity == severity]
+    others = [finding for finding in review.findings if finding.severity != severity]
+    without_them = replace(review, findings=others)
+    with_many = replace(review, findings=[*others, *such * _MANY])
+    return _judgement(with_many, profile) != _judgement(without_them, profile)
+
+
+def _judgement(review: Review, profile: ReviewProfile) -> tuple[list[str], ...]:
+    """What a profile says of a change by its own rules and by how sure it wants to be."""
+    unsure = list[str]()
+    if profile.thresholds is not None:
+        unsure = _confidence_reasons(review.findings, profile.thresholds)
+    return (unsure, *_rule_reasons(review, profile))
 
 
 def _no_rules_reason(profile: ReviewProfile) -> str:
@@ -218,7 +245,7 @@ def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], li
     unknown: list[tuple[str, ConditionOutcome]] = []
     is_approved_by_rule = False
     for rule in profile.rules:
-        outcome = evaluate(rule.condition, facts)
+        outcome = evaluate(rule.condition, facts, mixed=rule.action != "approve")
         if outcome.value is None and rule.action != "note":
             unknown.append((rule.condition, outcome))
         if not outcome.value:
@@ -239,9 +266,9 @@ def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], li
         # what is not met says nothing new of a change that is sent back anyway
         for_a_person += [] if against else unmet
     elif profile.rules and profile.thresholds is None and not is_approved_by_rule:
-        for_a_person.append(
-            f"Human review: profile {profile.name} does not say when it approves (auto_merge)."
-        )
+        is_said = any(rule.action == "approve" for rule in profile.rules)
+        why = "has no rule that approves this" if is_said else "does not say when it approves"
+        for_a_person.append(f"Human review: profile {profile.name} {why} (auto_merge).")
     return against, [*for_a_person, *_unknown_reasons(unknown, profile, facts)]
 
 
@@ -256,7 +283,7 @@ def _approval_reasons(
     unmet: list[str] = []
     unknown: list[tuple[str, ConditionOutcome]] = []
     for condition in approval.conditions:
-        outcome = evaluate(condition, facts)
+        outcome = evaluate(condition, facts, mixed=False)
         if outcome.value is None:
             unknown.append((condition, outcome))
         elif not outcome.value:
@@ -361,6 +388,7 @@ SCHEMA: dict[str, Any] = {
                         "line": {"type": ["integer", "null"], "minimum": 1},
                         "said_by": {"type": "array", "items": _TEXT, "minItems": 1},
                         "remediation": _TEXT,
+                        "flags": {"type": "array", "items": _TEXT},
                     }
                 ),
             },

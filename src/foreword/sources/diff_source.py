@@ -16,7 +16,7 @@ from pathlib import Path
 from foreword import regular_file
 from foreword.errors import BadSource, UsageError
 from foreword.pattern import lazy_pattern
-from foreword.review.change_facts import ReviewedChange
+from foreword.review.change_facts import MOST_FILES, ReviewedChange
 from foreword.sources import git_command
 from foreword.text.clean import clean
 from foreword.text.omission_mark import BINARY_LEFT_OUT
@@ -26,13 +26,14 @@ STDIN = "-"
 NUL = b"\0"
 # A change of 32 MB is far more than any context holds; above that it is somebody's vendored tree.
 LARGEST_BYTES = 32 * 1024 * 1024
-MOST_FILES = 1_000  # that are named in a result, which is read by people
 _SECONDS = 20.0  # of git, twice a log's: a diff between far commits reads many objects
 _HINT = "give a diff file, - for standard input, or a revision such as HEAD~1 or main..feature"
 
 _REVISION = lazy_pattern(r"[\w@][\w./@^~{}:+=-]{0,400}")
 _FILE = lazy_pattern(
-    r"^(?:\+\+\+|---) (?:\"?[abciow]/)?([^\t\r\n\"]+)|^diff --git \"?a/(.+?)\"? \"?b/", re.MULTILINE
+    r"^(?:\+\+\+|---) (?:\"?[abciow]/)?([^\t\r\n\"]+)|^diff --git \"?a/(.+?)\"? \"?b/"
+    r"|^(?:rename|copy) (?:from|to) \"?([^\r\n\"]+)",
+    re.MULTILINE,
 )
 _PATCH = lazy_pattern(
     r"^GIT binary patch\n(?:(?:literal|delta) \d+\n(?:[A-Za-z][^\n]*\n)*\n?)*", re.MULTILINE
@@ -103,7 +104,7 @@ def as_diff(raw: bytes, source: str) -> Diff:
 
 
 def _file_names(text: str) -> tuple[str, ...]:
-    names = [(marked or plain).strip() for marked, plain in _FILE.findall(text)]
+    names = ["".join(name).strip() for name in _FILE.findall(text)]
     return tuple(dict.fromkeys(name for name in names if name != "/dev/null"))
 
 

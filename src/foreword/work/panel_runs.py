@@ -136,7 +136,7 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
     panel = factory_project.read_panel(root, name, request.recipe)
     profile = factory_project.active_profile(root, request.recipe)
     profile = replace(profile, default_rules=request.default_rules)
-    change, cut_notes = _change_that_fits(root, diff, panel)
+    change, shown, cut_notes = _change_that_fits(root, diff, panel)
     packages = [
         factory_project.member_context(
             root, member, change, task=request.task, recipe=request.recipe
@@ -159,6 +159,7 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
         "profile": asdict(profile),
         "facts": dict(request.facts),
         "change": asdict(diff.change),
+        "shown": shown or _shown_to_all(packages),
         "notes": notes,
         "moderator": _moderator_question(request),
     }
@@ -201,6 +202,7 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
         members=members,
         change=change,
         facts=payload.get("facts", {}),
+        shown=payload.get("shown", ""),
     )
     verdict, reasons = decide(review, profile)
     return PanelResult(
@@ -236,9 +238,9 @@ def _profile_from_json(payload: Mapping[str, Any]) -> ReviewProfile:
 # ---- before: what each member is asked ----
 
 
-def _change_that_fits(root: Path, diff: Diff, panel: Panel) -> tuple[str, list[str]]:
-    """As much of the change as every member has room for, and what was left out, with the way
-    back to it."""
+def _change_that_fits(root: Path, diff: Diff, panel: Panel) -> tuple[str, str, list[str]]:
+    """As much of the change as every member has room for, how much that is where it is not all,
+    and the way back to the rest."""
     from foreword.work.factory_project import REVIEW_TOKENS
 
     counting = counter("estimate")
@@ -247,18 +249,26 @@ def _change_that_fits(root: Path, diff: Diff, panel: Panel) -> tuple[str, list[s
     room = max(REVIEW_TOKENS // 4, REVIEW_TOKENS - largest - BASE_TOKENS)
     whole = counting.count(diff.text)
     if whole <= room:
-        return diff.text, []
+        return diff.text, "", []
     cut = excerpt(diff.text, room * CHARS_PER_TOKEN)
     with open_store(root) as db:
         handle = originals.keep(db, diff.text.encode("utf-8", "surrogatepass"))
-    size = f"{counting.count(cut.text):,} of its {whole:,} tokens"
+    shown = f"{counting.count(cut.text):,} of {whole:,} tokens"
     if cut.files_shown < cut.files:
-        size += f" ({cut.files_shown:,} of {cut.files:,} files)"
+        shown += f" ({cut.files_shown:,} of {cut.files:,} files)"
     note = (
-        f"the change was too large: members were shown {size}; `foreword recall {handle}` has all"
+        f"the change was too large: members were shown {shown}; `foreword recall {handle}` has all"
         " of it"
     )
-    return cut.text, [note]
+    return cut.text, shown, [note]
+
+
+def _shown_to_all(packages: Sequence[Package]) -> str:
+    """Whether the context of any member had less room than the change needs."""
+    for package in packages:
+        if any(omission.tag == "diff" for omission in package.report.omissions):
+            return "a part"
+    return ""
 
 
 def _question(member: Member, package: Package, request: PanelRequest) -> dict[str, Any]:
