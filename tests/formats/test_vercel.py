@@ -174,6 +174,7 @@ SINCE_5: dict[str, list[Fields]] = {
     ),
     "steps without words": said({"type": "step-start"}, {"type": "step-start"}),
     "a step that has only begun": said({"type": "text", "text": ""}, {"type": "step-start"}),
+    "a step behind a call": said(static("output-available", output=1), {"type": "step-start"}),
     "the system, and two answers": [
         {
             "id": "s1",

@@ -160,8 +160,11 @@ def _read_steps(
     if not messages:
         messages.append(Message(role, (), extra=pack_extra(SHAPE, marks)))
     if starts:
-        fields = {**unpack_extra(messages[-1].extra, SHAPE), _STEPS_BEHIND: starts}
-        messages[-1] = replace(messages[-1], extra=pack_extra(SHAPE, fields))
+        last = len(messages) - 1
+        while last and messages[last].role == "tool" != role:  # it is written with its calls
+            last -= 1
+        fields = {**unpack_extra(messages[last].extra, SHAPE), _STEPS_BEHIND: starts}
+        messages[last] = replace(messages[last], extra=pack_extra(SHAPE, fields))
     return messages
 
 
