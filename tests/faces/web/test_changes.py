@@ -10,7 +10,7 @@ import foreword
 from foreword.plan import plan as planning
 from tests.faces.http.running import Address
 from tests.faces.web.browsing import tab
-from tests.faces.web.scene import HOME, plan
+from tests.faces.web.scene import HOME, WORKFLOW, plan
 from tests.sessions import numbered_message
 
 PLAN = f"{HOME}/plan"
@@ -134,7 +134,7 @@ def test_one_can_skip_to_the_content_and_open_a_session_by_keyboard(
         page.keyboard.press("Tab")
         expect(page.locator(".skip")).to_be_focused()
         page.keyboard.press("Enter")
-        _tab_to(page, "s1")
+        _tab_to(page, f"open-{WORKFLOW}")
         page.keyboard.press("Enter")
         expect(page.locator(".tabs a[aria-current]")).to_have_text("Monitor")
 
@@ -169,10 +169,10 @@ def test_what_was_left_out_is_shown_as_it_came_in_and_stays_unfolded_when_the_ne
     with tab(browser, address) as opened:
         page = opened.live(f"{HOME}/context")
         page.click("text=Show original")
-        expect(page.locator("#original pre")).to_contain_text("Message 0.")
+        expect(page.locator(".here pre")).to_contain_text("Message 0.")
         agent.append(numbered_message(777))
         page.click("#anew")
-        expect(page.locator("#original pre")).to_contain_text("Message 0.")  # still unfolded
+        expect(page.locator(".here pre")).to_contain_text("Message 0.")  # still unfolded
         page.click("#section-5 summary")
         expect(page.locator("#text-5")).to_contain_text("Message 777.")
     agent.undo()

@@ -186,7 +186,7 @@ def test_of_a_large_plan_the_completed_phases_are_folded_but_not_what_has_just_c
         expect(page.locator("#tick-3")).to_be_hidden()
         expect(page.locator("#tick-45")).to_be_visible()
         expect(page.locator("#tick-61")).to_be_visible()
-        page.click("#fold-1 summary")
+        page.click("#plan details summary")
         expect(page.locator("#tick-3")).to_be_visible()
         page.click("text=Version 2 of 2")
         expect(page.locator("#versions")).to_be_in_viewport()

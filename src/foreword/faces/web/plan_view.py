@@ -149,7 +149,7 @@ def _page(
         "newest": newest,
     }
     if not newest:
-        return page("plan.html", status, **values, plan=None, change=None, saved=0)
+        return page("plan.html", status, **values, plan=None, version=0, change=None, saved=0)
     version = newest if request.form else request.number("version", newest)
     plan_version = state.plan_version(version)
     plan = _hide_secrets(plan_version.data)

@@ -1,4 +1,5 @@
 // What htmx leaves to the page: colours, what stays open and focused over a swap, and whether the page is live.
+// A part that changes by itself is morphed (morph.js); what a person asks for beside it is replaced as a whole.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -28,7 +29,7 @@
     });
   };
 
-  // --- what a swap must not close ---
+  // --- what stays unfolded where a part is replaced ---
   const open = new Set();
   const remember = () => {
     for (const one of document.querySelectorAll("details[id]")) open[one.open ? "add" : "delete"](one.id);
@@ -63,15 +64,36 @@
     try { return JSON.parse(text).title; } catch { return page.querySelector("#problem .message")?.textContent; }
   };
   // An error page has not what a swap asks for: what is there stays, and the message is shown beside it.
+  const isFeed = ({ elt }) => elt.id === "feed";
   const check = ({ detail }) => {
     const { xhr, requestConfig } = detail;
-    complain.close();
+    if (!isFeed(requestConfig)) complain.close(); // a message stays until a person does something
     if (xhr.status < 400) return;
     const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
     const wanted = requestConfig.elt.closest("[hx-select]")?.getAttribute("hx-select");
     if (wanted && page.querySelector(wanted)) return;
     detail.shouldSwap = false;
     complain(reason(xhr.responseText, page) || "That did not work.");
+  };
+
+  // --- answers in their order ---
+  // What a feed has asked for may come after the answer to what a person has asked for since, and would then show what
+  // was before: it is asked for again.
+  let asked = 0;
+  let shown = 0;
+  const number = ({ detail }) => { detail.requestConfig.number = ++asked; };
+  const order = ({ detail }) => {
+    const { requestConfig } = detail;
+    detail.isOld = isFeed(requestConfig) && requestConfig.number < shown;
+    if (detail.isOld) {
+      detail.shouldSwap = false;
+      htmx.trigger(document.body, "again");
+    } else shown = Math.max(shown, requestConfig.number);
+  };
+
+  // --- figures of sliders ---
+  const count = ({ dataset, value }) => {
+    document.getElementById(dataset.tells).textContent = Number(value).toLocaleString("en-US");
   };
 
   // --- live ---
@@ -127,10 +149,13 @@
     const body = document.body;
     body.addEventListener("htmx:beforeSwap", remember);
     body.addEventListener("htmx:beforeSwap", check);
+    body.addEventListener("htmx:beforeSwap", order);
+    body.addEventListener("htmx:beforeRequest", number);
     body.addEventListener("htmx:beforeRequest", leave);
     body.addEventListener("htmx:afterSettle", comeBack);
     body.addEventListener("keydown", ({ key }) => { if (key === "Escape") document.getElementById("cancel")?.click(); });
     body.addEventListener("htmx:sendError", () => complain("The server does not answer."));
+    body.addEventListener("gone", ({ detail }) => complain(detail.problem));
     document.querySelector("#toast button").addEventListener("click", () => complain.close());
     body.addEventListener("htmx:afterSettle", restore);
     body.addEventListener("htmx:sseOpen", () => {
@@ -140,10 +165,8 @@
     });
     body.addEventListener("htmx:sseError", () => live(false));
     body.addEventListener("htmx:oobAfterSwap", restore);
-    body.addEventListener("input", ({ target }) => {
-      const told = target.dataset.tells && document.getElementById(target.dataset.tells);
-      if (told) told.textContent = Number(target.value).toLocaleString("en-US");
-    });
+    body.addEventListener("input", ({ target }) => { if (target.dataset.tells) count(target); });
+    body.addEventListener("htmx:afterSettle", () => document.querySelectorAll("[data-tells]").forEach(count));
     body.addEventListener("change", ({ target }) => {
       if (target.id === "conversation") target.form.submit();
     });

@@ -13,19 +13,11 @@
 
   // --- what is new ---
   const PLACES = ["work", "go-on", "answer", "beside-plan", "beside-size", "beside-nodes", "beside-variables", "beside-tabs"];
-  const seen = new Map(); // what the server said last about an element: only what differs is touched
-  const note = (element) => seen.set(element.id, element.outerHTML);
   const put = (now, next) => {
-    if (seen.get(next.id) === next.outerHTML) return;
-    note(next);
-    const focused = now.contains(document.activeElement) ? document.activeElement.id || "say" : "";
-    for (const one of now.querySelectorAll("details[open][id]")) {
-      const same = next.querySelector(`#${CSS.escape(one.id)}`);
-      if (same) same.open = true;
-    }
-    now.replaceWith(next);
-    htmx.process(next);
-    if (focused) ($(focused) || $("say"))?.focus();
+    const hadFocus = now.contains(document.activeElement);
+    morph(now, next);
+    htmx.process(now);
+    if (hadFocus && document.activeElement === body) $("say")?.focus();
   };
   const mergeLog = (next) => {
     const log = $("log");
@@ -34,7 +26,6 @@
     if (lines.length) $("chat-empty")?.remove();
     if (!lines.some((one) => $(one.id))) { // more came than a page has: "Older messages" leads to what is between
       log.replaceChildren(...next.children);
-      for (const one of log.children) note(one);
       htmx.process(log);
       return;
     }
@@ -42,7 +33,6 @@
       const now = $(one.id);
       if (now) put(now, one);
       else {
-        note(one);
         log.append(one);
         htmx.process(one);
       }
@@ -158,7 +148,7 @@
   };
   const sent = ({ detail }) => {
     const { xhr, requestConfig: { elt } } = detail;
-    if (!("merge" in elt.dataset)) return;
+    if (!("merge" in elt.dataset) || detail.isOld) return;
     if (xhr.status >= 400) {
       notSent();
       return;
@@ -170,8 +160,6 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    for (const id of PLACES) if ($(id)) note($(id));
-    for (const one of $("log")?.children || []) note(one);
     toEnd();
     pane()?.addEventListener("scroll", () => {
       const { scrollHeight, scrollTop, clientHeight } = pane();
