@@ -630,5 +630,16 @@ def test_the_rules_of_a_profile_are_told_as_condition_and_action() -> None:
         "block: on any of 1 conditions",
         "auto_merge: never",
     ]
+    assert decision_lines(
+        {
+            "rules": {
+                "wide": {"when": {"all": ["a == 1", "b"]}, "then": "deny"},
+                "off": {"if": "c"},
+            },
+            "blocking": ["x"],
+            "block": ["a", "b"],
+            "escalations": {"enabled": False, "rules": [{"if": "c", "then": "block"}]},
+        }
+    ) == ["(a == 1) and (b): deny", "block: on any of 2 conditions"]
     assert decision_lines({"auto_merge": AUTO_MERGE}) == ["auto_merge: with 2 conditions"]
     assert decision_lines({"escalation": 3, "block": [], "thresholds": {}}) == []

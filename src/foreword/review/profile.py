@@ -21,6 +21,7 @@ from foreword.review.profile_rules import (
     condition_text,
     is_off,
     passed_name,
+    rule_lines,
     rule_list,
     rule_questions,
     section_rules,
@@ -144,13 +145,9 @@ def decision_lines(data: Mapping[str, Any]) -> list[str]:
         data = with_known_names(data, "", _KNOWN_NAMES)
     except BadSource:
         return []
-    found: list[str] = []
-    escalation = data.get("escalation")
-    rules = escalation.get("rules") if isinstance(escalation, Mapping) else None
-    acting = [rule for rule in _mappings(rules) if "action" in rule]
-    found += [f"{condition_text(rule)}: {rule['action']}" for rule in acting]
+    found = list(rule_lines(data))
     block = data.get("block")
-    conditions = block.get("conditions") if isinstance(block, Mapping) else None
+    conditions = block.get("conditions") if isinstance(block, Mapping) else block
     if isinstance(conditions, list) and conditions:
         found.append(f"block: on any of {len(conditions)} conditions")
     auto_merge = data.get("auto_merge")
@@ -162,11 +159,6 @@ def decision_lines(data: Mapping[str, Any]) -> list[str]:
     elif auto_merge is not None:
         found.append(f"auto_merge: {auto_merge}")
     return found
-
-
-def _mappings(value: object) -> list[Mapping[str, Any]]:
-    members = value if isinstance(value, list) else []
-    return [member for member in members if isinstance(member, Mapping)]
 
 
 def _approval(data: Mapping[str, Any], where: str) -> Approval | None:

@@ -154,6 +154,18 @@ def section_rules(
             yield from _section(key, value, where)
 
 
+def rule_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """The rules that say what follows, as `condition: action`, in the project's own words."""
+    for key in _RULE_SECTIONS:
+        value = data.get(key)
+        found = None if is_off(value) else _entries(key, value)
+        for entry in found[1] if found is not None else ():
+            if isinstance(entry, Mapping) and not is_off(entry):
+                action = next((entry[name] for name in _ACTIONS if name in entry), None)
+                if action is not None:
+                    yield f"{condition_text(entry)}: {action}"
+
+
 def is_off(value: object) -> bool:
     """Whether a section or a rule is switched off; anything but a plain no is not."""
     return isinstance(value, Mapping) and value.get("enabled") is False

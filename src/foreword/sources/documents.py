@@ -148,11 +148,14 @@ def name_key(name: str) -> str:
 
 
 def path_in_folders(root: Path, path: str, within: Sequence[str] = ("",)) -> str:
-    """Where a file is that may lie in any of these folders; as it is where it is in none."""
+    """Where a file is that may lie in any of these folders; as it is where it is in none. YAML may
+    be called `.yml`, too."""
+    names = [path, f"{path[:-5]}.yml"] if path.endswith(".yaml") else [path]
     for folder in within:
-        place = f"{folder}/{path}" if folder else path
-        if is_there(root, place):
-            return place
+        for name in names:
+            place = f"{folder}/{name}" if folder else name
+            if is_there(root, place):
+                return place
     return path
 
 

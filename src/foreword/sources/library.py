@@ -16,11 +16,11 @@ from pathlib import Path
 from foreword.dataclass import dataclass
 from foreword.errors import AmbiguousName, BadSource
 from foreword.recipe.load import load, names
-from foreword.recipe.schema import FileValue, RecipeSpec
+from foreword.recipe.schema import RecipeSpec
 from foreword.sources import documents, files, git_status
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import front_matter, mapping
-from foreword.sources.json_state import value_at
+from foreword.sources.front_matter import front_matter, mapping, repeated_key
+from foreword.sources.json_state import state_at
 from foreword.sources.project_root import project_root
 
 RECIPE = "factory"  # the recipe that knows documents, where none is named
@@ -167,29 +167,31 @@ class Library:
         can't be read is a note."""
         values = dict[str, str]()
         notes = list[str]()
-        for name, how in self.recipe.read.items():
-            found, problems = self._value(how)
-            values[name] = found or how.default
-            notes += problems
+        for name in self.recipe.read:
+            values[name], problems = self.value(name)
+            notes += [f"{problem.path}: {problem.reason}" for problem in problems]
         return values, list(dict.fromkeys(notes))
 
-    def _value(self, how: FileValue) -> tuple[str, list[str]]:
-        notes = list[str]()
-        for name in how.file:
-            path = documents.path_in_folders(self.root, name, self.recipe.within)
+    def value(self, name: str) -> tuple[str, list[files.Skip]]:
+        """One of these values, and the files that could not be read for it."""
+        how = self.recipe.read[name]
+        unread = list[files.Skip]()
+        for file_name in how.file:
+            path = documents.path_in_folders(self.root, file_name, self.recipe.within)
             file = self.file(path)
             if isinstance(file, files.Skip):
                 if file.reason != "missing":
-                    notes.append(f"{path}: {file.reason}")
+                    unread.append(file)
                 continue
             data, problem = mapping(file.text)
+            problem = problem or repeated_key(file.text)
             if problem:
-                notes.append(f"{path}: {problem}")
+                unread.append(files.Skip(path, problem))
             for place in how.at:
-                text = ", ".join(_names(value_at(data, place)))
+                text = ", ".join(_names(state_at(data, place)))
                 if text:
-                    return text, notes
-        return "", notes
+                    return text, unread
+        return how.default, unread
 
     def newest(self, kind: str) -> Document | None:
         """The one of a kind that was changed last: what is changed and not committed, else by its

@@ -28,6 +28,7 @@ from foreword.sources.panel_file import read_panel as read_panel_file
 from foreword.text import lines, marks, parts
 
 PROFILE = "profile"
+_PROFILE_HINT = "a profile is one mapping in YAML, for example thresholds: {critical: 0, high: 0}"
 # For one member of a panel, the diff included: a persona, the base rules and a change of some 1,500
 # lines, at a price that is paid once for every member. Of a larger change an excerpt is shown.
 REVIEW_TOKENS = 24_000
@@ -149,22 +150,28 @@ def member_context(
 def active_profile(root: str | Path, recipe: str = RECIPE) -> ReviewProfile:
     """The project's active profile; one without rules where the project names none.
 
-    A profile that is named and not there, or can't be read, is an error: a change is not judged by
-    other rules.
+    A profile that is named and not there, or can't be read, is an error, and so is a project file
+    that may name one and can't be read: a change is not judged by other rules.
     """
     library = library_of(root, recipe)
     rule = library.recipe.read.get(PROFILE)
     default = rule.default if rule else ""
-    name = library.values()[0].get(PROFILE, "")
+    name, unread = library.value(PROFILE) if rule else ("", [])
+    if unread:
+        why = f"{unread[0].reason}, so the profile that it names is not known"
+        raise BadSource(unread[0].path, why, hint="put it right, then run the panel again")
     document = library.choose(name, "policy") if name else None
     if document is None and name in ("", default):
         return ReviewProfile(name=name or "default")
+    if document is None and ", " in name:
+        problem = f"names several profiles ({name}), and a change is judged by one"
+        raise BadSource("project.yaml", problem, hint=f"profile: {name.partition(',')[0]}")
     document = document or _find_document(library, kind="policy", name=name)
     file = files.read(library.root, document.path, must=True)
     data, problem = mapping(file.text)
     problem = problem or repeated_key(file.text)
     if problem:
-        raise BadSource(file.path, problem)
+        raise BadSource(file.path, problem, hint=_PROFILE_HINT)
     return read_profile(data, where=file.path, name=name)
 
 
