@@ -1,5 +1,5 @@
 """`foreword assemble` and `foreword why`: a context, and the reason for anything that is in it or
-not. `format_package` writes any package to stdout's formats, for `lookup` and `session` as well.
+not. `show_package` writes any package to stdout's formats, for `lookup` and `session` as well.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import QUIET, Command, json_option, request_options
+from foreword.faces.cli.options import QUIET, all_of, json_option, request_options
 
 if TYPE_CHECKING:
     from foreword.context.explain import Explanation
@@ -30,11 +30,8 @@ PACKAGE_FORMAT = click.option(
     show_default=True,
     help="What goes to stdout.",
 )
-
-
-def output_options(command: Command) -> Command:
-    """The options that say how a package is shown."""
-    return PACKAGE_FORMAT(QUIET(command))
+# how a package is shown
+output_options = all_of(PACKAGE_FORMAT, QUIET)
 
 
 @click.command()
@@ -63,9 +60,7 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
     _say_if_reading(request)
     with screen.progress_of("reading the code base") as progress:
         package = assemble.assemble(recipe, **request, progress=progress)
-    screen.show(format_package(package, form), nl=False)
-    if not quiet:
-        screen.show_report(package.report)
+    show_package(package, form, quiet=quiet)
 
 
 def _say_if_reading(request: dict[str, Any]) -> None:
@@ -74,8 +69,14 @@ def _say_if_reading(request: dict[str, Any]) -> None:
         screen.say_reading()
 
 
-def format_package(package: Package, form: str) -> str:
-    """The package in one of the formats."""
+def show_package(package: Package, form: str, *, quiet: bool) -> None:
+    """A package in one of the formats on stdout, its report on stderr unless it is to be quiet."""
+    screen.show(_format_package(package, form), nl=False)
+    if not quiet:
+        screen.show_report(package.report)
+
+
+def _format_package(package: Package, form: str) -> str:
     if form == "xml":
         return package.text
     if form == "json":

@@ -24,7 +24,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import ASSETS, PROGRAM, SHOW, browser_rules, profiles_folder
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.interrupt import interrupt_event
-from foreword.faces.cli.options import ROOT, json_option
+from foreword.faces.cli.options import ROOT, json_option, port_option
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -65,13 +65,7 @@ def browser() -> None:
 
 
 @browser.command()
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="Of its debugging address; 0 picks one.",
-)
+@port_option("Of its debugging address; 0 picks one.")
 @click.option(
     "--origin",
     "origins",
@@ -148,7 +142,6 @@ def tabs(attach: str, as_json: bool) -> None:
       foreword browser tabs --attach http://127.0.0.1:9222 --format json
     """
     from foreword.browser import Browser
-    from foreword.engine.report_table import printable
     from foreword.plan.fresh_parts import part_text
     from foreword.secrets.masking import hide
 
@@ -157,8 +150,7 @@ def tabs(attach: str, as_json: bool) -> None:
     if as_json:
         screen.show_json(hide(listing))
         return
-    for line in part_text("browser", listing).splitlines():
-        click.echo(printable(line))
+    screen.show_lines(part_text("browser", listing).splitlines())
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from foreword.errors import BadBudget, UsageError
-from foreword.faces.cli.options import Command
+from foreword.faces.cli.options import Command, all_of
 
 if TYPE_CHECKING:
     from foreword.browser import Browser, Rules
@@ -116,17 +116,6 @@ class BrowserChoice:
         with Browser.attach(self.attach, self.rules) as browser:
             yield browser
 
-    def with_limits(
-        self, action_seconds: float | None, page_seconds: float | None
-    ) -> BrowserChoice:
-        """The same with other limits of time, where there are some."""
-        rules = self.rules
-        if action_seconds is not None:
-            rules = replace(rules, action_seconds=action_seconds)
-        if page_seconds is not None:
-            rules = replace(rules, page_seconds=page_seconds)
-        return replace(self, rules=rules)
-
     def _start(self, root: Path, restore: Path | None) -> Browser:
         from foreword.browser import Browser
 
@@ -136,47 +125,31 @@ class BrowserChoice:
         )
 
 
+_browser_options = all_of(
+    ORIGIN, ASSETS, PROGRAM, ATTACH, SHOW, KEEP_LOGIN, ACTION_SECONDS, PAGE_SECONDS
+)
+_BROWSER_ARGUMENTS = (
+    "origins",
+    "assets",
+    "program",
+    "attach",
+    "show",
+    "keep_login",
+    "action_seconds",
+    "page_seconds",
+)
+
+
 def browser_options(command: Command) -> Command:
     """The options that say which browser, what it may open and how long it may take; the command
     is given them as one `browser`."""
 
     @wraps(command)
-    def with_browser(
-        *,
-        origins: tuple[str, ...],
-        assets: tuple[str, ...],
-        program: str | None,
-        attach: str | None,
-        show: bool,
-        keep_login: bool,
-        action_seconds: float | None,
-        page_seconds: float | None,
-        **others: Any,
-    ) -> Any:
-        browser = browser_from_options(
-            origins=origins,
-            assets=assets,
-            program=program,
-            attach=attach,
-            show=show,
-            keep_login=keep_login,
-        )
-        return command(browser=browser.with_limits(action_seconds, page_seconds), **others)
+    def with_browser(**given: Any) -> Any:
+        chosen = {name: given.pop(name) for name in _BROWSER_ARGUMENTS}
+        return command(browser=browser_from_options(**chosen), **given)
 
-    chosen: Any = with_browser
-    options = (
-        PAGE_SECONDS,
-        ACTION_SECONDS,
-        KEEP_LOGIN,
-        SHOW,
-        ATTACH,
-        PROGRAM,
-        ASSETS,
-        ORIGIN,
-    )
-    for option in options:
-        chosen = option(chosen)
-    return cast("Command", chosen)
+    return cast("Command", _browser_options(with_browser))
 
 
 def browser_from_options(
@@ -187,6 +160,8 @@ def browser_from_options(
     attach: str | None,
     show: bool,
     keep_login: bool = False,
+    action_seconds: float | None = None,
+    page_seconds: float | None = None,
 ) -> BrowserChoice:
     """The browser that these options ask for; what can't be is said before anything begins."""
     from foreword.browser.profile_folders import program as find_program
@@ -199,8 +174,13 @@ def browser_from_options(
         raise UsageError("--attach takes a browser as it is", hint="it stays signed in by itself")
     if program is not None:
         find_program(program)
+    rules = browser_rules(origins, assets)
+    if action_seconds is not None:
+        rules = replace(rules, action_seconds=action_seconds)
+    if page_seconds is not None:
+        rules = replace(rules, page_seconds=page_seconds)
     return BrowserChoice(
-        rules=browser_rules(origins, assets),
+        rules=rules,
         program=program,
         attach=attach,
         show=show,

@@ -17,7 +17,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     ONLY_JSON,
-    Command,
+    all_of,
     form_option,
     json_option,
     store_options,
@@ -45,16 +45,13 @@ def checkpoint() -> None:
     """
 
 
-def checkpoint_options(command: Command) -> Command:
-    """What says which checkpoint is meant, and where it is."""
-    options = [
-        click.argument("task"),
-        click.option("--phase", metavar="N", help="The checkpoint of this phase; else the newest."),
-        form_option("text", "json"),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+# which checkpoint is meant, where it is, and how it is shown
+checkpoint_options = all_of(
+    click.argument("task"),
+    click.option("--phase", metavar="N", help="The checkpoint of this phase; else the newest."),
+    form_option("text", "json"),
+    store_options,
+)
 
 
 @checkpoint.command("list")
@@ -122,7 +119,6 @@ def _entry_columns(entry: CheckpointEntry) -> str:
 
 @checkpoint.command()
 @checkpoint_options
-@store_options
 def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print a checkpoint as it was written.
 
@@ -142,12 +138,11 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
     if form == "json":
         screen.show_json(as_data(without_secrets(restored.checkpoint)))
     else:
-        _print(as_plain_text(restored.checkpoint))
+        screen.show_lines(as_plain_text(restored.checkpoint).splitlines())
 
 
 @checkpoint.command()
 @checkpoint_options
-@store_options
 def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print what a model needs to go on with a task, and what has changed since.
 
@@ -172,7 +167,7 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
         }
         screen.show_json(value)
     else:
-        _print(resumed.text)
+        screen.show_lines(resumed.text.splitlines())
 
 
 @checkpoint.command()
@@ -204,10 +199,6 @@ def _project(db: str | None, root: str) -> Iterator[Project]:
 
     with _root_and_store(db, root) as (folder, store):
         yield Project(folder, store)
-
-
-def _print(text: str) -> None:
-    click.echo("\n".join(printable(line) for line in text.splitlines()))
 
 
 @contextmanager

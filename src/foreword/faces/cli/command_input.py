@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from foreword.operations.operation import Answer, Given, Operation
+    from foreword.session.session import Session
     from foreword.session.workflow_state import WorkflowState
 
 STDIN = "-"
@@ -121,6 +122,13 @@ def read_json(name: str, hint: str) -> Any:
     except (ValueError, RecursionError) as error:
         # a number of thousands of digits, or thousands of brackets
         raise BadSource(display_name(name), f"not usable JSON: {error}", hint=hint) from None
+
+
+def existing_session(db: str | None, root: str, name: str) -> Session:
+    """The session of that name; an error with suggestions where there is none."""
+    from foreword.session.session import Session
+
+    return Session.open(db, name, root=root, create=False)
 
 
 def existing_workflow(db: str | None, root: str, name: str) -> WorkflowState:

@@ -17,6 +17,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
+from foreword.faces.cli.options import port_option
 
 if TYPE_CHECKING:
     from foreword.demos.invoice_conversation import Step
@@ -62,13 +63,7 @@ could come from a prompt cache. The password that was set on the way is in none 
     show_envvar=True,
     help="End before the page is served.",
 )
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="Of the page; 0 picks a free one.",
-)
+@port_option("Of the page; 0 picks a free one.")
 def demo(sample: str, keep: str | None, once: bool, port: int) -> None:
     """Show recipes, a session and the page at work.
 

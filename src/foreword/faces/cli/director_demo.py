@@ -25,6 +25,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import interrupt_event, stoppable
+from foreword.faces.cli.options import port_option
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -209,14 +210,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
 
 
 @click.command()
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65_535),
-    default=8123,
-    show_default=True,
-    help="0 picks one.",
-)
+@port_option("0 picks one.", default=8123, show_default=True)
 def site(port: int) -> None:
     """Serve a small site to practise on, until ctrl-C.
 

@@ -11,6 +11,7 @@ from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.command_input import existing_workflow, workflow_to_write
 from foreword.faces.cli.options import json_option, name_and_file, store_options
+from foreword.text.quantity import quantity
 
 HINT = "a workflow file is what `foreword director export NAME` writes"
 
@@ -81,7 +82,7 @@ def import_(name: str, file: str, as_json: bool, db: str | None, root: str) -> N
     content = command_input.read_json(file, HINT)
     with workflow_to_write(db, root, name) as state:
         done = workflow_file.load(state, content)
-    count = f"{done.nodes} node{'' if done.nodes == 1 else 's'}"
+    count = quantity(done.nodes, "node")
     if as_json:
         screen.show_json(asdict(done))
     else:

@@ -16,6 +16,7 @@ from foreword.faces.cli.command_input import existing_workflow
 from foreword.faces.cli.director import AS_JSON, LINE_COLUMNS, finish, open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import ONLY_JSON, old_spelling, store_options
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.operations.node_operations import Result
@@ -228,8 +229,7 @@ def _finish_run(done: dict[str, Any], as_json: bool, workflow: str) -> None:
         screen.show_json(done)
     else:
         before = f", {done['done_before']} done before" if done.get("done_before") else ""
-        count = len(done["steps"])
-        steps = f"{count} step{'' if count == 1 else 's'}"
+        steps = quantity(len(done["steps"]), "step")
         click.echo(f"{done['run']}  {done['status']}  {steps} in {done['seconds']:.1f} s{before}")
     for note in done.get("notes", ()):
         screen.warn(str(note))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import format_package, output_options
+from foreword.faces.cli.assemble import output_options, show_package
 from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
@@ -38,6 +37,4 @@ def fit(paths: tuple[str, ...], form: str, quiet: bool, **request: str) -> None:
         return read_stdin().decode("utf-8", "replace") if path == "-" else Path(path)
 
     package = fit_material(list(map(material, paths)), **request)  # type: ignore[arg-type]
-    screen.show(format_package(package, form), nl=False)
-    if not quiet:
-        screen.show_report(package.report)
+    show_package(package, form, quiet=quiet)

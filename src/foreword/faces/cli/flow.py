@@ -18,10 +18,13 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     DOCUMENT_RECIPE,
     ROOT,
+    SECONDS,
     form_option,
     judging_options,
+    missing_model,
     read_facts,
     store_options,
+    timeout_option,
 )
 from foreword.text.quantity import quantity
 
@@ -89,14 +92,7 @@ def flow() -> None:
 )
 @judging_options
 @DOCUMENT_RECIPE
-@click.option(
-    "--timeout-seconds",
-    metavar="N",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600.0,
-    show_default=True,
-    help="How long each phase has.",
-)
+@timeout_option(600.0, "How long each phase has.")
 @FORMATS
 @store_options
 def run(
@@ -138,13 +134,7 @@ def run(
     from foreword.work.factory_project import read_flow
 
     if not model:
-        raise UsageError(
-            "a flow needs a model to do its phases",
-            hint=(
-                "--model anthropic:NAME or openai:NAME with its key in the environment; `--model"
-                " test` needs no key"
-            ),
-        )
+        raise missing_model("a flow needs a model to do its phases")
     folder = project_root(root)
     change = read_change(diff, folder, command_input.read_stdin) if diff else None
     if task:
@@ -190,7 +180,7 @@ def run(
 @click.option(
     "--timeout-seconds",
     metavar="N",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     help="How long each phase has from here on; else as it was started.",
 )
 @FORMATS
@@ -261,8 +251,7 @@ def show(name: str, form: str, recipe: str, root: str) -> None:
     if form == "json":
         screen.show_json(asdict(found))
         return
-    for line in handover_lines(found):
-        click.echo(printable(line))
+    screen.show_lines(handover_lines(found))
 
 
 @flow.command()

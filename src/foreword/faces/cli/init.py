@@ -17,6 +17,7 @@ from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import ROOT, WordChoice, json_option
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.coding_agents.file_writer import FileChange
@@ -120,5 +121,4 @@ def _write(folder: Path, changes: Sequence[FileChange]) -> None:
 
     for change in changes:
         file_writer.write_file(folder, change)
-    files = "file" if len(changes) == 1 else "files"
-    screen.say(f"{len(changes)} {files} written in {folder}")
+    screen.say(f"{quantity(len(changes), 'file')} written in {folder}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import format_package, output_options
+from foreword.faces.cli.assemble import output_options, show_package
 from foreword.faces.cli.options import json_option, store_options
 from foreword.tokens import COUNTERS
 
@@ -51,9 +51,7 @@ def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | Non
     from foreword.context.lookup import lookup as look
 
     package = look(" ".join(wanted), **request)  # type: ignore[arg-type]
-    screen.show(format_package(package, form), nl=False)
-    if not quiet:
-        screen.show_report(package.report)
+    show_package(package, form, quiet=quiet)
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import port_option, store_options
 
 INSTALL = "pip install 'foreword[mcp]'"
 LEAST_VERSION = 2  # of the library `mcp`
@@ -49,13 +49,7 @@ def _missing_library(missing: ImportError) -> UsageError:
     show_default=True,
     help="Where to listen (--http).",
 )
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65535),
-    default=0,
-    help="Which port (--http); else a free one.",
-)
+@port_option("Which port (--http); else a free one.")
 @click.option("--token-file", metavar="FILE", help="Has the token clients must carry (--http).")
 @click.option(
     "--allow-host",

@@ -34,8 +34,21 @@ DOCUMENT_RECIPE = click.option(
     show_default=True,
     help="By which recipe documents are found and contexts are made.",
 )
+
+
+def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator; the help has them in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 # of a panel, on its own or in a flow: by what it judges
-JUDGING = [
+judging_options = all_of(
     click.option(
         "--fact",
         "facts",
@@ -48,14 +61,18 @@ JUDGING = [
         is_flag=True,
         help="Let the built-in rules approve where the project has none of its own.",
     ),
-]
+)
 
 
-def judging_options(command: Command) -> Command:
-    """The options of a panel that say by what it judges."""
-    for option in reversed(JUDGING):
-        command = option(command)
-    return command
+def missing_model(problem: str) -> UsageError:
+    """The error of a command that asks a model, and was told none."""
+    return UsageError(
+        problem,
+        hint=(
+            "--model anthropic:NAME or openai:NAME with its key in the environment; `--model test`"
+            " needs no key"
+        ),
+    )
 
 
 def read_facts(given: Iterable[str]) -> dict[str, object]:
@@ -85,6 +102,7 @@ def _read_dash(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 AT_LEAST_ONE = click.IntRange(min=1)
+SECONDS = click.FloatRange(min=0, min_open=True)
 EXPECTED_WORDS = 2  # of an import: the name of a session or workflow, and a file
 ROOT = click.option(
     "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
@@ -96,7 +114,10 @@ DB = click.option(
     show_envvar=True,
     help="The store: sqlite:///FILE or postgresql://...; else the one of the root.",
 )
-REQUEST = [
+# where things are kept
+store_options = all_of(DB, ROOT)
+# what to assemble
+request_options = all_of(
     click.option(
         "--agent", metavar="NAME", help="Which agent it is for (director), or who speaks (factory)."
     ),
@@ -158,9 +179,7 @@ REQUEST = [
         metavar="NAME",
         help="Keep what persists under this name and bring it back (package).",
     ),
-]
-
-STORE = [DB, ROOT]
+)
 
 
 QUIET = click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
@@ -170,6 +189,26 @@ def form_option(*forms: str) -> Callable[[Command], Command]:
     """`--format` with these choices, the first where nobody says."""
     return click.option(
         "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True
+    )
+
+
+def port_option(what: str, *, default: int = 0, **attributes: Any) -> Callable[[Command], Command]:
+    """`--port`, where something listens."""
+    numbers = click.IntRange(0, 65_535)
+    return click.option(
+        "--port", metavar="N", type=numbers, default=default, help=what, **attributes
+    )
+
+
+def timeout_option(default: float, what: str) -> Callable[[Command], Command]:
+    """`--timeout-seconds` of a run that asks a model."""
+    return click.option(
+        "--timeout-seconds",
+        metavar="N",
+        type=SECONDS,
+        default=default,
+        show_default=True,
+        help=what,
     )
 
 
@@ -254,17 +293,3 @@ def name_and_file(command: Command) -> Command:
 def say_old_spelling(old: str, new: str) -> None:
     """One line for whoever says a thing as it was said before."""
     screen.say(f"note: {old} is an old spelling, which works; it is {new} now")
-
-
-def store_options(command: Command) -> Command:
-    """The options that say where things are kept."""
-    for option in reversed(STORE):
-        command = option(command)
-    return command
-
-
-def request_options(command: Command) -> Command:
-    """All the options that say what to assemble."""
-    for option in reversed(REQUEST):
-        command = option(command)
-    return command

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
@@ -23,8 +22,10 @@ from foreword.faces.cli.options import (
     form_option,
     json_option,
     judging_options,
+    missing_model,
     read_facts,
     store_options,
+    timeout_option,
 )
 from foreword.text.quantity import quantity
 
@@ -80,14 +81,7 @@ def panel() -> None:
 )
 @judging_options
 @DOCUMENT_RECIPE
-@click.option(
-    "--timeout-seconds",
-    metavar="N",
-    type=click.FloatRange(min=0, min_open=True),
-    default=120.0,
-    show_default=True,
-    help="How long each member has to answer.",
-)
+@timeout_option(120.0, "How long each member has to answer.")
 @form_option("text", "json", "markdown")
 @click.option(
     "--check",
@@ -129,13 +123,7 @@ def run(
     from foreword.work import factory_project, panel_runs
 
     if not model:
-        raise UsageError(
-            "a panel needs a model to answer for its members",
-            hint=(
-                "--model anthropic:NAME or openai:NAME with its key in the environment; `--model"
-                " test` needs no key"
-            ),
-        )
+        raise missing_model("a panel needs a model to answer for its members")
     folder = project_root(root)
     # a name that is mistyped is an error before anything is said
     factory_project.read_panel(folder, name, recipe)
@@ -195,8 +183,7 @@ def list_panels(as_json: bool, recipe: str, root: str) -> None:
     if as_json:
         screen.show_json(rows)
         return
-    for line in lines:
-        click.echo(printable(line))
+    screen.show_lines(lines)
 
 
 @panel.command()
@@ -217,9 +204,7 @@ def _show(result: PanelResult, form: str) -> None:
     if form == "json":
         screen.show_json(result.to_dict())
         return
-    lines = as_text(result) if form == "text" else as_markdown(result)
-    for line in lines:
-        click.echo(printable(line))
+    screen.show_lines(as_text(result) if form == "text" else as_markdown(result))
     for note in result.notes:
         screen.warn(note)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.report_table import bar, printable
+from foreword.engine.report_table import bar
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import (
@@ -80,8 +80,7 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
     if form == "json":
         screen.show_json(data)
         return
-    for line in as_todo(hide(data)).splitlines():  # type: ignore[arg-type]
-        click.echo(printable(line))
+    screen.show_lines(as_todo(hide(data)).splitlines())  # type: ignore[arg-type]
 
 
 @plan.command()
@@ -152,8 +151,7 @@ def history(workflow: str, as_json: bool, db: str | None, root: str) -> None:
         screen.show_json([_version_as_json(version) for version in versions])
         return
     click.echo(f"{'version':>7}  {'when (UTC)':<19}  {'done':<{DONE_COLUMNS}}  reason", err=True)
-    for version in versions:
-        click.echo(printable(_version_line(version)))
+    screen.show_lines(map(_version_line, versions))
 
 
 def _version_as_json(version: Plan) -> dict[str, object]:
@@ -207,8 +205,7 @@ def diff(
     if as_json:
         screen.show_json({"old": first, "new": last, "lines": changes})
         return
-    for change in changes:
-        click.echo(printable(change))
+    screen.show_lines(changes)
 
 
 def _versions_to_compare(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, int]:

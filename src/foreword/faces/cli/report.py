@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.report_table import bar, cut_to, printable
+from foreword.engine.report_table import bar, cut_to
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
@@ -81,8 +81,7 @@ def _show_reports(reports: list[StoredReport]) -> None:
         "  status"
     )
     click.echo(heading, err=True)
-    for stored in reports:
-        click.echo(printable(_report_line(stored)))
+    screen.show_lines(map(_report_line, reports))
 
 
 def _report_line(stored: StoredReport) -> str:
@@ -156,8 +155,7 @@ def diff_reports(old: int, new: int, as_json: bool, db: str | None, root: str) -
         total = _difference_as_json(comparison.total)
         screen.show_json({"sections": sections, "total": total, "notes": comparison.notes})
         return
-    for line in _comparison_lines(comparison):
-        click.echo(printable(line))
+    screen.show_lines(_comparison_lines(comparison))
 
 
 def _difference_as_json(one: SectionDifference) -> dict[str, object]:

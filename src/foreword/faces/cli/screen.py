@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
 from time import monotonic
@@ -77,6 +77,12 @@ def show(text: str, *, nl: bool = True) -> None:
     if is_terminal(sys.stdout):
         text = _STEERING.sub("\ufffd", text.replace("\r\n", "\n"))
     click.echo(text, nl=nl, color=True)  # else click takes escapes out of what goes into a pipe
+
+
+def show_lines(lines: Iterable[str]) -> None:
+    """Lines on stdout, each without what steers a terminal, in a pipe too."""
+    for line in lines:
+        click.echo(printable(line))
 
 
 def show_bytes(data: bytes) -> None:

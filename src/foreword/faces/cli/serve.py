@@ -28,7 +28,7 @@ from foreword.faces.cli.browser_choice import (
     BrowserChoice,
     browser_from_options,
 )
-from foreword.faces.cli.options import AT_LEAST_ONE, store_options
+from foreword.faces.cli.options import AT_LEAST_ONE, port_option, store_options
 
 if TYPE_CHECKING:
     from foreword.agent_sessions.events import AgentUsage
@@ -51,13 +51,7 @@ REQUESTS_PER_MINUTE = 6_000
     show_default=True,
     help="Where to listen; any but this machine's own demands a token.",
 )
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="Which port; 0 picks a free one.",
-)
+@port_option("Which port; 0 picks a free one.")
 @click.option(
     "--transcript",
     "transcripts",
@@ -176,8 +170,10 @@ def serve(
         attach=attach,
         show=False,
         keep_login=keep_login,
+        action_seconds=action_seconds,
+        page_seconds=page_seconds,
     )
-    director_settings = _director_settings(model, browser.with_limits(action_seconds, page_seconds))
+    director_settings = _director_settings(model, browser)
     token, digest = _token(host, folder, file=token_file, new=new_token)
     listening = http_server.listen(host, port)
     port = listening.getsockname()[1]
@@ -285,15 +281,13 @@ def _token(host: str, root: Path, *, file: str | None, new: bool) -> tuple[str, 
 def _roots(also: tuple[str, ...]) -> dict[str, Path]:
     from foreword.sources.project_root import project_root
 
+    roots = {}
     for pair in also:
         name, _, folder = pair.partition("=")
         if not name or not folder:
             raise UsageError(
                 f"--also {pair} is no NAME=DIR", hint="for example --also docs=../docs"
             )
-    roots = {}
-    for pair in also:
-        name, _, folder = pair.partition("=")
         roots[name] = project_root(folder)
     return roots
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.report_table import bar, printable
+from foreword.engine.report_table import bar
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import PACKAGE_FORMAT, format_package
+from foreword.faces.cli.assemble import PACKAGE_FORMAT, show_package
 from foreword.faces.cli.command_input import read_text, say_if_new
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import QUIET, json_option, store_options
@@ -130,8 +130,7 @@ def _show_sessions(found: list[WorkflowEntry]) -> None:
         largest = max(largest, one.tokens)
     sizes = f"{'messages':>8} {'tokens':>12} {'now':>9}  {'':<{BAR}}"
     click.echo(f"{'name':<{width}}  {sizes} {'plan':>5} {'variables':>9}  made (UTC)", err=True)
-    for one in found:
-        click.echo(printable(_session_line(one, width, largest)))
+    screen.show_lines(_session_line(one, width, largest) for one in found)
 
 
 def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
@@ -214,9 +213,7 @@ def context(
         )
     with session, screen.patience(_wait_line(session, no_save)):
         package = session.context(save=not no_save)
-    screen.show(format_package(package, form), nl=False)
-    if not quiet:
-        screen.show_report(package.report)
+    show_package(package, form, quiet=quiet)
 
 
 def _wait_line(session: Session, no_save: bool) -> str:

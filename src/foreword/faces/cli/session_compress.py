@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.engine.report_table import bar, printable
+from foreword.engine.report_table import bar
 from foreword.errors import BadBudget
 from foreword.faces.cli import screen
+from foreword.faces.cli.command_input import existing_session
 from foreword.faces.cli.options import form_option, json_option, store_options
 
 if TYPE_CHECKING:
@@ -57,10 +58,8 @@ def compress(
       foreword session compress demo --to 10%
       foreword session compress demo --to 20000 --model openai:gpt-5
     """
-    from foreword.session.session import Session
-
     what = f"compressing {name}" + (f", asking {model}" if model and not preview else "")
-    with Session.open(db, name, root=root, create=False) as session, screen.patience(what):
+    with existing_session(db, root, name) as session, screen.patience(what):
         try:
             made = session.compress(to=to, model=model, preview=preview)
         except BadBudget as error:
@@ -70,8 +69,7 @@ def compress(
     if as_json:
         screen.show_json({"workflow": name, **asdict(made), "reached": made.reached})
         return
-    for line in _compaction_lines(made):
-        click.echo(printable(line))
+    screen.show_lines(_compaction_lines(made))
     for note in made.notes:
         screen.say(f"note: {note}")
     if made.applied:
@@ -121,9 +119,8 @@ def expand(name: str, number: int | None, form: str, db: str | None, root: str) 
     """
     from foreword.formats import to_openai
     from foreword.session.secret_messages import without_secrets
-    from foreword.session.session import Session
 
-    with Session.open(db, name, root=root, create=False) as session:
+    with existing_session(db, root, name) as session:
         secrets = session.secrets()
         originals = [without_secrets(message, secrets) for message in session.expand(number)]
     if form == "json":
@@ -153,9 +150,7 @@ def undo(name: str, as_json: bool, db: str | None, root: str) -> None:
     Example:
       foreword session undo demo
     """
-    from foreword.session.session import Session
-
-    with Session.open(db, name, root=root, create=False) as session:
+    with existing_session(db, root, name) as session:
         undone = session.undo()
         left = [made for made in session.compressions() if not made.undone]
     first = 1

@@ -7,6 +7,7 @@ import click
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import show_explanation
+from foreword.faces.cli.command_input import existing_session
 from foreword.faces.cli.options import json_option, store_options
 
 
@@ -28,9 +29,7 @@ def why(
       foreword session why demo
       foreword session why demo --about conversation_history --budget 4000
     """
-    from foreword.session.session import Session
-
-    with Session.open(db, name, root=root, create=False) as session:
+    with existing_session(db, root, name) as session:
         answer = session.why(about, budget=budget)
     show_explanation(answer, as_json)
 
@@ -47,7 +46,9 @@ def pin(name: str, number: int, as_json: bool, db: str | None, root: str) -> Non
     Examples:
       foreword session pin demo 3
     """
-    _set_pin(name, number, db, root, pinned=True)
+    with existing_session(db, root, name) as session:
+        session.pin(number)
+    screen.say(f"message {number} stays in every call")
     if as_json:
         screen.show_json({"number": number, "pinned": True})
 
@@ -64,17 +65,8 @@ def unpin(name: str, number: int, as_json: bool, db: str | None, root: str) -> N
     Examples:
       foreword session unpin demo 3
     """
-    _set_pin(name, number, db, root, pinned=False)
+    with existing_session(db, root, name) as session:
+        session.unpin(number)
+    screen.say(f"message {number} may be left out again")
     if as_json:
         screen.show_json({"number": number, "pinned": False})
-
-
-def _set_pin(name: str, number: int, db: str | None, root: str, *, pinned: bool) -> None:
-    from foreword.session.session import Session
-
-    with Session.open(db, name, root=root, create=False) as session:
-        if pinned:
-            session.pin(number)
-        else:
-            session.unpin(number)
-    screen.say(f"message {number} {'stays in every call' if pinned else 'may be left out again'}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import PACKAGE_FORMAT, format_package
+from foreword.faces.cli.assemble import PACKAGE_FORMAT, show_package
+from foreword.faces.cli.command_input import existing_session
 from foreword.faces.cli.options import QUIET, say_old_spelling, store_options
 
 
@@ -38,14 +39,10 @@ def recall(
       foreword session recall demo "why did we drop the retry loop"
       foreword session recall demo which port does the server use --budget 600 --format json
     """
-    from foreword.session.session import Session
-
-    with Session.open(db, name, root=root, create=False) as session:
+    with existing_session(db, root, name) as session:
         waiting = session.waiting_messages()
         with screen.progress(f"indexing {waiting:,} messages", waiting) as advance:
             package = session.recall(" ".join(question), budget, progress=advance)
     if as_json:
         say_old_spelling("--json", "--format json")
-    screen.show(format_package(package, "json" if as_json else form), nl=False)
-    if not quiet:
-        screen.show_report(package.report)
+    show_package(package, "json" if as_json else form, quiet=quiet)

@@ -13,6 +13,7 @@ import click
 
 from foreword.engine.report_table import bar, cut_to, printable
 from foreword.faces.cli import screen
+from foreword.faces.cli.command_input import existing_session
 from foreword.faces.cli.options import json_option, last_option, store_options
 from foreword.text.quantity import quantity
 
@@ -37,9 +38,7 @@ def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> Non
       foreword session usage demo
       foreword session usage demo --last 100 --format json
     """
-    from foreword.session.session import Session
-
-    with Session.open(db, name, root=root, create=False) as session:
+    with existing_session(db, root, name) as session:
         used = session.usage(last)
     if as_json:
         screen.show_json(used)

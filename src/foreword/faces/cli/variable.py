@@ -66,8 +66,7 @@ def list_variables(
         screen.say(f"no {'changes' if changes else 'variables'} in {workflow!r}")
     elif changes:
         click.echo(f"{'when (UTC)':<19}  change", err=True)
-    for line in lines:
-        click.echo(printable(line))
+    screen.show_lines(lines)
 
 
 def _show_json(workflow: str, changes: bool, last: int, *, db: str | None, root: str) -> None:
