@@ -196,6 +196,21 @@ def _says_nothing(part: Part) -> bool:
     return is_mark or isinstance(part, Thinking)
 
 
+def texts_in(message: Message) -> list[str]:
+    """The texts that were said in a message, without its calls and results."""
+    return [part.text for part in message.parts if isinstance(part, Text)]
+
+
+def last_words(messages: Sequence[Message], role: Role) -> str:
+    """What somebody of that role said last in a conversation; nothing where nobody has."""
+    for message in reversed(messages):
+        if message.role == role and message.kind == "conversation":
+            words = "\n".join(texts_in(message))
+            if words.strip():
+                return words
+    return ""
+
+
 def part_text(part: Part) -> str:
     """One part in words, the same every time."""
     match part:

@@ -64,13 +64,14 @@ def work_state(
 ) -> AgentWork:
     """Where the work stands at the end of these messages, its lines and names in about so many
     tokens."""
+    from foreword.message import last_words
     from foreword.session.summary import compress
     from foreword.session.summary.name_weights import literals
     from foreword.session.summary.summary_text import read
 
     summary = compress(messages, room_tokens, counter, earlier=earlier, query=query)
     found = read(summary.text)
-    replied = _last_words(messages, "assistant")
+    replied = last_words(messages, "assistant").strip()
     position = work_position(messages, objective=objective)
     findings, printed = _by_speaker(_lines(found, "finding", "done", "other"), messages)
     names = dict.fromkeys(_names_of(found))
@@ -92,10 +93,12 @@ def work_state(
 def work_position(messages: Sequence[Message], *, objective: str = "") -> AgentWork:
     """What is there whatever the room: what is wanted, what was said last, and the files with what
     was done to them."""
+    from foreword.message import last_words
+
     return AgentWork(
         objective=objective or first_request(messages),
-        asked=_shorten(_last_words(messages, "user"), LONGEST_WORDS),
-        replied=_ending(_last_words(messages, "assistant")),
+        asked=_shorten(last_words(messages, "user"), LONGEST_WORDS),
+        replied=_ending(last_words(messages, "assistant")),
         files=_file_lines(messages),
     )
 
@@ -105,11 +108,11 @@ def _by_speaker(
 ) -> tuple[tuple[str, ...], list[str]]:
     """The lines that somebody said, and those that only a tool printed or a file holds: raw output
     is for whoever asks for it, but the names in it may be needed."""
-    from foreword.message import Text
+    from foreword.message import texts_in
 
     texts = list[str]()
     for message in messages:
-        texts += [part.text for part in message.parts if isinstance(part, Text)]
+        texts += texts_in(message)
     words = " ".join(" ".join(texts).split())
     said = list[str]()
     printed = list[str]()
@@ -125,18 +128,6 @@ def first_request(messages: Iterable[Message]) -> str:
     for message in messages:
         if message.role == "user" and message.kind == "conversation" and message.text.strip():
             return shorten_line(message.text)
-    return ""
-
-
-def _last_words(messages: Sequence[Message], role: str) -> str:
-    from foreword.message import Text
-
-    for message in reversed(messages):
-        if message.role == role and message.kind == "conversation":
-            texts = [part.text for part in message.parts if isinstance(part, Text)]
-            words = "\n".join(texts).strip()
-            if words:
-                return words
     return ""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
 from foreword.dataclass import dataclass
-from foreword.message import Text
+from foreword.message import texts_in
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
 from foreword.search.finding import AROUND, FoundPassage
@@ -22,6 +22,7 @@ from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range, StoredMessage
 from foreword.store.search_index import CONVERSATION, IndexSource, passages_of
 from foreword.text.omission_mark import missing_mark
+from foreword.text.quantity import quantity
 
 # Passages that are scored: an answer of 1,500 tokens shows five to twenty of them, and to read and
 # score a hundred takes about 10 ms.
@@ -172,7 +173,7 @@ def _units(
         return []
     passages = passages_of(scope.secrets.hide_known_values(stored.message.text))
     # what tools were given and gave says less than words
-    has_words = any(isinstance(part, Text) for part in stored.message.parts)
+    has_words = bool(texts_in(stored.message))
     units = list[FoundPassage]()
     for part, text in enumerate(passages):
         is_match = parts is None or part in parts
@@ -219,7 +220,7 @@ def _hit(
     passed = first.place - 1 - (before.place if before else 0)
     if passed > 0:
         tokens = first.running - first.tokens - (before.running if before else 0)
-        what = f"{passed:,} message{'s' if passed > 1 else ''}, {tokens:,} tokens"
+        what = f"{quantity(passed, 'message')}, {tokens:,} tokens"
         gap = missing_mark(what, handle(before.seq + 1 if before else 1, first.seq - 1))
     return Hit(
         kind=KIND,

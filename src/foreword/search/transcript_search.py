@@ -15,7 +15,7 @@ from foreword.agent_sessions.events import CompactionEvent, MessageEvent, Sessio
 from foreword.agent_sessions.machine import SessionPlace
 from foreword.agent_sessions.reader import BrokenFile
 from foreword.dataclass import dataclass
-from foreword.message import Message, Text
+from foreword.message import Message, texts_in
 from foreword.search.conversation_search import TOOL_SHARE
 from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
@@ -160,7 +160,7 @@ def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_Sess
 def _message_text(message: Message) -> tuple[str, bool]:
     """What a message says, and whether that is words."""
     text = mask(message.text)
-    has_words = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+    has_words = any(text.strip() for text in texts_in(message))
     if not has_words and len(text) > RESULT_CHARS:
         text = f"{text[:RESULT_CHARS]}\n{transcript_mark(len(text) - RESULT_CHARS)}"
     return text, has_words

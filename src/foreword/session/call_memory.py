@@ -149,8 +149,8 @@ class Calls:
         workflow: str,
         notes: Sequence[str],
         save: bool,
-        tools_digest: str = "",
-        is_own_budget: bool = False,
+        tools_digest: str,
+        is_own_budget: bool,
     ) -> Package:
         """The next call; saving keeps its report, what it left out, where its window begins, and
         a usage log line.

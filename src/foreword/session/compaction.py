@@ -27,8 +27,8 @@ from foreword.session.history_plan import LITTLE
 from foreword.session.history_section import HistoryWriter
 from foreword.session.history_split import (
     HistorySplit,
+    current_question,
     groups_to_split,
-    last_words,
     split_history,
 )
 from foreword.session.message_cache import MessageCache, size_within, summary_message
@@ -95,15 +95,15 @@ class Compaction:
     """What a compression did, or would do."""
 
     last: int  # the summary stands for the messages up to this one
-    messages: int  # how many it takes out of sight
-    kept_messages: int  # that stay whole
+    messages: int = 0  # how many it takes out of sight
+    kept_messages: int = 0  # that stay whole
     tokens_before: int  # of the history
     tokens_after: int
     parts_tokens: int  # of the fresh parts beside it, and of the tools
     target_tokens: int  # of the whole next call
-    summary: str
-    summary_tokens: int
-    method: str
+    summary: str = ""
+    summary_tokens: int = 0
+    method: str = EXTRACT
     notes: tuple[str, ...] = ()
     applied: bool = False
     # of the first, a pinned or the newest message where it is shown in part: tokens, by its number
@@ -141,9 +141,7 @@ def plan(
     groups = groups_to_split(message_cache)
     earlier = message_cache.compression.summary if message_cache.compression else ""
     room = max(0, target - parts_tokens)
-    newest_room = max(
-        round(NEWEST_SHARE * room), min(LEAST_NEWEST_TOKENS, round(SMALL_ROOM_SHARE * room))
-    )
+    newest_room = _room_for_newest(room)
     least = min(LEAST_SUMMARY_TOKENS, round(LEAST_SUMMARY_SHARE * room))
     # where the other parts take most, little is for the first message
     split_target = min(target, 2 * room)
@@ -174,14 +172,11 @@ def plan(
             room=max(least, room - split.shown_tokens - frame),
             lasting=lasting,
             counter=writer.scale.counter,
-            question=secrets.hide_known_values(question or last_words(groups)),
+            question=secrets.hide_known_values(question or current_question(groups)),
             beside=split.shown_text,
             so_far=so_far or ConversationRequest(),
         )
-        if model is None:
-            summary = _extract(request)
-        else:
-            summary = _ask_model(request, model, timeout_seconds, strict=strict)
+        summary = _write_summary(request, model, timeout_seconds, strict=strict)
         size = size_with(summary.text, split.last)
         # what a summary had nothing for is the newest messages'
         unused = room - split.shown_tokens - size
@@ -208,20 +203,21 @@ def plan(
     return made if made.reached else _with_target_note(made, split.shown_tokens)
 
 
+def _room_for_newest(room: int) -> int:
+    """Of the room for the history, what the newest messages may have at first."""
+    in_a_small_room = min(LEAST_NEWEST_TOKENS, round(SMALL_ROOM_SHARE * room))
+    return max(round(NEWEST_SHARE * room), in_a_small_room)
+
+
 def estimate(message_cache: MessageCache, *, target: int, parts_tokens: int) -> Compaction:
     """About what compressing would come to, without looking at the messages: the next call has as
     many tokens as it is meant to."""
     return Compaction(
         last=message_cache.known,
-        messages=0,
-        kept_messages=0,
         tokens_before=message_cache.history_tokens,
         tokens_after=max(0, target - parts_tokens),
         parts_tokens=parts_tokens,
         target_tokens=target,
-        summary="",
-        summary_tokens=0,
-        method=EXTRACT,
     )
 
 
@@ -262,15 +258,11 @@ def _nothing_to_compress(
     )
     return Compaction(
         last=message_cache.compressed_to,
-        messages=0,
         kept_messages=split.shown_messages,
         tokens_before=message_cache.history_tokens,
         tokens_after=message_cache.history_tokens,
         parts_tokens=parts_tokens,
         target_tokens=target,
-        summary="",
-        summary_tokens=0,
-        method=EXTRACT,
         notes=(note,),
     )
 
@@ -296,6 +288,15 @@ class _SummaryText:
     text: str
     method: str
     notes: tuple[str, ...] = ()
+
+
+def _write_summary(
+    request: _SummaryRequest, model: Any, timeout_seconds: float, *, strict: bool
+) -> _SummaryText:
+    """The summary by a model, where there is one to ask, else by the built-in compressor."""
+    if model is None:
+        return _extract(request)
+    return _ask_model(request, model, timeout_seconds, strict=strict)
 
 
 def _extract(request: _SummaryRequest, *, only_names: bool = False) -> _SummaryText:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from foreword.engine.package import Package
 from foreword.errors import UsageError
-from foreword.message import Text
+from foreword.message import texts_in
 from foreword.recipe.budget import whole_number
 from foreword.relevance import read_question
 from foreword.search import conversation_search
@@ -86,8 +86,7 @@ def _open_turn(db: Database, conversation: Conversation) -> int:
     if not newest or not newest[-1].message.calls:
         return LARGEST_NUMBER
     for stored in reversed(newest):
-        has_words = any(isinstance(part, Text) for part in stored.message.parts)
-        if stored.message.role == "user" and has_words:
+        if stored.message.role == "user" and texts_in(stored.message):
             return stored.seq
     return newest[-1].seq
 

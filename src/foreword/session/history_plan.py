@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from foreword.dataclass import dataclass
-from foreword.message import Message, Text
-from foreword.session.message_cache import MessageCache, SizeOf, summary_group
+from foreword.message import Message, texts_in
+from foreword.session.message_cache import MessageCache, TokensWithin, summary_group
 from foreword.session.timeline import Group
 from foreword.session.window import MUCH, Window, choose, low_water
 from foreword.store.compressions import Cut
@@ -78,7 +78,7 @@ class FrontRule:
     """How much of the first and the pinned messages stands in front, in a call of that budget."""
 
     budget: int
-    size_of: SizeOf
+    tokens_within: TokensWithin
     excerpts: Mapping[int, int] = field(default_factory=dict)  # what a compression left of them
     pinned_budget: int = 0  # by which a pinned message is too large, where that is another
 
@@ -99,7 +99,7 @@ class FrontRule:
             if group.tokens > most and most < LEAST_FRONT_TOKENS and not _is_pinned(group):
                 continue
             same = pieces if group.first <= message_cache.compressed_to else later
-            same.append(_piece(group, most, self.size_of))
+            same.append(_piece(group, most, self.tokens_within))
         if summary is not None:
             pieces.append(summary)
         return Front([*pieces, *later])
@@ -132,7 +132,7 @@ def plan_history(
     taken: int,
     workflow: str,
     may_fill: bool,
-    size_of: SizeOf,
+    tokens_within: TokensWithin,
 ) -> HistoryPlan:
     """Keep the window where it is while that fits; else move it, far enough for many turns unless
     it may fill the room: at a first call there is nothing that a cache could reuse."""
@@ -142,9 +142,11 @@ def plan_history(
     start = max(cut.start, message_cache.start)
     groups = message_cache.timeline.groups_from(start)
     if excerpts:
-        groups = [_with_excerpt_size(group, excerpts.get(group.first), size_of) for group in groups]
-    summary = _summary(message_cache, workflow, excerpts.get(SUMMARY), size_of)
-    fronts = FrontRule(budget=budget, size_of=size_of, excerpts=excerpts)
+        groups = [
+            _with_excerpt_size(group, excerpts.get(group.first), tokens_within) for group in groups
+        ]
+    summary = _summary(message_cache, workflow, excerpts.get(SUMMARY), tokens_within)
+    fronts = FrontRule(budget=budget, tokens_within=tokens_within, excerpts=excerpts)
     front = fronts.front_of(message_cache, start, summary=summary)
     window = choose(groups, room=room - front.tokens, low=0)
     if not window.moved and not window.shorten_to:
@@ -157,7 +159,7 @@ def plan_history(
     reason = ""
     if summary is not None and summary.tokens > most_summary:
         excerpts[SUMMARY] = max(1, most_summary)
-        summary = _summary(message_cache, workflow, excerpts[SUMMARY], size_of)
+        summary = _summary(message_cache, workflow, excerpts[SUMMARY], tokens_within)
         reason = SUMMARY_SHORTENED
     if summary is not None:
         reserved += summary.tokens
@@ -167,7 +169,7 @@ def plan_history(
         low = low_water(groups, budget=budget, others=taken + reserved, room=free)
         low = min(free, max(low, exchange))
     window = choose(groups, room=free, low=low, much=LITTLE if may_fill else MUCH)
-    window = _without_bare_mark(window, size_of)
+    window = _without_bare_mark(window, tokens_within)
     is_shorter = len(window.groups) < len(groups)
     if is_shorter:
         start = window.groups[0].first
@@ -193,11 +195,11 @@ def nothing_of(message_cache: MessageCache) -> HistoryPlan:
     return HistoryPlan(front=Front(), window=Window(()), start=start, reason=LEFT_OUT)
 
 
-def _without_bare_mark(window: Window, size_of: SizeOf) -> Window:
+def _without_bare_mark(window: Window, tokens_within: TokensWithin) -> Window:
     """The window without a message of which only its mark would stay: the line that counts what is
     missing before the window says as much."""
     oldest, *newer = window.groups
-    if not window.shorten_to or not newer or size_of(oldest, window.shorten_to) > MARK_TOKENS:
+    if not window.shorten_to or not newer or tokens_within(oldest, window.shorten_to) > MARK_TOKENS:
         return window
     return Window(newer, moved=True)
 
@@ -206,14 +208,14 @@ def _is_pinned(group: Group) -> bool:
     return any(turn.pinned for turn in group.turns)
 
 
-def _piece(group: Group, most: int, size_of: SizeOf) -> HistoryPiece:
+def _piece(group: Group, most: int, tokens_within: TokensWithin) -> HistoryPiece:
     if group.tokens <= most:
         return HistoryPiece(group, 0, group.tokens)
-    return HistoryPiece(group, most, size_of(group, most))
+    return HistoryPiece(group, most, tokens_within(group, most))
 
 
 def _summary(
-    message_cache: MessageCache, workflow: str, shorten_to: int | None, size_of: SizeOf
+    message_cache: MessageCache, workflow: str, shorten_to: int | None, tokens_within: TokensWithin
 ) -> HistoryPiece | None:
     """The summary that stands: as it was made, unless it had to be shortened; none where there is
     room for its heading at best."""
@@ -222,7 +224,7 @@ def _summary(
         return None
     group = summary_group(made, workflow)
     most = group.tokens if shorten_to is None else shorten_to
-    return _piece(group, most, size_of) if most >= min(group.tokens, HEAD_TOKENS) else None
+    return _piece(group, most, tokens_within) if most >= min(group.tokens, HEAD_TOKENS) else None
 
 
 def _exchange_tokens(groups: Sequence[Group], most: int) -> int:
@@ -239,11 +241,11 @@ def _exchange_tokens(groups: Sequence[Group], most: int) -> int:
 
 
 def _is_said_by_user(message: Message) -> bool:
-    return message.role == "user" and any(isinstance(part, Text) for part in message.parts)
+    return message.role == "user" and bool(texts_in(message))
 
 
-def _with_excerpt_size(group: Group, tokens: int | None, size_of: SizeOf) -> Group:
+def _with_excerpt_size(group: Group, tokens: int | None, tokens_within: TokensWithin) -> Group:
     """A group with the size it has in the window, shortened or not."""
     if tokens is None or tokens >= group.tokens:
         return group
-    return replace(group, tokens=size_of(group, tokens))
+    return replace(group, tokens=tokens_within(group, tokens))

@@ -26,6 +26,7 @@ from foreword.session.summary.compress import compress
 from foreword.session.timeline import Group
 from foreword.store.compressions import Cut
 from foreword.text.omission_mark import missing_mark
+from foreword.text.quantity import quantity
 from foreword.tokens import Counter
 
 NOTHING_SAID = EMPTY["conversation"] + "\n"
@@ -268,7 +269,7 @@ def history_section(
         taken=counter.tokens(other_units + frame_units),
         workflow=workflow,
         may_fill=may_fill,
-        size_of=writer.tokens_within,
+        tokens_within=writer.tokens_within,
     )
     if mark_only:
         plan = nothing_of(message_cache)
@@ -337,8 +338,7 @@ def _opening(front: Run, dropped: Gap | None, counter: Counter) -> _Opening:
     text = "".join(front.texts)
     if dropped is None:
         return _Opening(text=text, units=front.units)
-    what = f"{dropped.messages:,} earlier message{'s' if dropped.messages > 1 else ''}"
-    mark = missing_mark(what, dropped.handle)
+    mark = missing_mark(quantity(dropped.messages, "earlier message"), dropped.handle)
     line = f"{mark}\n"
     return _Opening(text=text + line, units=front.units + counter.measure(line), mark=mark)
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from foreword.dataclass import dataclass
-from foreword.message import Message, Text
+from foreword.message import Message, last_words
 from foreword.session.history_plan import FrontRule
 from foreword.session.history_section import HistoryWriter
 from foreword.session.message_cache import MessageCache, timeline_message
-from foreword.session.timeline import Group, group_messages
+from foreword.session.timeline import Group, group_messages, group_tokens
 from foreword.store import messages
 from foreword.store.messages import Range
 
@@ -54,13 +54,13 @@ def split_history(
     target: int,
     budget: int,
     newest_room: int,
-    fill: bool = False,
+    fill: bool,
 ) -> HistorySplit:
     """The groups in two, for a call of so many tokens of which the newest may have that room; the
     budget of later calls says how large a pinned message may be. To fill the room, the group in
     front of the newest that fit is shown in part."""
     newest_from = _newest_start(groups, newest_room)
-    left = newest_room - sum(group.tokens for group in groups[newest_from:])
+    left = newest_room - group_tokens(groups[newest_from:])
     is_cut_short = fill and left >= LEAST_PART_TOKENS
     if is_cut_short and (newest_from > 1 or message_cache.compressed_to):
         newest_from -= 1
@@ -69,7 +69,7 @@ def split_history(
     last = old[-1].last if old else message_cache.compressed_to
     if not last:
         return HistorySplit(last=0, shown_messages=_message_count(groups))
-    rule = FrontRule(budget=target, size_of=writer.tokens_within, pinned_budget=budget)
+    rule = FrontRule(budget=target, tokens_within=writer.tokens_within, pinned_budget=budget)
     front = rule.front_of(message_cache, last + 1, compressed_to=last)
     texts = list[str]()
     whole_numbers = set[int]()  # of old messages that are shown whole
@@ -83,7 +83,7 @@ def split_history(
     staying = {group.first for group in front.staying}
     tokens = front.tokens
     part_shown = list[Message]()
-    newest_tokens = sum(group.tokens for group in newest)
+    newest_tokens = group_tokens(newest)
     whole = newest
     if newest_tokens > newest_room:  # the very newest, or one that fills the room
         first, *whole = newest
@@ -111,14 +111,12 @@ def split_history(
     )
 
 
-def last_words(groups: Sequence[Group]) -> str:
+def current_question(groups: Sequence[Group]) -> str:
     """The user's last words: the question of the moment."""
     for group in reversed(groups):
-        for turn in reversed(group.turns):
-            if turn.message.role == "user" and turn.message.kind == "conversation":
-                words = [part.text for part in turn.message.parts if isinstance(part, Text)]
-                if any(word.strip() for word in words):
-                    return "\n".join(words)
+        words = last_words(group.messages, "user")
+        if words:
+            return words
     return ""
 
 

@@ -11,13 +11,13 @@ from dataclasses import field
 
 from foreword.dataclass import dataclass
 from foreword.message import NOT_HISTORY, Message, Text
-from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages
+from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages, group_tokens
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import Database
 from foreword.store.messages import Conversation, Range, StoredMessage
 
-SizeOf = Callable[[Group, int], int]  # the tokens of a group as written within so many
+TokensWithin = Callable[[Group, int], int]  # the tokens of a group as written within so many
 PAGE = 256  # messages read at once, going back: a bound on memory, it decides nothing else
 # A call and its results are looked for within so many messages of each other. Results follow their
 # calls at once in practice; the bound keeps a pinned message, or a result without a call, from
@@ -40,7 +40,7 @@ class MessageCache:
 
     db: Database
     conversation: Conversation
-    tokens_within: SizeOf  # as it is written
+    tokens_within: TokensWithin  # as it is written
     compression: Compression | None = None
     # never left out: the first and the pinned, by their start
     staying: dict[int, Group] = field(default_factory=dict)
@@ -216,7 +216,7 @@ class MessageCache:
         last = messages.up_to(self.db, conversation, start - 1)
         first = messages.up_to(self.db, conversation, self.compressed_to)
         count = last.place - first.place - sum(len(group.turns) for group in staying)
-        tokens = last.running - first.running - size_of(staying)
+        tokens = last.running - first.running - group_tokens(staying)
         where = Range(conversation, self.compressed_to + 1, start - 1)
         return Gap(
             messages=max(0, count),
@@ -236,12 +236,9 @@ class MessageCache:
         return messages.handle_for(self.db, self.conversation, where)
 
 
-def size_of(groups: Sequence[Group]) -> int:
-    """The tokens of groups."""
-    return sum(group.tokens for group in groups)
-
-
-def size_within(groups: Sequence[Group], excerpts: Mapping[int, int], tokens_within: SizeOf) -> int:
+def size_within(
+    groups: Sequence[Group], excerpts: Mapping[int, int], tokens_within: TokensWithin
+) -> int:
     """The tokens of groups of which some are shown in part."""
     size = 0
     for group in groups:

@@ -563,7 +563,7 @@ class Session(WorkflowState):
         existing = self.compressions()
         for made in reversed(existing):
             if made.number == number or (number is None and not made.undone):
-                return self._between(1, made.last)
+                return self._messages_up_to(made.last)
         which = "" if number is None else f" {number}"
         numbers = ", ".join(map(_number_text, existing))
         raise UsageError(
@@ -577,7 +577,7 @@ class Session(WorkflowState):
 
     def history(self) -> list[Message]:
         """Every message of the history as it was appended."""
-        return self._between(1, LARGEST_NUMBER)
+        return self._messages_up_to(LARGEST_NUMBER)
 
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages and
@@ -629,8 +629,8 @@ class Session(WorkflowState):
             messages.set_settings(self.db, self.conversation.id, self._settings)
             self._kept_settings = self._settings
 
-    def _between(self, first: int, last: int) -> list[Message]:
-        lines = messages.between(self.db, Range(self.conversation.id, first, last))
+    def _messages_up_to(self, last: int) -> list[Message]:
+        lines = messages.between(self.db, Range(self.conversation.id, 1, last))
         return [line.message for line in lines]
 
     def _recount(self) -> None:

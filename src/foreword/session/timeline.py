@@ -95,6 +95,11 @@ class Timeline:
         del self.groups[:at], self._starts[:at]
 
 
+def group_tokens(groups: Iterable[Group]) -> int:
+    """The tokens of groups."""
+    return sum(group.tokens for group in groups)
+
+
 def group_messages(turns: Iterable[TimelineMessage]) -> list[Group]:
     """Messages in groups."""
     timeline = Timeline()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foreword.dataclass import dataclass
-from foreword.session.timeline import Group
+from foreword.session.timeline import Group, group_tokens
 
 # Of the budget, over many turns: how full contexts are on average. What is left after a cut is
 # chosen for this, a little above the 80% that is promised. Higher, and the window is cut more often
@@ -42,7 +42,7 @@ def low_water(groups: Sequence[Group], *, budget: int, others: int, room: int) -
     From there to full and back to there, call by call, is `AVERAGE` in the middle. It is never
     quite full: the group that no longer fits ends it, and that is more often a large one.
     """
-    tokens = sum(group.tokens for group in groups)
+    tokens = group_tokens(groups)
     spread = sum(group.tokens**2 for group in groups) / max(1, tokens)
     refill = (2 * AVERAGE - 1) * budget + min(spread, LARGEST_SPREAD * budget)
     return min(room, max(round(refill) - others, round(LEAST_RUN * room)))
@@ -55,7 +55,7 @@ def choose(groups: Sequence[Group], *, room: int, low: int, much: float = MUCH) 
     The newest group always stays. One that is too large to stay whole, the newest or one that would
     leave much of the room empty (that share of the mark), is the last to come in, and is shortened.
     """
-    if not groups or sum(group.tokens for group in groups) <= room:
+    if not groups or group_tokens(groups) <= room:
         return Window(groups)
     newest = groups[-1]
     if newest.tokens > room:

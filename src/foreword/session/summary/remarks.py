@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from foreword.dataclass import dataclass
-from foreword.message import NOT_HISTORY, Message, Text, ToolCall, ToolResult
+from foreword.message import NOT_HISTORY, Message, Text, ToolCall, ToolResult, texts_in
 from foreword.pattern import lazy_pattern
 
 Voice = Literal["user", "said", "call", "edit", "result", "before"]
@@ -85,7 +85,7 @@ def summaries(messages: Iterable[Message]) -> list[str]:
     texts = list[str]()
     for message in messages:
         if is_summary(message):
-            texts += [part.text for part in message.parts if isinstance(part, Text)]
+            texts += texts_in(message)
     return texts
 
 
