@@ -17,6 +17,8 @@ from foreword.agent_sessions.events import (
     CompactionEvent,
     ModelCallEvent,
     SessionHead,
+    Values,
+    mapping_or_empty,
     message_event,
     number,
 )
@@ -28,7 +30,6 @@ from foreword.formats.detection import read_message
 from foreword.text.program_words import without_program_words
 
 AGENT = "claude-code"
-Values = Mapping[str, Any]
 _SPOKEN = ("user", "assistant")
 
 
@@ -103,25 +104,24 @@ def _source(attachment: Values) -> str:
 
 
 def _model_call(line: Values) -> tuple[str, ModelCallEvent]:
-    message = line.get("message")
-    usage = message.get("usage") if isinstance(message, Mapping) else None
+    message = mapping_or_empty(line.get("message"))
+    usage = message.get("usage")
     if line.get("type") != "assistant" or not isinstance(usage, Mapping):
         return "", ModelCallEvent()
     call = ModelCallEvent(
-        model=str(message.get("model", "")) if isinstance(message, Mapping) else "",
+        model=str(message.get("model", "")),
         input_tokens=number(usage.get("input_tokens")),
         cache_read_tokens=number(usage.get("cache_read_input_tokens")),
         cache_write_tokens=number(usage.get("cache_creation_input_tokens")),
         output_tokens=number(usage.get("output_tokens")),
         time=str(line.get("timestamp", "")),
     )
-    name = str(message.get("id") or "") if isinstance(message, Mapping) else ""
+    name = str(message.get("id") or "")
     return (name, call) if call.prompt_tokens else ("", call)
 
 
 def _compaction(line: Values, boundary: Values) -> CompactionEvent:
-    about = boundary.get("compactMetadata")
-    about = about if isinstance(about, Mapping) else {}
+    about = mapping_or_empty(boundary.get("compactMetadata"))
     return CompactionEvent(
         summary=without_program_words(words_in(line["message"].get("content"))),
         trigger=str(about.get("trigger", "")),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from foreword.agent_sessions.events import (
     UNREADABLE,
@@ -18,6 +17,8 @@ from foreword.agent_sessions.events import (
     MessageEvent,
     ModelCallEvent,
     SessionHead,
+    Values,
+    mapping_or_empty,
     number,
     typed_message,
 )
@@ -26,7 +27,6 @@ from foreword.formats import openai_responses
 from foreword.formats.fields import FieldPath
 
 AGENT = "codex"
-Values = Mapping[str, Any]
 _ABOUT = "internal_chat_message_metadata_passthrough"
 _TYPED = "user."  # opens the kind of what a person gave
 # In front of a summary, in Codex's own words.
@@ -111,8 +111,7 @@ def _item_events(item: Values, time: str, skipped: Counter[str]) -> list[AgentEv
 
 
 def _content_kinds(item: Values) -> list[str]:
-    about = item.get(_ABOUT)
-    kinds = about.get("content_item_kinds") if isinstance(about, Mapping) else None
+    kinds = mapping_or_empty(item.get(_ABOUT)).get("content_item_kinds")
     return [str(kind) for kind in kinds] if isinstance(kinds, list) else []
 
 

@@ -4,11 +4,14 @@ of time."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foreword.message import Message, Part, Text
 from foreword.pattern import lazy_pattern
 
+Values = Mapping[str, Any]  # a line or a document of a session
 UNREADABLE = "lines that could not be read"
 # What an agent puts in front of the user's words: blocks in tags of its own, its notes on
 # interruptions, the files that Codex loads by itself.
@@ -126,6 +129,11 @@ def _typed_words(text: str) -> str:
     while block := _BLOCK.match(text):
         text = text[block.end() :]
     return "" if _NOTE.match(text) else text.strip()
+
+
+def mapping_or_empty(value: object) -> Values:
+    """A mapping in outside data; an empty one for what is none."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def number(value: object) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from foreword.agent_sessions.events import (
     UNREADABLE,
@@ -17,6 +16,8 @@ from foreword.agent_sessions.events import (
     CompactionEvent,
     ModelCallEvent,
     SessionHead,
+    Values,
+    mapping_or_empty,
     message_event,
     number,
     typed_message,
@@ -27,7 +28,6 @@ from foreword.formats.content_fields import words_in
 
 AGENT = "gemini"
 SNAPSHOT = "<state_snapshot>"  # opens the summary of a compression
-Values = Mapping[str, Any]
 
 
 def is_session(value: Values) -> bool:
@@ -62,8 +62,7 @@ def _records(line: Values) -> list[Values]:
     """The records that a line writes."""
     if isinstance(line.get("id"), str):
         return [line]
-    changed = line.get("$set", line)
-    messages = changed.get("messages") if isinstance(changed, Mapping) else None
+    messages = mapping_or_empty(line.get("$set", line)).get("messages")
     return [one for one in messages if isinstance(one, Mapping)] if messages else []
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from foreword.agent_sessions.events import (
     UNREADABLE,
@@ -15,6 +14,8 @@ from foreword.agent_sessions.events import (
     CompactionEvent,
     ModelCallEvent,
     SessionHead,
+    Values,
+    mapping_or_empty,
     message_event,
     number,
 )
@@ -23,7 +24,6 @@ from foreword.formats import opencode
 from foreword.formats.fields import FieldPath
 
 AGENT = "opencode"
-Values = Mapping[str, Any]
 
 
 def is_session(value: Values) -> bool:
@@ -35,8 +35,7 @@ def is_session(value: Values) -> bool:
 def events(documents: Iterable[Values], skipped: Counter[str]) -> Iterator[AgentEvent]:
     """What happened, in order."""
     for document in documents:
-        info = document.get("info")
-        info = info if isinstance(info, Mapping) else {}
+        info = mapping_or_empty(document.get("info"))
         yield SessionHead(
             agent=AGENT, session=str(info.get("id", "")), folder=str(info.get("directory", ""))
         )
@@ -47,8 +46,7 @@ def events(documents: Iterable[Values], skipped: Counter[str]) -> Iterator[Agent
 
 def _message_events(value: Values, skipped: Counter[str]) -> Iterator[AgentEvent]:
     info = value["info"]
-    created = info.get("time")
-    time = str(created.get("created", "")) if isinstance(created, Mapping) else ""
+    time = str(mapping_or_empty(info.get("time")).get("created", ""))
     try:
         messages = opencode.read_message(value, FieldPath(where="session", path="message"))
     except BadSource:
@@ -65,10 +63,8 @@ def _message_events(value: Values, skipped: Counter[str]) -> Iterator[AgentEvent
 
 
 def _model_call(info: Values, time: str) -> ModelCallEvent:
-    tokens = info.get("tokens")
-    tokens = tokens if isinstance(tokens, Mapping) else {}
-    cache = tokens.get("cache")
-    cache = cache if isinstance(cache, Mapping) else {}
+    tokens = mapping_or_empty(info.get("tokens"))
+    cache = mapping_or_empty(tokens.get("cache"))
     return ModelCallEvent(
         model=str(info.get("modelID", "")),
         input_tokens=number(tokens.get("input")),

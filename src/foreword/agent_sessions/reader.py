@@ -11,12 +11,12 @@ import gzip
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from foreword.agent_sessions import (
     claude_code_sessions,
@@ -24,10 +24,8 @@ from foreword.agent_sessions import (
     gemini_sessions,
     opencode_sessions,
 )
-from foreword.agent_sessions.events import UNREADABLE, AgentEvent
+from foreword.agent_sessions.events import UNREADABLE, AgentEvent, Values
 
-Values = Mapping[str, Any]
-Read = Callable[[Iterable[Values], "Counter[str]"], Iterator[AgentEvent]]
 LOOKED_AT = 20  # lines at most, to tell whose file it is: notes come first
 LARGEST_DOCUMENT = 256 * 1024 * 1024  # bytes of one JSON document; lines have no such limit
 _GZIP = b"\x1f\x8b"
@@ -67,24 +65,15 @@ def read_session(
     file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if start == _GZIP else raw
     skipped = Counter[str]()
     try:
-        opening = _opening(file)
+        opening = list(islice(file, LOOKED_AT))
         lines = _values(_with_progress(chain(opening, file), raw, progress), skipped)
-        first = list(_take(_values(iter(opening), Counter()), LOOKED_AT))
+        first = list(_values(opening, Counter()))
         for form in _FORMATS:
             if any(map(form.is_session, first)):
                 return SessionFile(form.AGENT, form.events(lines, skipped), skipped)
         return _document_session(b"".join(opening), file, skipped)
     except BrokenFile:
         return None
-
-
-def _opening(file: BinaryIO) -> list[bytes]:
-    lines = list[bytes]()
-    for line in file:
-        lines.append(line)
-        if len(lines) >= LOOKED_AT:
-            break
-    return lines
 
 
 def _document_session(opening: bytes, file: BinaryIO, skipped: Counter[str]) -> SessionFile | None:
@@ -130,11 +119,6 @@ def _values(lines: Iterable[bytes], skipped: Counter[str]) -> Iterator[Values]:
                 yield value
     except (OSError, EOFError):  # a compressed file that ends too early
         skipped[UNREADABLE] += 1
-
-
-def _take(values: Iterator[Values], most: int) -> Iterator[Values]:
-    for _, value in zip(range(most), values, strict=False):
-        yield value
 
 
 def bytes_session(raw: bytes) -> SessionFile | None:

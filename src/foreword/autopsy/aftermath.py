@@ -90,11 +90,10 @@ class Aftermath:
     def _see_use(self, part: object) -> None:
         if isinstance(part, ToolCall):
             arguments = arguments_of(part)
-            texts = [
-                value
-                for key, value in arguments.items()
-                if isinstance(value, str) and key not in _SETTINGS
-            ]
+            texts = list[str]()
+            for key, value in arguments.items():
+                if isinstance(value, str) and key not in _SETTINGS:
+                    texts.append(value)
             for path, action in actions_of(part):
                 if action == "read" and path in self._read_before:
                     self._calls.setdefault(part.id, []).append(path)

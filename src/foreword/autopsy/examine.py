@@ -25,7 +25,6 @@ from foreword.autopsy.aftermath import Aftermath
 from foreword.autopsy.autopsy_findings import (
     BEGINNING,
     CacheBreak,
-    CompactionFinding,
     SessionFinding,
 )
 from foreword.message import Message, Text, Thinking, ToolCall, ToolResult
@@ -94,9 +93,7 @@ class _Examination:
 
     def run(self) -> SessionFinding:
         watched = SessionFile(self.session.agent, self._watch(), self.session.skipped)
-        found = list[CompactionFinding]()
-        for aftermath in aftermaths(watched):
-            found.append(aftermath.finding())
+        found = [aftermath.finding() for aftermath in aftermaths(watched)]
         return SessionFinding(
             agent=self.session.agent,
             name=self.head.session or self.name,
@@ -106,8 +103,8 @@ class _Examination:
             prompt_tokens=self.counts["prompt"],
             cached_tokens=self.counts["cached"],
             compactions=tuple(found),
-            fill=self.use.by_source(MOST_FILL),
-            largest=self.use.largest(MOST_LARGEST),
+            fill=self.use.by_source(),
+            largest=self.use.largest(),
             cache_breaks=tuple(self.cache.breaks),
             skipped=sum(self.session.skipped.values()),
         )
@@ -212,13 +209,13 @@ class WindowUse:
         self._sources[source] += chars
         self._turns[self._turn] += chars
 
-    def by_source(self, most: int) -> tuple[tuple[str, int], ...]:
+    def by_source(self) -> tuple[tuple[str, int], ...]:
         """The sources in tokens, the largest first."""
-        return _in_tokens(self._sources, most)
+        return _in_tokens(self._sources, MOST_FILL)
 
-    def largest(self, most: int) -> tuple[tuple[str, int], ...]:
+    def largest(self) -> tuple[tuple[str, int], ...]:
         """The turns that brought most, in tokens."""
-        return _in_tokens(self._turns, most)
+        return _in_tokens(self._turns, MOST_LARGEST)
 
 
 def _source(tool: str) -> str:

@@ -7,7 +7,6 @@ are hidden.
 
 from __future__ import annotations
 
-import os
 from html import escape
 from pathlib import Path
 
@@ -68,10 +67,7 @@ def write_page(text: str) -> Path:
 
     path = cache_folder() / "autopsy.html"
     private.make_folder(path.parent)
-    path.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, private.FILE_MODE), "w", encoding="utf-8") as file:
-        file.write(text.encode("utf-8", "replace").decode())
+    private.write_file(path, text.encode("utf-8", "replace").decode())
     return path
 
 

@@ -8,7 +8,7 @@ summary (`session.summary.summary_check`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,22 +100,10 @@ def _said_in(line: str) -> Iterator[str]:
         if isinstance(value.get(name), dict):
             value = value[name]
             break
-    for text in _strings(value):
+    for text in _texts(value, lambda name: name not in _NO_WORDS):
         yield text
         if "\\n" in text:  # arguments of a call, JSON inside JSON
             yield text.replace("\\n", "\n").replace('\\"', '"')
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            if name not in _NO_WORDS:
-                yield from _strings(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _strings(member)
 
 
 def _object_in(line: str) -> Mapping[str, Any]:
@@ -130,22 +118,26 @@ def _summary_in(line: str) -> str:
     """The summary that a line holds: Claude Code's, Codex's, or that of Gemini CLI."""
     value = _object_in(line)
     if value.get("isCompactSummary"):
-        return without_program_words("\n".join(_texts(value.get("message"))))
+        return without_program_words("\n".join(_texts(value.get("message"), _is_content)))
     payload = value.get("payload")
     if value.get("type") == "compacted" and isinstance(payload, dict):
         return str(payload.get("message") or "")
-    snapshots = [text for text in _texts(value) if SNAPSHOT in text]
+    snapshots = [text for text in _texts(value, _is_content) if SNAPSHOT in text]
     return "\n".join(snapshots)
 
 
-def _texts(value: object) -> Iterator[str]:
-    """The texts in a message, however deep they are."""
+def _is_content(name: str) -> bool:
+    return name in ("content", "text", "messages", "$set")
+
+
+def _texts(value: object, is_read: Callable[[str], bool]) -> Iterator[str]:
+    """The texts in a value, however deep they are, under the names that are read."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for name, member in value.items():
-            if name in ("content", "text", "messages", "$set"):
-                yield from _texts(member)
+            if is_read(name):
+                yield from _texts(member, is_read)
     elif isinstance(value, list):
         for member in value:
-            yield from _texts(member)
+            yield from _texts(member, is_read)

@@ -7,6 +7,7 @@ play. The words are those of the conversation, and names that occur in it; secre
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -117,8 +118,5 @@ def _keep(messages: list[Message], root: Path, db: str | None) -> str:
 
     texts = [f"{message.role}: {message.text}" for message in messages if message.text.strip()]
     whole = mask("\n\n".join(texts)).encode("utf-8", "replace")
-    database = open_database(db, root)
-    try:
+    with closing(open_database(db, root)) as database:
         return originals.keep(database, whole)
-    finally:
-        database.close()

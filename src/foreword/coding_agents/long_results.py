@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from foreword.coding_agents.hook_events import HookEvent
@@ -114,9 +115,7 @@ def _block_texts(content: Any) -> dict[Place, str]:
     return texts
 
 
-def shorten_result(
-    event: HookEvent, root: Path, budget_tokens: int = BUDGET_TOKENS
-) -> dict[str, Any] | None:
+def shorten_result(event: HookEvent, root: Path, budget_tokens: int) -> dict[str, Any] | None:
     """The answer that replaces a result over its budget; nothing where it is within it."""
     from foreword import tokens
     from foreword.store import originals
@@ -136,8 +135,7 @@ def shorten_result(
     if not too_long:
         return None
     updated = copy.deepcopy(event.tool_response)
-    db = open_database(None, root)
-    try:
+    with closing(open_database(None, root)) as db:
         for place, text in too_long.items():
             handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
             shorter = _excerpt(
@@ -146,8 +144,6 @@ def shorten_result(
             if saved and place == (SAVED_TEXT,):
                 shorter = f"{shorter}\n[the whole output is in {saved}, too]"
             updated = _replace_text(updated, place, shorter)
-    finally:
-        db.close()
     if isinstance(updated, dict):
         for name in SAVED:
             updated.pop(name, None)
@@ -163,10 +159,8 @@ def _whole_texts(event: HookEvent, root: Path) -> dict[Place, str]:
 
         try:
             raw = trusted_files.tail(trusted_files.real_path_of(path, root), LARGEST_SAVED)
-        except (
-            ForewordError
-        ):  # it is gone, or nothing that may be read: the beginning is all there is
-            return texts
+        except ForewordError:
+            return texts  # it is gone, or may not be read: the beginning is all there is
         texts[(SAVED_TEXT,)] = raw.decode("utf-8", "replace")
     return texts
 

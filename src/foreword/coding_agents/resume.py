@@ -10,7 +10,6 @@ somebody else. What fails is told to the log and left out; the rest is still wor
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import time
@@ -137,10 +136,7 @@ def prepare(root: Path, event: HookEvent, recipe: str = "") -> None:
     for old in path.parent.iterdir():
         if time() - old.lstat().st_mtime > PREPARED_SECONDS:
             old.unlink(missing_ok=True)
-    path.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, private.FILE_MODE), "w", encoding="utf-8") as file:
-        file.write(text)
+    private.write_file(path, text)
 
 
 def _prepared_tier_0(event: HookEvent) -> str | None:
@@ -218,7 +214,6 @@ def _checkpoint_text(root: Path, event: HookEvent, room: int, summary: str) -> s
 def _own_checkpoint(root: Path, event: HookEvent) -> Checkpoint | None:
     """The checkpoint of this conversation, read without the store and without its schema, which
     take longer than all the rest; nothing where it is not as a hook writes it."""
-    from foreword.coding_agents import trusted_files
     from foreword.coding_agents.compaction_checkpoint import phase_of, task_of
     from foreword.work.checkpoint import file_name, from_data
 

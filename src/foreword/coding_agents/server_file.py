@@ -41,9 +41,7 @@ def announce(root: Path, address: str) -> Path:
         if pid is not None and not _is_alive(pid):
             other.unlink(missing_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    with open(temporary, "x", encoding="utf-8", opener=private.opener) as file:
-        json.dump({"address": address, "pid": os.getpid()}, file)
+    private.write_file(temporary, json.dumps({"address": address, "pid": os.getpid()}))
     temporary.replace(path)
     return path
 

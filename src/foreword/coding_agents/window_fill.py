@@ -43,8 +43,8 @@ def line(data: dict[str, Any]) -> str:
     return f"[{bar}] {share:.0%}  {_short(used)} of {_short(size)}{warning}"
 
 
-def _object(data: Any, key: str) -> dict[str, Any]:
-    value = data.get(key) if isinstance(data, dict) else None
+def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key)
     return value if isinstance(value, dict) else {}
 
 
@@ -84,32 +84,22 @@ def _last_call(data: dict[str, Any]) -> int:
         return 0
     for row in reversed(rows):
         if b'"compact_boundary"' in row:
-            return _left_by_compaction(row)
-        used = _usage(row)
+            # what it has left: all calls before it read more
+            return _number(_object(_values(row), "compactMetadata").get("postTokens"))
+        values = _values(row) if b'"usage"' in row else {}
+        used = 0 if values.get("isSidechain") else _sum(_object(values, "message").get("usage"))
         if used:
             return used
     return 0
 
 
-def _left_by_compaction(row: bytes) -> int:
-    """What a compaction says that it has left: all calls before it read more."""
+def _values(row: bytes) -> dict[str, Any]:
+    """The object in a row of a transcript; empty where there is none."""
     try:
         value = json.loads(row)
     except (ValueError, RecursionError):
-        return 0
-    return _number(_object(value, "compactMetadata").get("postTokens"))
-
-
-def _usage(row: bytes) -> int:
-    if b'"usage"' not in row:
-        return 0
-    try:
-        value = json.loads(row)
-    except (ValueError, RecursionError):
-        return 0
-    if not isinstance(value, dict) or value.get("isSidechain"):
-        return 0
-    return _sum(_object(value, "message").get("usage"))
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _short(tokens: int) -> str:

@@ -41,6 +41,13 @@ def make_folder(path: Path) -> None:
         tighten(path)
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a file of ours in the place of the one before, which may have been a link."""
+    path.unlink(missing_ok=True)
+    with open(path, "x", encoding="utf-8", opener=opener) as file:
+        file.write(text)
+
+
 def make_file(path: Path) -> None:
     """Make an empty file where there is none.
 
