@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
-from threading import Event
+from concurrent.futures import Future, wait
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foreword.dataclass import dataclass
@@ -32,12 +34,9 @@ from foreword.models.stream import StreamReader
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model
-import time
-from concurrent.futures import Future, wait
-from contextlib import suppress
-from threading import Thread
 
 T = TypeVar("T")
+# What one attempt does: it is given the reader of its stream, if any, and its number.
 Once = Callable[[StreamReader | None, int], Awaitable[T]]
 # How often a waiting caller looks whether to give up: a user who cancels does not notice it, and
 # twenty looks a second cost nothing.
@@ -119,9 +118,6 @@ def _build_model(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[An
     if isinstance(model, Model):
         return model, model.model_name, nullcontext()
     raise UsageError(f"a model is a name or a pydantic-ai model, not {type(model).__name__}")
-
-
-"""What one attempt does: it is given the reader of its stream, if any, and its number."""
 
 
 def with_attempts(

@@ -5,7 +5,7 @@ What an agent is answered within a budget is `fitted_values`' business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foreword.errors import UnknownHandle
@@ -18,20 +18,17 @@ from foreword.store.messages import Range
 class MessageStretch:
     """An original that is a stretch of a conversation's messages, too long to be read at once."""
 
-    conversation: int
-    first: int
-    last: int
-    branch: int
+    whole: Range
 
     def pages(self, size: int) -> int:
         """How many pages of so many messages there are, at least one."""
-        return max(1, -(-(self.last - self.first + 1) // size))
+        return max(1, -(-(self.whole.last - self.whole.first + 1) // size))
 
     def text(self, session: Session, page: int, size: int) -> str:
         """One page, from 1 on, as a model reads it; secrets are hidden."""
-        first = self.first + (page - 1) * size
-        last = min(first + size - 1, self.last)
-        text = messages.as_text(session.db, Range(self.conversation, first, last, self.branch))
+        first = self.whole.first + (page - 1) * size
+        last = min(first + size - 1, self.whole.last)
+        text = messages.as_text(session.db, replace(self.whole, first=first, last=last))
         return session.secrets().hide_known_values(text)
 
 
@@ -47,7 +44,7 @@ def find_original(session: Session, handle: str) -> bytes | MessageStretch | Non
         return None
     name, packed = found[0]
     if isinstance(packed, Range):
-        return MessageStretch(packed.conversation, packed.first, packed.last, packed.branch)
+        return MessageStretch(packed)
     return originals.read(session.db, name, packed)
 
 

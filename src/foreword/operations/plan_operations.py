@@ -160,13 +160,12 @@ def list_plan_versions(state: WorkflowState, given: PageInput) -> Page[PlanEntry
     """List the versions of the plan, the newest first."""
     versions = versions_before(state, given.before, given.limit)
     is_last = not versions or versions[-1].version == 1
-    return Page(
-        items=[
-            PlanEntry(version=plan.version, reason=plan.reason, created=plan.created)
-            for plan in versions
-        ],
-        next=None if is_last else versions[-1].version,
-    )
+    items = [_plan_entry(plan) for plan in versions]
+    return Page(items=items, next=None if is_last else versions[-1].version)
+
+
+def _plan_entry(plan: Plan) -> PlanEntry:
+    return PlanEntry(version=plan.version, reason=plan.reason, created=plan.created)
 
 
 def get_plan_version(state: WorkflowState, given: PlanNumber) -> PlanVersion:

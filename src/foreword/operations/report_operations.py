@@ -7,6 +7,7 @@ context (`engine.report`) and kept by the store; nothing here makes or changes o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -198,10 +199,8 @@ def project_reports(root: Path, url: str | None, limit: int) -> list[StoredRepor
     stores = project_stores.open_existing(root, url)
     if stores is None:
         return []
-    try:
+    with closing(stores):
         return stores.reports(limit)
-    finally:
-        stores.close()
 
 
 def project_report(root: Path, url: str | None, number: int) -> StoredReport | None:
@@ -209,7 +208,5 @@ def project_report(root: Path, url: str | None, number: int) -> StoredReport | N
     stores = project_stores.open_existing(root, url)
     if stores is None:
         return None
-    try:
+    with closing(stores):
         return stores.report(number)
-    finally:
-        stores.close()

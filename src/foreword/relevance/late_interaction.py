@@ -49,10 +49,10 @@ def closeness(
     worth = np.array([question.words[word] * known.rarity(stem(word)) for word in wanted])
     length = max(1, known.length)
     # As in a lexical match: k1 = 1.2, b = 3/4, here in 1024ths.
-    damping = [
-        FULL * (300 * length + 900 * len(rows[at]) * max(1, known.passages)) // (1000 * length)
-        for at in filled
-    ]
+    damping = list[int]()
+    for at in filled:
+        words = 900 * len(rows[at]) * max(1, known.passages)
+        damping.append(FULL * (300 * length + words) // (1000 * length))
     parts = worth * best * 2200 // (1000 * (best + np.array(damping)[:, None]))
     scores = [0] * len(passages)
     for at, score in zip(filled, parts.sum(axis=1).tolist(), strict=True):

@@ -135,14 +135,11 @@ class Ranking:
         self.signs["changed"] = self._changed_together(totals)
         totals = self._totals()
         highest = max(totals.values(), default=1.0)
-        ranked = [
-            RankedFile(
-                file=self.files[number],
-                score=totals[number] / highest,
-                regions=regions.get(number, []),
-            )
-            for number in self._nearest(totals)
-        ]
+        ranked = list[RankedFile]()
+        for number in self._nearest(totals):
+            score = totals[number] / highest
+            found = regions.get(number, [])
+            ranked.append(RankedFile(file=self.files[number], score=score, regions=found))
         self._add_tests(ranked[:_TESTED])
         return ranked
 

@@ -108,18 +108,25 @@ class IgnoreRules:
         places it has reached there: of most nothing is left below the first folder."""
         found = self._open.get(folder)
         if found is None:
-            if folder:
-                above, _, name = folder.rpartition("/")
-                stepped = [
-                    (number, _step(self._paths[number].names, places, name))
-                    for number, places in self._open_paths(above)
-                ]
-            else:
-                stepped = [
-                    (number, _past_any({0}, rule.names))
-                    for number, rule in reversed(self._paths.items())
-                ]
-            self._open[folder] = found = [one for one in stepped if one[1]]
+            found = self._step_into(folder) if folder else self._open_at_top()
+            self._open[folder] = found
+        return found
+
+    def _open_at_top(self) -> list[tuple[int, frozenset[int]]]:
+        """Every pattern, at its beginning."""
+        found = list[tuple[int, frozenset[int]]]()
+        for number, rule in reversed(self._paths.items()):
+            found.append((number, _past_any({0}, rule.names)))
+        return found
+
+    def _step_into(self, folder: str) -> list[tuple[int, frozenset[int]]]:
+        """What is left of the patterns of the folder above."""
+        above, _, name = folder.rpartition("/")
+        found = list[tuple[int, frozenset[int]]]()
+        for number, places in self._open_paths(above):
+            reached = _step(self._paths[number].names, places, name)
+            if reached:
+                found.append((number, reached))
         return found
 
 

@@ -190,20 +190,10 @@ class RepositoryIndex:
         number = self._db.last_insert_rowid()
         if reason:
             return
-        self._db.executemany(
-            "INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (number, one.name, one.owner, one.kind, one.first, one.signature_last, one.last)
-                for one in outline.definitions
-            ],
-        )
-        self._db.executemany(
-            "INSERT INTO import VALUES (?, ?)", [(number, module) for module in outline.imports]
-        )
-        rows = [
-            (region.first, region.last, region.name, size)
-            for region, size in zip(regions, sizes, strict=True)
-        ]
+        self._add_definitions(number, outline)
+        rows = list[tuple[int, int, str, int]]()
+        for region, size in zip(regions, sizes, strict=True):
+            rows.append((region.first, region.last, region.name, size))
         self._db.execute(
             "INSERT INTO detail VALUES (?, ?, ?)",
             (number, json.dumps(rows, separators=(",", ":")), _counts_as_text(counts)),
@@ -217,6 +207,16 @@ class RepositoryIndex:
             count = sum(places[1::2]) + NAME_COUNTS * in_names[term]
             postings.append((term_number(term), number, count))
         self._db.executemany("INSERT OR REPLACE INTO posting VALUES (?, ?, ?)", postings)
+
+    def _add_definitions(self, number: int, outline: FileDefinitions) -> None:
+        """What a file defines and imports."""
+        rows = list[tuple[int, str, str, str, int, int, int]]()
+        for one in outline.definitions:
+            lines = (one.first, one.signature_last, one.last)
+            rows.append((number, one.name, one.owner, one.kind, *lines))
+        self._db.executemany("INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        imports = [(number, module) for module in outline.imports]
+        self._db.executemany("INSERT INTO import VALUES (?, ?)", imports)
 
     def read(self, path: str) -> SourceText:
         """A file inside the root."""
@@ -274,11 +274,10 @@ class RepositoryIndex:
     def regions(self, file: int) -> list[SizedRegion]:
         """The regions of a file, in order."""
         found = self._db.execute("SELECT regions FROM detail WHERE file = ?", (file,)).get
-        rows = json.loads(found) if found else []
-        return [
-            SizedRegion(Region(first=first, last=last, name=name), size)
-            for first, last, name, size in rows
-        ]
+        regions = list[SizedRegion]()
+        for first, last, name, size in json.loads(found) if found else ():
+            regions.append(SizedRegion(Region(first=first, last=last, name=name), size))
+        return regions
 
     def definitions_by_name(self, name: str) -> list[FoundDefinition]:
         """Every definition of that name, in any case."""

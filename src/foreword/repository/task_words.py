@@ -89,12 +89,13 @@ def words_of(task: str) -> TaskWords:
 
 
 def _frames(text: str) -> list[Frame]:
-    found = [
-        (match.start(), Frame(match[1], int(match[2]), match[3] or ""))
-        for match in _PYTHON_FRAME.finditer(text)
-    ]
-    found += [(match.start(), Frame(match[1], int(match[2]))) for match in _PLACE.finditer(text)]
-    return [frame for _, frame in sorted(found, key=lambda one: one[0])]
+    found = list[tuple[int, Frame]]()
+    for match in _PYTHON_FRAME.finditer(text):
+        found.append((match.start(), Frame(match[1], int(match[2]), match[3] or "")))
+    for match in _PLACE.finditer(text):
+        found.append((match.start(), Frame(match[1], int(match[2]))))
+    found.sort(key=lambda each: each[0])
+    return [frame for _, frame in found]
 
 
 def _names(text: str, title: str, prose: str) -> dict[str, float]:

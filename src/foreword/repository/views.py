@@ -67,10 +67,11 @@ def paths_by_folder(paths: Sequence[str]) -> list[str]:
     for path in paths:
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder, []).append(name)
-    return [
-        f"{folder}/: {' '.join(names)}" if folder else " ".join(names)
-        for folder, names in folders.items()
-    ]
+    lines = list[str]()
+    for folder, names in folders.items():
+        listed = " ".join(names)
+        lines.append(f"{folder}/: {listed}" if folder else listed)
+    return lines
 
 
 def test_line(paths: Sequence[str]) -> str:

@@ -52,10 +52,10 @@ def rank_texts(
 ) -> list[int]:
     """A score for each of some texts, with their `word_terms`, that have nothing to do with each
     other."""
-    passages = [
-        Passage(text=text, session=str(at), terms=terms_for(question, text, terms[at]))
-        for at, text in enumerate(texts)
-    ]
+    passages = list[Passage]()
+    for at, text in enumerate(texts):
+        known_terms = terms_for(question, text, terms[at])
+        passages.append(Passage(text=text, session=str(at), terms=known_terms))
     # By words alone: what titles, headings and parts weigh was measured so.
     known = with_length(statistics, [*map(len, terms)])
     return rank(passages, question, statistics=known, semantic=False)

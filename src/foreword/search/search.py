@@ -31,8 +31,8 @@ from foreword.secrets.masking import mask
 from foreword.sources.documents import Document, ending_patterns, find_documents
 from foreword.sources.library import DOC, Library, lookup_library
 from foreword.store import artifacts, messages, originals, reports, search_index, workflows
-from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
+from foreword.store.reports import StoredReport
 from foreword.store.search_index import (
     ARTIFACT,
     DOCUMENT,
@@ -218,23 +218,18 @@ def artifact_place(db: Database) -> EntryPlace:
     for artifact in artifacts.every_artifact(db):
         if artifact.handle not in known and not db.read_only:
             text = mask(artifacts.text_of(db, artifact))
+            heading = f"{artifact.name} {artifact.title} {artifact.task}"
             known[artifact.handle] = search_index.put(
                 db,
                 ARTIFACT,
                 artifact.handle,
                 stamp=artifact.created,
                 about=json.dumps({"name": artifact.name, "task": artifact.task}),
-                passages=[
-                    NewPassage(text=part, heading=_heading(artifact)) for part in passages_of(text)
-                ],
+                passages=[NewPassage(text=part, heading=heading) for part in passages_of(text)],
             )
     return EntryPlace(
         db=db, kind=ARTIFACT, sources=list(known.values()), describe=_describe_artifact
     )
-
-
-def _heading(artifact: Artifact) -> str:
-    return f"{artifact.name} {artifact.title} {artifact.task}"
 
 
 def _describe_artifact(stretch: EntryStretch) -> Description:
@@ -256,13 +251,7 @@ def report_place(db: Database) -> EntryPlace:
                 source = search_index.make_source(db, REPORT, REPORTS, stamp="")
             new = reports.reports_after(db, source.last)
             if new:
-                passages = [
-                    NewPassage(
-                        text=_report_text(stored.report),
-                        about=json.dumps({"report": stored.number, "time": stored.created}),
-                    )
-                    for stored in new
-                ]
+                passages = [_report_passage(stored) for stored in new]
                 source = search_index.add(db, source, passages, stamp="", last=new[-1].number)
     return EntryPlace(
         db=db,
@@ -271,6 +260,11 @@ def report_place(db: Database) -> EntryPlace:
         describe=_describe_report,
         share_of=lambda passage: REPORT_SHARE,
     )
+
+
+def _report_passage(stored: StoredReport) -> NewPassage:
+    about = json.dumps({"report": stored.number, "time": stored.created})
+    return NewPassage(text=_report_text(stored.report), about=about)
 
 
 def _report_text(report: Mapping[str, Any]) -> str:

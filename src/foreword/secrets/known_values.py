@@ -91,10 +91,10 @@ class KnownValues:
         if isinstance(value, str):
             return self.hide_known_values(value)
         if isinstance(value, dict):
-            return {
-                self.hide_known_values(name): self._hide_known_in(member)
-                for name, member in value.items()
-            }
+            hidden = dict[str, object]()
+            for name, member in value.items():
+                hidden[self.hide_known_values(name)] = self._hide_known_in(member)
+            return hidden
         if isinstance(value, list):
             return [self._hide_known_in(member) for member in value]
         return value

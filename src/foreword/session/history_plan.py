@@ -177,9 +177,10 @@ def plan_history(
         excerpts[window.groups[0].first] = window.shorten_to
     if not reason:
         reason = LEFT_OUT if is_shorter else SHORTENED
-    kept = {
-        first: tokens for first, tokens in excerpts.items() if first == SUMMARY or first >= start
-    }
+    kept = dict[int, int]()
+    for first, tokens in excerpts.items():
+        if first == SUMMARY or first >= start:
+            kept[first] = tokens
     return HistoryPlan(
         front=fronts.front_of(message_cache, start, summary=summary),
         window=window,

@@ -189,10 +189,11 @@ class MessageCache:
         is_pinned = any(message.pinned for message in newest.turns)
         if is_pinned or not self.staying or newest.first in self.staying:
             # a group that the newest one took in is part of it now
-            before = {
-                first: group for first, group in self.staying.items() if first <= newest.first
-            }
-            self.staying = {**before, newest.first: newest}
+            staying = dict[int, Group]()
+            for first, group in self.staying.items():
+                if first < newest.first:
+                    staying[first] = group
+            self.staying = {**staying, newest.first: newest}
 
     def cut(self, start: int) -> None:
         """Forget what is in front of a message."""

@@ -340,7 +340,6 @@ class SizeControl:
         if plan is None:
             return LastingParts(parts, sorted(identifiers))
         identifiers |= planning.identifiers(plan)
-        finished = [
-            (description, status) for _, description, status in planning.finished_tasks(plan)
-        ]
+        tasks = planning.finished_tasks(plan)
+        finished = [(description, status) for _, description, status in tasks]
         return LastingParts(parts, sorted(identifiers), finished)

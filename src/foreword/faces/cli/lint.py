@@ -384,16 +384,16 @@ def _say_handovers(found: _Findings) -> None:
 
 
 def _flow_as_json(flow: Flow) -> dict[str, object]:
-    phases = [
-        {
+    phases = list[dict[str, object]]()
+    for phase in flow.phases:
+        row: dict[str, object] = {
             "phase": phase.name,
             "title": phase.title,
             "after": list(phase.after),
             "takes": list(phase.takes),
             "hands_on": [phase.key, *phase.also],
         }
-        for phase in flow.phases
-    ]
+        phases.append(row)
     return {"file": flow.source, "phases": phases}
 
 

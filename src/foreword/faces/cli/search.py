@@ -14,6 +14,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.options import QUIET, json_option, store_options
 
 if TYPE_CHECKING:
+    from foreword.search.hit import Hit
     from foreword.search.search import SearchAnswer
 
 
@@ -88,21 +89,21 @@ def _search(question: str, budget: str | None, db: str | None, root: str) -> Sea
         )
 
 
+def _hit_as_data(hit: Hit) -> dict[str, Any]:
+    return {
+        "kind": hit.kind,
+        "where": hit.where,
+        "date": hit.date,
+        "handle": hit.handle,
+        "score": hit.score,
+        "text": hit.text,
+    }
+
+
 def _as_data(question: str, found: SearchAnswer) -> dict[str, Any]:
-    hits = [
-        {
-            "kind": hit.kind,
-            "where": hit.where,
-            "date": hit.date,
-            "handle": hit.handle,
-            "score": hit.score,
-            "text": hit.text,
-        }
-        for hit in found.hits
-    ]
     return {
         "question": question,
-        "hits": hits,
+        "hits": [_hit_as_data(hit) for hit in found.hits],
         "text": found.package.text,
         "report": found.package.report.to_dict(),
     }

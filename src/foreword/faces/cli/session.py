@@ -6,6 +6,7 @@ call. `MODULES` says where the others are. What a session does is `foreword.sess
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -108,11 +109,8 @@ def list_sessions(as_json: bool, db: str | None, root: str) -> None:
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
 
-    store = open_database(db, project_root(root), create=False)
-    try:
+    with closing(open_database(db, project_root(root), create=False)) as store:
         found = sessions_by_age(store)
-    finally:
-        store.close()
     if not found:
         screen.say(f"no sessions yet in {store.name}")
     if as_json:
