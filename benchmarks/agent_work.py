@@ -86,7 +86,7 @@ def flagged_share(cases: Sequence[Case]) -> tuple[float, float]:
         found = check_against(summary, evidence)
         needed += len(found.claims)
         flagged += len(found.unproven)
-        ours = check_against(compress(messages, SUMMARY_TOKENS, counter("estimate")).text, evidence)
+        ours = check_against(compress(messages, SUMMARY_TOKENS, counter("estimate")), evidence)
         own_claims += len(ours.claims)
         own_flagged += len(ours.unproven)
     return flagged / max(1, needed), own_flagged / max(1, own_claims)

@@ -130,7 +130,7 @@ class Aftermath:
     def foreword_text(self) -> str:
         """What Foreword makes of the same messages at the same size."""
         room = max(LEAST_SUMMARY, self.size_tokens)
-        return compress(self.before, room, counter("estimate")).text
+        return compress(self.before, room, counter("estimate"))
 
     def finding(self) -> CompactionFinding:
         """What is to be said about it, secrets hidden."""

@@ -70,7 +70,7 @@ def work_state(
     from foreword.session.summary.summary_text import read
 
     summary = compress(messages, room_tokens, counter, earlier=earlier, query=query)
-    found = read(summary.text)
+    found = read(summary)
     replied = last_words(messages, "assistant").strip()
     position = work_position(messages, objective=objective)
     findings, printed = _by_speaker(_lines(found, "finding", "done", "other"), messages)

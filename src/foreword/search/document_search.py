@@ -75,7 +75,6 @@ class FoundDocument:
     document: Document | None  # nothing for one of the others, which has a name
     name: str
     score: float
-    best_part: str
 
 
 def document_text(document: Document, file: File) -> DocumentText:
@@ -251,7 +250,6 @@ def find(
                     document=found.get(number),
                     name=added.get(number, ""),
                     score=total[number],
-                    best_part=_best_part(parts, number),
                 )
             )
     return answers
@@ -262,7 +260,6 @@ class _ScoredText(NamedTuple):
 
     source: int
     score: int
-    text: str
     terms: tuple[str, ...]
 
 
@@ -286,8 +283,8 @@ def _score_documents(
     terms = [word_terms(text) for _, text in texts]
     scores = rank_texts([text for _, text in texts], terms, question, candidates.statistics)
     scored = list[_ScoredText]()
-    for (number, text), score, own in zip(texts, scores, terms, strict=True):
-        scored.append(_ScoredText(source=number, score=score, text=text, terms=own))
+    for (number, _), score, own in zip(texts, scores, terms, strict=True):
+        scored.append(_ScoredText(source=number, score=score, terms=own))
     return scored
 
 
@@ -312,8 +309,3 @@ def _coverage(scored: Iterable[_ScoredText], question: Question) -> dict[int, fl
     for number, terms in found.items():
         shares[number] = (3 + sum(question.weights[term] for term in terms) / whole) / 4
     return shares
-
-
-def _best_part(parts: Iterable[_ScoredText], number: int) -> str:
-    own = [part for part in parts if part.source == number]
-    return max(own, key=lambda part: part.score).text if own else ""

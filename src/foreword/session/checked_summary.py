@@ -109,7 +109,7 @@ def check_incoming(
     marked = mark_or_strike(part.text, evidence, counter=counter)
 
     def names_in(room: int) -> str:
-        return compress(known, room, counter, beside=part.text, only_names=True).text
+        return compress(known, room, counter, beside=part.text, only_names=True)
 
     added = max(round(ADDED_SHARE * size), least, LEAST_ADDED_ROOM)
     room = counter.count(marked.text) + counter.count(ADDED) + added

@@ -312,7 +312,7 @@ def _extract(request: _SummaryRequest, *, only_names: bool = False) -> _SummaryT
         beside=request.beside,
         only_names=only_names,
     )
-    return _SummaryText(made.text, EXTRACT)
+    return _SummaryText(made, EXTRACT)
 
 
 def _ask_model(

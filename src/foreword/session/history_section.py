@@ -150,7 +150,7 @@ class HistoryWriter:
         head, summary = summary_head(message)
         counter = self.scale.counter
         shorter = compress((), max(1, tokens - HEAD_TOKENS), counter, earlier=summary)
-        words = f"{head}\n\n{shorter.text}"
+        words = f"{head}\n\n{shorter}"
         text = write_stretch([replace(message, parts=(Text(words),))], self.scale, self.tag)
         original = message.text.encode("utf-8", "surrogatepass")
         handle = handle_of(original)

@@ -85,11 +85,6 @@ class IndexEntry:
     weight: int  # of the terms that are in it: rare ones weigh more
 
     @property
-    def kind(self) -> str:
-        """What it is from."""
-        return _KINDS[self.id >> _KIND_SHIFT]
-
-    @property
     def source(self) -> int:
         """The number of its source."""
         return (self.id >> _SOURCE_SHIFT) & ((1 << _SOURCE_BITS) - 1)

@@ -86,14 +86,14 @@ def test_a_summary_in_the_words_of_the_history_is_proven(texts: list[str]) -> No
 
 def test_nothing_that_the_built_in_compressor_writes_is_unproven() -> None:
     made = compress(HISTORY, 200, counter("estimate"))
-    assert "TestEvict" in made.text
-    assert check(made.text, HISTORY).unproven == ()
+    assert "TestEvict" in made
+    assert check(made, HISTORY).unproven == ()
 
 
 def test_what_stands_beside_a_summary_is_not_repeated_in_it() -> None:
     written = "- TestEvict fails in /work/app/src/cache/store.go"
-    alone = compress(HISTORY, 200, counter("estimate")).text
-    beside = compress(HISTORY, 200, counter("estimate"), beside=written).text
+    alone = compress(HISTORY, 200, counter("estimate"))
+    beside = compress(HISTORY, 200, counter("estimate"), beside=written)
     assert "## Files, with names in them\n- /work/app/src/cache/store.go" not in beside
     assert "23c05e9d41" in alone
     assert "23c05e9d41" in beside

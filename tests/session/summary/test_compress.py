@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
-from foreword.session.summary import Summary, compress, mark_finished_tasks
+from foreword.session.summary import compress, mark_finished_tasks
 from foreword.tokens import counter
 from tests.examples import examples
 
@@ -101,7 +101,7 @@ def test_a_summary_is_never_larger_than_its_room(
     summary = compress(
         said, room, counter(name), earlier=earlier, keep=["ORD-48213"], query="what about the cart?"
     )
-    assert summary.tokens == counter(name).count(summary.text) <= max(0, room)
+    assert counter(name).count(summary) <= max(0, room)
 
 
 @settings(max_examples=examples(15), deadline=None)
@@ -118,15 +118,15 @@ def test_the_same_messages_give_the_same_bytes(
 @given(messages, st.integers(0, 400))
 def test_what_was_compressed_can_be_compressed_again(said: list[Message], room: int) -> None:
     first = compress(said, room, ESTIMATE)
-    again = compress([], room, ESTIMATE, earlier=first.text)
-    assert again.tokens <= room
+    again = compress([], room, ESTIMATE, earlier=first)
+    assert ESTIMATE.count(again) <= room
 
 
 @pytest.mark.parametrize("room", [500, 2_000, 8_000])
 @pytest.mark.parametrize("name", ["estimate", "o200k"])
 def test_the_room_is_filled_where_there_is_enough_to_say(room: int, name: str) -> None:
     summary = compress(chatter(150), room, counter(name))
-    assert 0.9 * room <= summary.tokens <= room
+    assert 0.9 * room <= counter(name).count(summary) <= room
 
 
 FACTS = (
@@ -162,10 +162,10 @@ def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(
                 assistant(f"We decided that worker_{turn}_{number} runs alone because it is slow.")
             )
             new.append(user(f"Never let task_{turn}_{number} start twice."))
-        summary = compress(new, 1_500, counter(name), earlier=summary.text)
-        assert summary.tokens <= 1_500
-    assert [fact for fact in (*FACTS, "ORD-48213", "acct_77d1") if fact not in summary.text] == []
-    assert "We decided that worker_9_0 runs alone" in summary.text or decisions > 1
+        summary = compress(new, 1_500, counter(name), earlier=summary)
+        assert counter(name).count(summary) <= 1_500
+    assert [fact for fact in (*FACTS, "ORD-48213", "acct_77d1") if fact not in summary] == []
+    assert "We decided that worker_9_0 runs alone" in summary or decisions > 1
 
 
 def test_a_rule_of_the_users_is_not_pushed_out_by_what_is_asked_next() -> None:
@@ -173,7 +173,7 @@ def test_a_rule_of_the_users_is_not_pushed_out_by_what_is_asked_next() -> None:
     questions = [f"Question {n}: has anything changed with letter {n}?" for n in range(60)]
     said = [Message("user", (Text(text),)) for text in [rule, *questions]]
     made = compress(said, 200, ESTIMATE, query="Question 61: has anything changed with letter 61?")
-    assert rule.removesuffix(".") in made.text
+    assert rule.removesuffix(".") in made
 
 
 def test_what_the_plan_refers_to_is_kept_wherever_it_was_said() -> None:
@@ -188,9 +188,9 @@ def test_what_the_plan_refers_to_is_kept_wherever_it_was_said() -> None:
         earlier="- checkout_url was set",
         keep=["zz-91-qq", "checkout_url", "nowhere_1"],
     )
-    assert "zz-91-qq" in summary.text
-    assert "checkout_url" in summary.text
-    assert "nowhere_1" not in summary.text
+    assert "zz-91-qq" in summary
+    assert "checkout_url" in summary
+    assert "nowhere_1" not in summary
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
@@ -200,7 +200,7 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
         assistant("Remaining: write the release notes."),
     ]
     finished = [("Migrate the billing database", status)]
-    lines = compress(said, 400, ESTIMATE, finished=finished).text.splitlines()
+    lines = compress(said, 400, ESTIMATE, finished=finished).splitlines()
     assert all(f"({status}, says the plan)" in line for line in lines if "billing database" in line)
     assert any("release notes" in line for line in lines)
 
@@ -211,15 +211,14 @@ def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(
     said: list[Message], tasks: list[str]
 ) -> None:
     finished = [("write the tests", "completed"), *((task, "failed") for task in tasks)]
-    text = compress(said, 500, ESTIMATE, finished=finished).text
+    text = compress(said, 500, ESTIMATE, finished=finished)
     assert mark_finished_tasks(text, finished) == text
 
 
 def test_the_users_constraints_are_kept_over_chatter() -> None:
     said = [user("Never send mails from the test account, use the sandbox only."), *chatter(80)]
-    assert (
-        "Never send mails from the test account, use the sandbox only."
-        in compress(said, 600, ESTIMATE).text
+    assert "Never send mails from the test account, use the sandbox only." in compress(
+        said, 600, ESTIMATE
     )
 
 
@@ -230,7 +229,7 @@ def test_the_newest_correction_stands_last() -> None:
         user("No, use port 9090 for the proxy."),
         *chatter(5),
     ]
-    text = compress(said, 600, ESTIMATE).text
+    text = compress(said, 600, ESTIMATE)
     assert text.find("8080") < text.find("use port 9090 for the proxy")
 
 
@@ -248,7 +247,7 @@ def test_an_error_stands_with_its_fix() -> None:
         ),
         *chatter(10),
     ]
-    rows = compress(said, 800, ESTIMATE).text.splitlines()
+    rows = compress(said, 800, ESTIMATE).splitlines()
     at = next(
         place for place, row in enumerate(rows) if "TypeError: cart_total is not a function" in row
     )
@@ -261,7 +260,7 @@ def test_an_approach_that_failed_is_told_with_its_reason() -> None:
         assistant("Retrying with backoff did not work because the token had expired."),
         *chatter(30),
     ]
-    assert "did not work because the token had expired" in compress(said, 700, ESTIMATE).text
+    assert "did not work because the token had expired" in compress(said, 700, ESTIMATE)
 
 
 def test_a_repeated_explanation_appears_once() -> None:
@@ -269,7 +268,7 @@ def test_a_repeated_explanation_appears_once() -> None:
     said = list[Message]()
     for turn in range(8):
         said += [assistant(explained), *chatter(2, 10 * turn)]
-    assert compress(said, 1_000, ESTIMATE).text.count("keyed by tenant") == 1
+    assert compress(said, 1_000, ESTIMATE).count("keyed by tenant") == 1
 
 
 def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
@@ -279,7 +278,7 @@ def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
         *call(2, "closed", session="sess_0217"),
         *chatter(20),
     ]
-    text = compress(said, 900, ESTIMATE).text
+    text = compress(said, 900, ESTIMATE)
     assert "sess_0217" in text
     assert "sess_0042" not in text
 
@@ -295,7 +294,7 @@ def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
     ],
 )
 def test_nothing_said_is_nothing_kept(said: Sequence[Message]) -> None:
-    assert compress(said, 1_000, ESTIMATE) == Summary(text="", tokens=0)
+    assert compress(said, 1_000, ESTIMATE) == ""
 
 
 def test_calls_without_results_and_results_without_calls_are_fine() -> None:
@@ -303,7 +302,7 @@ def test_calls_without_results_and_results_without_calls_are_fine() -> None:
         Message("assistant", (ToolCall("a", "read", '{"file_path": "/srv/app/settings.toml"}'),)),
         Message("tool", (ToolResult("zzz", "ValueError: bad value for retry_limit"),)),
     ]
-    text = compress(said, 400, ESTIMATE).text
+    text = compress(said, 400, ESTIMATE)
     assert "/srv/app/settings.toml" in text
     assert "retry_limit" in text
 
@@ -320,8 +319,8 @@ def test_a_giant_message_is_only_sampled(text: str) -> None:
     ]
     said.append(Message("assistant", (ToolCall("b", "write", json.dumps({"content": text})),)))
     summary = compress(said, 1_000, ESTIMATE, earlier=text[:1_000_000])
-    assert summary.tokens <= 1_000
-    assert "budget of 40 euros" in summary.text
+    assert ESTIMATE.count(summary) <= 1_000
+    assert "budget of 40 euros" in summary
 
 
 def test_a_summary_by_a_model_is_folded_in() -> None:
@@ -336,7 +335,7 @@ def test_a_summary_by_a_model_is_folded_in() -> None:
 4. Pending Tasks:
    - Sign the documents with key KMS-8841.
 """
-    text = compress(chatter(60), 1_500, ESTIMATE, earlier=earlier).text
+    text = compress(chatter(60), 1_500, ESTIMATE, earlier=earlier)
     for fact in ("never as plain PDF", "weasyprint over wkhtmltopdf", "fonts-noto", "KMS-8841"):
         assert fact in text
 
@@ -352,7 +351,7 @@ def test_of_lists_of_tasks_only_the_latest_counts() -> None:
     ]
     text = compress(
         [*call(1, "ok", todos=before), *chatter(3), *call(2, "ok", todos=after)], 900, ESTIMATE
-    ).text
+    )
     assert "[pending] Colour the map" in text.partition("## Open")[2]
     assert "[completed] Draw the map" in text
     assert "[pending] Draw the map" not in text
@@ -365,7 +364,7 @@ def test_a_query_brings_its_answer_in() -> None:
         *chatter(40),
     ]
     answer = "backup of the museum server"
-    assert answer in compress(said, 400, ESTIMATE, query="When does the museum backup run?").text
+    assert answer in compress(said, 400, ESTIMATE, query="When does the museum backup run?")
 
 
 REVISIONS = [
@@ -423,7 +422,7 @@ REVISIONS += REVISIONS_ELSEWHERE
 def test_a_decision_that_was_revised_stands_in_its_newest_form(
     older: Message, newer: Message
 ) -> None:
-    made = compress([older, *chatter(20), newer, *chatter(20, 20)], 900, ESTIMATE).text
+    made = compress([older, *chatter(20), newer, *chatter(20, 20)], 900, ESTIMATE)
     assert newer.text.removesuffix(".") in made
     for line in made.splitlines():
         assert older.text.removesuffix(".") not in line or line.endswith("[replaced later]")
@@ -433,13 +432,13 @@ def test_a_decision_that_was_revised_stands_in_its_newest_form(
 def test_what_was_revised_does_not_come_back_in_later_compressions(
     older: Message, newer: Message
 ) -> None:
-    summary = compress([older, *chatter(10)], 900, ESTIMATE).text
+    summary = compress([older, *chatter(10)], 900, ESTIMATE)
     assert older.text.removesuffix(".") in summary
     for turn in range(1, 10):
         said = [*chatter(10, 10 * turn)]
         if turn == 3:
             said.insert(7, newer)
-        summary = compress(said, 900, ESTIMATE, earlier=summary).text
+        summary = compress(said, 900, ESTIMATE, earlier=summary)
         if turn >= 3:
             assert newer.text.removesuffix(".") in summary
             standing = [row for row in summary.splitlines() if not row.endswith("[replaced later]")]
@@ -452,7 +451,7 @@ def test_two_lines_that_stood_side_by_side_in_a_summary_stand_in_the_next() -> N
         "The comment of sessionid.go has a generic format instead of a year, we decided.",
     ]
     earlier = "\n".join(["## Decisions and reasons", *(f"- {line}" for line in decided)])
-    made = compress(chatter(20), 900, ESTIMATE, earlier=earlier).text
+    made = compress(chatter(20), 900, ESTIMATE, earlier=earlier)
     assert "[replaced later]" not in made
     for line in decided:
         assert line.removesuffix(".") in made
@@ -464,7 +463,7 @@ def test_rules_for_two_things_that_look_alike_both_stand() -> None:
         "Never use more than five tabs for mail.",
     ]
     said = [user(rules[0]), *chatter(5), user(rules[1]), *chatter(5, 5)]
-    made = compress(said, 900, ESTIMATE).text
+    made = compress(said, 900, ESTIMATE)
     assert "[replaced later]" not in made
     for rule in rules:
         assert rule.removesuffix(".") in made
@@ -482,7 +481,7 @@ def test_rules_for_two_things_that_look_alike_both_stand() -> None:
 def test_a_revision_of_another_thing_leaves_a_rule_alone_in_any_language(
     first: str, second: str
 ) -> None:
-    made = compress([user(first), *chatter(5), user(second), *chatter(5, 5)], 900, ESTIMATE).text
+    made = compress([user(first), *chatter(5), user(second), *chatter(5, 5)], 900, ESTIMATE)
     assert "[replaced later]" not in made
     assert first.rstrip(".。") in made
 
@@ -494,7 +493,7 @@ def test_a_name_that_a_line_says_is_not_listed_once_more() -> None:
             Message("assistant", (Text(f"We decided that load_table_{number} reads once."),))
         )
     summary = compress(said, 700, ESTIMATE)
-    lines, _, ledger = summary.text.partition("## Names in play")
+    lines, _, ledger = summary.partition("## Names in play")
     listed = [name for name in ledger.removeprefix("\n- ").split(", ") if name]
     assert "load_table_59 reads once" in lines
     assert [name for name in listed if f"{name} " in lines] == []

@@ -13,12 +13,10 @@ from foreword.session.summary.summary_check import (
     mark_unproven,
     strike_unproven,
 )
-from foreword.session.summary.summary_text import Summary
 
 __all__ = [
     "Claim",
     "Evidence",
-    "Summary",
     "SummaryCheck",
     "check",
     "check_against",

@@ -23,7 +23,7 @@ from foreword.session.summary.name_weights import (
 )
 from foreword.session.summary.plan_status import mark_finished_tasks, reopens
 from foreword.session.summary.remarks import LONGEST_SUMMARY, cap_text, remarks, summaries
-from foreword.session.summary.summary_text import Summary, read
+from foreword.session.summary.summary_text import read
 from foreword.text import relevance
 from foreword.tokens import Counter
 
@@ -50,7 +50,7 @@ def compress(
     query: str = "",
     beside: str = "",
     only_names: bool = False,
-) -> Summary:
+) -> str:
     """What stands in for the messages and the earlier summary, at most `room` tokens by the
     counter.
 
@@ -87,14 +87,7 @@ def compress(
         room=max(0, counter.room(room)),
         counter=counter,
     )
-    text = draft.write()
-    return Summary(
-        text=text,
-        tokens=counter.count(text),
-        kept=len(draft.taken),
-        dropped=len(candidates) - len(draft.taken),
-        names=len(draft.entries),
-    )
+    return draft.write()
 
 
 class _ShownText:

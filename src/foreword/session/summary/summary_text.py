@@ -78,18 +78,6 @@ _RESEMBLES: tuple[tuple[Part, re.Pattern[str]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What stands in for the messages, its size by the counter, and how many lines and names it
-    took and left."""
-
-    text: str
-    tokens: int
-    kept: int = 0
-    dropped: int = 0
-    names: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class EarlierSummary:
     """An earlier summary, read back: its lines with their kinds, and the rows of its ledger."""
