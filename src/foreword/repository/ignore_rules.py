@@ -28,7 +28,6 @@ class _PathRule:
     """A pattern that names more than the end of a path, name by name; `None` stands for `**`."""
 
     names: tuple[re.Pattern[str] | None, ...]
-    hides: bool
     folders_only: bool
 
 
@@ -63,9 +62,7 @@ class IgnoreRules:
         elif suffix:
             self._suffixes[suffix[1], folders_only] = number
         else:
-            self._paths[number] = _PathRule(
-                names=_names(pattern), hides=hides, folders_only=folders_only
-            )
+            self._paths[number] = _PathRule(names=_names(pattern), folders_only=folders_only)
 
     def __bool__(self) -> bool:
         """Whether there is a pattern at all."""

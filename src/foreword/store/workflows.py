@@ -59,10 +59,9 @@ class Workflow:
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """How new the parts of a workflow's state are."""
+    """How new the nodes and details of a workflow are, and its variables."""
 
     snapshot: int
-    plan: int
     variables: int
 
 
@@ -182,15 +181,14 @@ def _workflow_entry(db: Database, row: Row) -> WorkflowEntry:
 
 
 def stamps(db: Database, workflow: int) -> Stamps:
-    """How new each part of a workflow's state is: two stamps that are equal stand for the same."""
-    ((revision, plan, variables),) = db.rows(
-        "SELECT w.revision, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
-        " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id) FROM workflows"
-        " w WHERE w.id = ?",
+    """How new a workflow's nodes and variables are: two stamps that are equal stand for the
+    same."""
+    ((revision, variables),) = db.rows(
+        "SELECT w.revision, (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow ="
+        " w.id) FROM workflows w WHERE w.id = ?",
         (workflow,),
     )
-    version = whole_number(plan, f"a plan's version in {db.name}")
-    return Stamps(snapshot=revision, plan=version, variables=variables)
+    return Stamps(snapshot=revision, variables=variables)
 
 
 def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:

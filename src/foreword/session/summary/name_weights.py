@@ -58,7 +58,6 @@ class Mention:
     """Where and by whom one name was mentioned."""
 
     weight: float = 0.0
-    times: int = 0
     first: int = 0
     last: int = 0
     voices: set[Voice] = field(default_factory=set)
@@ -90,7 +89,6 @@ def find_mentions(
                 mention = Mention(first=remark.at)
                 found[name] = mention
             mention.weight += weight
-            mention.times += 1
             mention.last = remark.at
             mention.voices.add(remark.voice)
             mention.subject = remark.subject or mention.subject
