@@ -101,6 +101,7 @@ class _Fitting:
         self.after_essentials = room
         self.least = max(scale.counter.room(LEAST_TOKENS), room // 500)
         self.least_cut = min(scale.counter.room(LEAST_CUT_TOKENS), room // 40)
+        self.total = len(outline.essential) + len(outline.order)
         self.choices: dict[int, Choice] = {}
         self.paid_tags: set[str] = set()  # shared tags that somebody has brought along
         self.tried_stand_ins: set[str] = set()  # by the tag they stand in for
@@ -383,23 +384,24 @@ class _Fitting:
         """The most that a section may have, with what it has."""
         section = self.sections[index]
         left = self.left - held_back
-        if self._is_only_one_missing(index):
+        if len(self.choices) == self.total - 1 and self._is_only_one_missing(index):
             left += self.note_room  # with this one in, nothing is gone
-        left = min(left, self._tier_room(section.rule.tier)) - self._entry_fee(section)
-        return min(left + self._section_units(index), self._cap(section))
+        if self.tiers.limits:
+            left = min(left, self._tier_room(section.rule.tier))
+        left += self._section_units(index) - self._entry_fee(section)
+        return min(left, self._cap(section))
 
     def _is_only_one_missing(self, index: int) -> bool:
         """Whether all but this one are in, and in full: nobody else could use more room."""
-        outline = self.outline
-        others = len(outline.essential) + len(outline.order) - 1
-        if len(self.choices) != others or index in self.choices or outline.stand_ins:
+        if index in self.choices or self.outline.stand_ins:
             return False
         return all(choice.body.form == "full" for choice in self.choices.values())
 
     def _place_best(self, index: int, room: int, share: int) -> None:
         """Let one section have the largest of its forms that fits its share, else of those that
         fit the room."""
-        room -= self._place_stand_in(self.sections[index].tag, room)
+        if self.outline.stand_ins:
+            room -= self._place_stand_in(self.sections[index].tag, room)
         best = None
         if share < room:
             best = self._best_form(index, share)

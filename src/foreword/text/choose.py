@@ -46,6 +46,7 @@ class PieceSizes:
         self._sizes: dict[int, int] = {}
         self._closures: dict[int, tuple[int, ...]] = {}
         self._gap_units: dict[str, int] = {}
+        self._between: dict[tuple[int, int], int] = {}
         # of all pieces in front of each
         texts = [piece.text for piece in layout.pieces]
         self._chars = list(accumulate(map(len, texts), initial=0))
@@ -109,9 +110,29 @@ class PieceSizes:
         usual = len(self.layout.pieces[at].text) * self._units_per_char
         return at in self._sizes or usual <= 2 * room + 8
 
-    def chars(self, first: int, end: int) -> int:
-        """The characters from one piece up to another."""
-        return self._chars[end] - self._chars[first]
+    def between(self, before: int, behind: int) -> int:
+        """What is written between two neighbours of those kept: nothing, a mark, or all of a gap
+        that holds no more than its mark would."""
+        pair = (before, behind)
+        if pair not in self._between:
+            self._between[pair] = self._units_between(before, behind)
+        return self._between[pair]
+
+    def _units_between(self, before: int, behind: int) -> int:
+        if before + 1 == behind:
+            adjoins = before < 0 or self.adjoins(before)
+            return 0 if adjoins else self.gap_units(before, behind)
+        if self.is_small_gap(before, behind):
+            return sum(self.size(at) for at in range(before + 1, behind))
+        if behind == len(self.layout.pieces):
+            return self.end_units(before)
+        return self.gap_units(before + 1, behind)
+
+    def is_small_gap(self, before: int, behind: int) -> bool:
+        """Whether a gap holds no more than its mark would."""
+        if self._chars[behind] - self._chars[before + 1] > SMALL_GAP:
+            return False
+        return all(self.adjoins(at) for at in range(max(0, before), behind - 1))
 
     def closure(self, at: int) -> tuple[int, ...]:
         """A piece with all that it needs, and all that those need."""
@@ -180,34 +201,18 @@ class PieceChoice:
 
     def _add(self, places: Sequence[int]) -> int:
         """Add pieces; returns the size of the whole."""
+        sizes = self.sizes
         for at in places:
             index = bisect_left(self.kept, at)
             before = self.kept[index - 1] if index else -1
             behind = self.kept[index] if index < len(self.kept) else self._end
             if self.kept:
-                self.used -= self._gap_units(before, behind)
-            self.used += self._gap_units(before, at) + self._gap_units(at, behind)
-            self.used += self.sizes.size(at)
+                self.used -= sizes.between(before, behind)
+            self.used += sizes.between(before, at) + sizes.between(at, behind)
+            self.used += sizes.size(at)
             insort(self.kept, at)
             self._held.add(at)
         return self.used
-
-    def _gap_units(self, before: int, behind: int) -> int:
-        """What is written between two neighbours of those kept."""
-        if before + 1 == behind:
-            adjoins = before < 0 or self.sizes.adjoins(before)
-            return 0 if adjoins else self.sizes.gap_units(before, behind)
-        if self._is_small(before, behind):
-            return sum(self.sizes.size(at) for at in range(before + 1, behind))
-        if behind == self._end:
-            return self.sizes.end_units(before)
-        return self.sizes.gap_units(before + 1, behind)
-
-    def _is_small(self, before: int, behind: int) -> bool:
-        """Whether a gap holds no more than its mark would."""
-        if self.sizes.chars(before + 1, behind) > SMALL_GAP:
-            return False
-        return all(self.sizes.adjoins(at) for at in range(max(0, before), behind - 1))
 
     def runs(self) -> list[tuple[int, int]]:
         """What will be written, as runs of pieces: from the first up to the second."""
@@ -215,14 +220,14 @@ class PieceChoice:
         last = -1
         for at in self.kept:
             joins = at == last + 1 and (last < 0 or self.sizes.adjoins(last))
-            if last + 1 < at and self._is_small(last, at):
+            if last + 1 < at and self.sizes.is_small_gap(last, at):
                 joins = True
             if joins and found:
                 found[-1] = (found[-1][0], at + 1)
             else:
                 found.append((0 if joins else at, at + 1))
             last = at
-        if found and last + 1 < self._end and self._is_small(last, self._end):
+        if found and last + 1 < self._end and self.sizes.is_small_gap(last, self._end):
             found[-1] = (found[-1][0], self._end)
         return found
 

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from foreword.pattern import lazy_pattern
-from foreword.text.sentences import LONGEST_UNIT, sentences, unwrapped_lines
+from foreword.text.sentences import LONGEST_UNIT, sentence_lines, sentences, unwrapped_lines
 
 _LINE = lazy_pattern(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
 _ZERO_WIDTH_JOINER = "\u200d"
@@ -43,20 +43,9 @@ def rows_of(text: str) -> list[str]:
 def line_units(text: str) -> list[str]:
     """Runs of whole lines that are whole sentences as well."""
     whole: list[str] = []
-    for run in _lines_of_sentences(text):
+    for run in sentence_lines(text):
         whole += unwrapped_lines(run)
     return list(join_small(join_unclosed(whole), JOINED_CHARS))
-
-
-def _lines_of_sentences(text: str) -> Iterator[str]:
-    run = ""
-    for sentence in sentences(text):
-        run += sentence
-        if sentence.rstrip(" \t").endswith(("\n", "\r")):
-            yield run
-            run = ""
-    if run:
-        yield run
 
 
 def line_parts(text: str) -> list[tuple[str, bool]]:

@@ -9,6 +9,7 @@ too long reads better than torn.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from foreword.pattern import lazy_pattern
@@ -45,6 +46,13 @@ _ABBREVIATED = lazy_pattern(
     re.VERBOSE,
 )
 _ABBREVIATED_ENDINGS = frozenset([word[-2:] for word in _ABBREVIATIONS])
+# A line that ends as most sentences do, in front of one that begins as most do: whatever else the
+# two lines say, a sentence ends between them unless brackets or code are open there.
+_PLAIN_LINE_END = lazy_pattern(
+    r"\n(?<=[A-Za-z]{2}[.!?]\n)(?<!(?i:"
+    + "|".join(sorted(_ABBREVIATED_ENDINGS))
+    + r").\n)[ \t\n]*+(?=[A-Z`\"'*(\[-])"
+)
 _BEFORE_NUMBER = lazy_pattern(
     r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$"
 )
@@ -78,10 +86,43 @@ def sentences(text: str) -> list[str]:
     return found
 
 
+def sentence_lines(text: str) -> Iterator[str]:
+    """Runs of whole lines that are whole sentences, as few lines to each as that takes."""
+    for lines in _plain_runs(text):
+        if "\n" not in lines.rstrip() and "\r" not in lines:
+            yield lines  # ends with a sentence, so that it need not be known where others do
+            continue
+        run = ""
+        for sentence in sentences(lines):
+            run += sentence
+            if sentence.rstrip(" \t").endswith(("\n", "\r")):
+                yield run
+                run = ""
+        if run:
+            yield run
+
+
+def _plain_runs(text: str) -> Iterator[str]:
+    """The text, divided where lines end and begin so plainly that `sentences` divides it there,
+    too."""
+    start = 0
+    all_closed = _CLOSED.finditer(text)
+    closed = next(all_closed, None)
+    for line_end in _PLAIN_LINE_END.finditer(text):
+        at, end = line_end.span()
+        while closed is not None and closed.end() <= at:
+            closed = next(all_closed, None)
+        if closed is None or closed.start() >= at:
+            yield text[start:end]
+            start = end
+    if start < len(text):
+        yield text[start:]
+
+
 def unwrapped_lines(text: str) -> list[str]:
     """The lines of a long run without a full stop, those together that were only wrapped at the
     right margin."""
-    if len(text) <= _SHORT:
+    if len(text) <= _SHORT or not _BREAK.search(text.rstrip()):
         return [text]
     edges = [0, *[match.end() for match in _BREAK.finditer(text)]]
     if len(edges) == 1:

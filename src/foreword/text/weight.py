@@ -56,8 +56,10 @@ _NAMING_CHARS = 120
 _DENSITY_WORDS = 6
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _LONG_NUMBER = lazy_pattern(r"\d{4}")
-# What most of a text is made of, one to a line; such a word names nothing.
-_PLAIN_WORDS = lazy_pattern(r"""^(["'(]*([A-Za-z][a-z]*)[.,:;!?)"']*)$""", re.MULTILINE)
+# What most of a text is made of, one to a line, `hand-made` too; such a word names nothing.
+_PLAIN_WORDS = lazy_pattern(
+    r"""^(["'(]*+([A-Za-z][a-z]*+(?>(?:-[a-z]++)*))[.,:;!?)"']*+)$""", re.MULTILINE
+)
 _Words = dict[str, None]  # of a piece, each once, in order
 # Without one of these a word is no name (`words.names`), and need not be asked.
 _NAME_SIGN = lazy_pattern(r"[`/_#.\d]|[A-Z]{2}|[a-z][A-Z]")
@@ -100,12 +102,16 @@ class _Glossary:
         self._deciding: set[str] = set()
         distinct = set().union(*tokens)
         # All at once: asked one by one, they take three times as long.
+        content = self._content
         for token, plain in _PLAIN_WORDS.findall("\n".join(distinct)):
             word = plain.lower()
-            self._content[token] = () if word in STOP_WORDS else (_singular(word),)
-            if word in _DECIDING_WORDS:
-                self._deciding.add(token)
-        for token in distinct.difference(self._content):
+            if "-" in word:
+                self._add_words(token, word.split("-"))
+            else:
+                content[token] = () if word in STOP_WORDS else (_singular(word),)
+                if word in _DECIDING_WORDS:
+                    self._deciding.add(token)
+        for token in distinct.difference(content):
             self._add(token)
 
     def content_words(self, tokens: Sequence[str]) -> list[str]:
@@ -134,17 +140,21 @@ class _Glossary:
         # Only what is set in code type can have white space in it.
         return not self._naming.isdisjoint(tokens) or ("`" in text and has_name(text))
 
-    def _add(self, token: str) -> None:
-        found = words(_FOLDERS.sub("", token) if "/" in token else token)
+    def _add_words(self, token: str, found: list[str]) -> None:
         self._content[token] = tuple([_singular(word) for word in found if word not in STOP_WORDS])
         if _decides(token, found):
             self._deciding.add(token)
-        is_naming = bool(_NAME_SIGN.search(token)) and has_name(token)
+
+    def _add(self, token: str) -> None:
+        self._add_words(token, words(_FOLDERS.sub("", token) if "/" in token else token))
+        if not _NAME_SIGN.search(token):
+            return
+        is_naming = has_name(token)
         if is_naming:
             self._naming.add(token)
         bare = token.strip("`'\"()[]{}<>.,:;!?*_")
         telling = is_naming if _LETTER.search(bare) else _LONG_NUMBER.search(bare)
-        if bare and telling and is_literal(bare):
+        if telling and is_literal(bare):
             self._names[token] = bare
 
 
@@ -209,7 +219,7 @@ def _damping(piece: Piece, repeated: bool) -> float:
 def _repeats(distinct: Sequence[_Words], salience: dict[str, float]) -> set[int]:
     """The pieces that say again what an earlier one said: the same rarest words, and mostly the
     same others."""
-    by_rarity = sorted(sorted(salience), key=salience.__getitem__)
+    by_rarity = sorted(salience, key=salience.__getitem__)
     place = dict(zip(by_rarity, range(len(by_rarity)), strict=True))
     earlier_words: dict[tuple[int, ...], _Words] = {}  # by the places of their rarest words
     found: set[int] = set()

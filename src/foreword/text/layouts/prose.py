@@ -50,7 +50,8 @@ def layout(text: str, over: Over, blocks_of: BlocksOf = markdown.blocks) -> Layo
     for block, start, end in zip(blocks, starts, ends, strict=True):
         _add_block(builder, block, text[start:end], over)
     for at, needed in enumerate(needs(builder.pieces)):
-        builder.require(at, needed)
+        if needed:
+            builder.require(at, needed)
     return builder.layout()
 
 
