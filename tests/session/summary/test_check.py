@@ -1,4 +1,4 @@
-"""Whether a summary says only what was said, seen through `check`."""
+"""Whether a summary says only what was said, seen through `check_against`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.message import Message, Text, ToolCall, ToolResult
-from foreword.session.summary import check, compress, mark_unproven, strike_unproven
+from foreword.session.summary import check_against, compress, evidence_of, mark_unproven
+from foreword.session.summary.summary_check import strike_unproven
 from foreword.tokens import counter
 
 HISTORY = [
@@ -22,10 +23,11 @@ HISTORY = [
     Message("tool", (ToolResult("1", "--- FAIL: TestEvict (0.02s)\n  1,482 entries, 91.5% full"),)),
     Message("assistant", (Text("evictOldest() never runs; commit 23c05e9d41 removed the call."),)),
 ]
+EVIDENCE = evidence_of(HISTORY)
 
 
 def unproven(summary: str) -> list[tuple[str, str]]:
-    return [(claim.kind, claim.text) for claim in check(summary, HISTORY).unproven]
+    return [(claim.kind, claim.text) for claim in check_against(summary, EVIDENCE).unproven]
 
 
 @pytest.mark.parametrize(
@@ -65,13 +67,14 @@ def test_what_occurs_nowhere_is_named(summary: str, kind: str, text: str) -> Non
 
 def test_a_plan_beside_the_history_proves_what_it_says() -> None:
     summary = "- next is `evictNewest`"
-    assert check(summary, HISTORY).unproven
-    assert not check(summary, HISTORY, also=["3. write evictNewest"]).unproven
+    with_plan = evidence_of(HISTORY, ["3. write evictNewest"])
+    assert check_against(summary, EVIDENCE).unproven
+    assert not check_against(summary, with_plan).unproven
 
 
 def test_a_mark_stands_behind_what_is_unproven_and_a_struck_line_is_gone() -> None:
     summary = "- `TestEvict` fails\n- `evictNewest` was added"
-    found = check(summary, HISTORY)
+    found = check_against(summary, EVIDENCE)
     assert found.names == ("evictNewest",)
     marked = "- `TestEvict` fails\n- `evictNewest` [unproven] was added"
     assert mark_unproven(summary, found) == marked
@@ -81,13 +84,13 @@ def test_a_mark_stands_behind_what_is_unproven_and_a_struck_line_is_gone() -> No
 @given(st.lists(st.text(min_size=1, max_size=200), max_size=6))
 def test_a_summary_in_the_words_of_the_history_is_proven(texts: list[str]) -> None:
     history = [Message("user", (Text(text),)) for text in texts]
-    assert check("\n".join(texts), history).unproven == ()
+    assert check_against("\n".join(texts), evidence_of(history)).unproven == ()
 
 
 def test_nothing_that_the_built_in_compressor_writes_is_unproven() -> None:
     made = compress(HISTORY, 200, counter("estimate"))
     assert "TestEvict" in made
-    assert check(made, HISTORY).unproven == ()
+    assert check_against(made, EVIDENCE).unproven == ()
 
 
 def test_what_stands_beside_a_summary_is_not_repeated_in_it() -> None:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
-from foreword.session.summary import compress, mark_finished_tasks
+from foreword.session.summary import compress
+from foreword.session.summary.plan_status import mark_finished_tasks
 from foreword.tokens import counter
 from tests.examples import examples
 

@@ -20,6 +20,7 @@ from foreword.session.summary.name_weights import Mention, RowNames, literals
 from foreword.session.summary.remarks import TASK, Remark, Voice
 from foreword.session.summary.revisions import is_replaced, with_revisions
 from foreword.session.summary.summary_text import (
+    FENCE,
     FIX,
     LONGEST_LINE,
     PART_OF,
@@ -51,7 +52,6 @@ ENOUGH_CHARS = 120  # in which they are looked for at first: most lines have the
 RATHER_LONG = 40  # characters: a polite line of the user's that is longer says something, too
 AGE_BEFORE = 0.3  # the age of what an earlier summary holds, as a share: old, but chosen once
 
-_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
 _NUMBERED = lazy_pattern(r"^\s*\d+[\u2192|:\t]\s?")
 _LETTERS = lazy_pattern(r"[^\W\d_]{2,}")
 _CODE = lazy_pattern(
@@ -141,7 +141,7 @@ def _prose_lines(remark: Remark, length: int, row_names: RowNames) -> Iterator[C
     size = len(remark.text)
     for row in remark.text.splitlines():
         position += len(row) + 1
-        if _FENCE.match(row):
+        if FENCE.match(row):
             fenced = not fenced
         if fenced or _RULE.fullmatch(row[:400]):
             continue

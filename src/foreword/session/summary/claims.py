@@ -14,6 +14,7 @@ from typing import Literal
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.name_weights import literals
+from foreword.session.summary.summary_text import FENCE
 
 ClaimKind = Literal["path", "name", "number", "command", "quote", "user"]
 
@@ -21,7 +22,6 @@ LEAST_QUOTE_WORDS = 3  # what is shorter in quotation marks is a name or irony, 
 LEAST_DIGITS = 3  # a smaller number is counted by whoever writes it, and proves or refutes nothing
 ATTRIBUTION_CHARS = 80  # in front of a quotation, for it to be said of the user's
 
-_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
 _CODE = lazy_pattern(r"`([^`\n]{2,200})`")
 _QUOTE = lazy_pattern(r'(?<![\w=(\[{:])"([^"\n]{8,600})"(?!\w)|\u201c([^\u201d\n]{8,600})\u201d')
 _NUMBER = lazy_pattern(r"(?<![\w.,#:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?(?![\w,:/]|\.\d|-\D)")
@@ -40,7 +40,7 @@ _USER_TITLE = lazy_pattern(
 _TITLE = lazy_pattern(
     r"\s*(?:#{1,6}\s|\d{1,3}[.)]\s+[A-Z*][^.\n]{0,60}:\*{0,2}\s*$|\*\*[^*\n]+\*\*:?\s*$)"
 )
-_PATH = lazy_pattern(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
+PATH = lazy_pattern(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
 # a path by its beginning, its ending or its depth; `number/date/status` is three words
 _FILE_LIKE = lazy_pattern(r"[/~.]|.*\.\w{1,8}$|(?:[^/]*/){3}")
 _WORD = lazy_pattern(r"[^\W_]+")
@@ -61,7 +61,7 @@ def find_claims(summary: str) -> list[Claim]:
     fenced = False
     of_user = False
     for number, line in enumerate(summary.split("\n"), 1):
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
             continue
         if not fenced and _TITLE.match(line):
@@ -91,7 +91,7 @@ def _claims_in(line: str, *, fenced: bool, of_user: bool) -> Iterator[tuple[Clai
             yield "command", code
             rest = rest.replace(match[0], " ")
     for name in literals(rest):
-        if _PATH.fullmatch(name):
+        if PATH.fullmatch(name):
             if is_file_like(name):
                 yield "path", name
         elif len(name) <= 80:

@@ -123,7 +123,7 @@ def _without_finished_tasks(
         return list(candidates)
     lines = list[CandidateLine]()
     for line in candidates:
-        if line.kind == "open" and reopens(line.text, finished, among_open=True):
+        if line.kind == "open" and reopens(line.text, finished):
             continue
         lines.append(replace(line, text=mark_finished_tasks(line.text, finished)))
     return lines

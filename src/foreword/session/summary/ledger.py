@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
+from foreword.session.summary.claims import PATH
 from foreword.session.summary.name_weights import Mention, literals
 from foreword.session.summary.summary_check import UNPROVEN
 from foreword.session.summary.summary_text import EarlierSummary, Part
@@ -28,7 +29,6 @@ FAINT = 0.012
 # 30 is better than 60 by 0.3 and 100 by 0.2, in two of four folds.
 THRIFT = 30
 
-_PATH = lazy_pattern(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
 _FILE = lazy_pattern(r"[/~.]|.*\.\w{1,8}$")
 _ID = lazy_pattern(r"(?=.*\d)(?=.*[A-Za-z])[\w-]+")
 _FILE_ROW = lazy_pattern(r"((?:[\w~@.-]*/)+[\w.@-]*\w)(?:: (.*))?")
@@ -95,7 +95,7 @@ def entry(name: str, subject: str = "") -> LedgerEntry:
 
 def is_file(name: str) -> bool:
     """Whether a name is the path of a file or folder, and no mere pair of words with a slash."""
-    return _PATH.fullmatch(name) is not None and _FILE.match(name) is not None
+    return PATH.fullmatch(name) is not None and _FILE.match(name) is not None
 
 
 def take(order: Iterable[LedgerEntry], room: int, measure: Measure, said: str) -> list[LedgerEntry]:

@@ -51,10 +51,9 @@ def mark_finished_tasks(text: str, finished: Sequence[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def reopens(line: str, finished: Sequence[tuple[str, str]], *, among_open: bool = False) -> bool:
-    """Whether a line presents a finished task as open; among what is open, to name it is
-    enough."""
-    return _status_of_task(line, _tasks(finished), among_open=among_open) != ""
+def reopens(line: str, finished: Sequence[tuple[str, str]]) -> bool:
+    """Whether a line that stands among what is open names a finished task."""
+    return _status_of_task(line, _tasks(finished), among_open=True) != ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,14 +147,8 @@ def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Eviden
     return Evidence(texts, user_texts)
 
 
-def check(summary: str, messages: Sequence[Message], *, also: Iterable[str] = ()) -> SummaryCheck:
-    """Look up everything that a summary claims in the messages it stands for and in other texts
-    that hold beside them."""
-    return check_against(summary, evidence_of(messages, also))
-
-
 def check_against(summary: str, evidence: Evidence) -> SummaryCheck:
-    """The same, against evidence that was prepared before."""
+    """Look up everything that a summary claims in the evidence."""
     claims = find_claims(summary)
     unproven = [claim for claim in claims if not evidence.proves(claim)]
     return SummaryCheck(claims=tuple(claims), unproven=tuple(unproven))

@@ -55,7 +55,7 @@ _TITLE = lazy_pattern(
     r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)"
     r"|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
 )
-_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
+FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
 _KIND_IN: Mapping[Part, Kind] = {
     "decisions": "decision",
     "errors": "fix",
@@ -150,7 +150,7 @@ def _rows(text: str) -> Iterable[str]:
     """The lines that say something; what stands in a code block says it in another language."""
     fenced = False
     for row in text.splitlines():
-        if _FENCE.match(row):
+        if FENCE.match(row):
             fenced = not fenced
         elif not fenced and row.strip():
             yield row
