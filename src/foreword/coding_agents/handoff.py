@@ -28,10 +28,11 @@ LEAST_BUDGET = 300  # tokens: less has no room for more than the objective
 # names.
 FILES_SHARE = 0.14
 # Of what is left, for the summary at first: what tools printed is not handed over, only the names
-# in it, so a summary of that size may leave room; then it is made again, larger, a few times.
+# in it, so a summary of that size may leave room; then it is made again, larger, up to so many
+# times.
 SUMMARY_SHARE = 0.95
-ENOUGH = 0.9  # of the room: less is filled
 TRIES = 4
+ENOUGH = 0.9  # of the room: less is filled
 LEADS = (
     "Another agent ({agent}) did this work in {folder}; you go on with it. What the user says now"
     " comes first. These are its own words, shortened{recall}."

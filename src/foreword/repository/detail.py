@@ -35,7 +35,7 @@ NEARLY_WHOLE = 0.8
 # Times that what is planned is written, counted and filled up: neighbours need no mark between
 # them, which is known only when both are in.
 _ROUNDS = 2
-_NOTHING = 0.001
+_NOTHING = 0.001  # the share of a region that says nothing: any below those that do
 # How much more the file counts than the region: at 1 two issues fewer of 86 have all functions
 # shown, at 3 as many.
 _FILE_POWER = 2

@@ -32,6 +32,9 @@ _PHRASES_IN_REGIONS = 1.5  # of a word: an identifier of the task says more abou
 _NAMED_REGION = 8.0  # of a word's score: the region is what the task names
 _FRAME_REGION = 15.0  # the same: the region is in the stack trace
 _TESTED = 5  # files whose tests are named
+# The nearest files that others are found by: what is far from the task imports what is far from it.
+_WITH_IMPORTS = 10
+_WITH_HISTORY = 5
 
 # A package called `test` or `testing` inside another is a part of it, as Django's is.
 _TEST = lazy_pattern(
@@ -243,7 +246,7 @@ class Ranking:
         """What the nearest files import."""
         highest = max(totals.values(), default=1.0)
         found: Scores = defaultdict(float)
-        for number in self._nearest(totals)[:10]:
+        for number in self._nearest(totals)[:_WITH_IMPORTS]:
             share = totals[number] / highest
             path = self.files[number].path
             for module in self.index.imports_of(number):
@@ -256,7 +259,7 @@ class Ranking:
         """What was changed in the same commits as the nearest files, at least twice."""
         by_path = {file.path: number for number, file in self.files.items()}
         found: Scores = defaultdict(float)
-        for number in self._nearest(totals)[:5]:
+        for number in self._nearest(totals)[:_WITH_HISTORY]:
             commits, others = self.index.changed_with(self.files[number].path)
             for path, together in others.items():
                 if path in by_path and together > 1:

@@ -23,11 +23,13 @@ from foreword.text.content_type import type_of_name
 
 # Files of one checkout that are looked at. Linux has 80,000; a listing of 100,000 takes 2 s.
 MOST_FILES = 50_000
-MOST_FOLDERS = 20_000
+MOST_FOLDERS = 20_000  # the same: a bound on the walk, whatever is in them
 DEEPEST = 40  # folders below each other
 LARGEST_BYTES = 1_000_000  # of a file: the largest written by hand among ten projects has 450 KB
 _LARGEST_DATA = 60_000  # of a file of data or a page, which says little for its size
-_RULES_BYTES = 200_000
+_RULES_BYTES = (
+    200_000  # of a `.gitignore`: the longest of the collections of templates has 500 lines
+)
 
 TOOL_FOLDERS = frozenset(
     ".git .hg .svn .bzr .foreword .venv venv .tox .nox .mypy_cache .pytest_cache .ruff_cache"

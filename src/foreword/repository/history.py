@@ -14,8 +14,8 @@ from foreword.sources import git_command
 MOST_COMMITS = 1_000  # the newest; older ones tell of a code base that has moved on
 # Files of one commit: one that touches more is a rename or a formatter, and ties nothing together.
 MOST_FILES = 20
-_SECONDS = 10.0
-_OUTPUT_BYTES = 4 * 1024 * 1024
+_SECONDS = 10.0  # for git to answer: 600 commits with their files take it 0.1 s
+_OUTPUT_BYTES = 4 * 1024 * 1024  # of its answer: those 600 commits have 0.3 MB
 _MARK = "\x01"
 _SIGNS = ("HEAD", "logs/HEAD", "packed-refs")
 

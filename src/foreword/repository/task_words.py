@@ -16,6 +16,7 @@ from foreword.text.words import STOP_WORDS
 # Characters of a task that are read. Issues with whole logs are longer; what is asked stands at
 # the beginning, and a trace in the first pages.
 LONGEST_TASK = 30_000
+# Of each kind, those that count most: a bound on what is looked up for a task that is a whole log.
 MOST_WORDS = 80
 MOST_NAMES = 80
 _LONGEST = 80  # characters of a name; what is longer is data
