@@ -20,7 +20,7 @@ from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
 from tests.command import CommandResult, foreword
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 EVERY = []
 for agent_kind in KINDS:
     EVERY += ["--for", agent_kind]
