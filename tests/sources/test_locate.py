@@ -1,10 +1,13 @@
-"""The fields of a state file, however it is written."""
+"""The fields of a state file and the tasks that are done, however they are written."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from foreword.sources.locate import field_of
+from foreword.recipe.load import load
+from foreword.sources.locate import current_folder, field_of, pending_in
 
 
 @pytest.mark.parametrize(
@@ -26,3 +29,51 @@ def test_a_field_is_read_from_its_own_line(text: str, value: str) -> None:
 @pytest.mark.parametrize("filler", ["\n", "-", " \n", "x -", "Current step", "Current step:\n"])
 def test_a_long_state_file_costs_no_time(filler: str) -> None:
     assert field_of(filler * 200_000 + "\nCurrent step: 4" + "!" * 200_000, "Current step") == "4"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_done"),
+    [
+        ("01-form.done.md", "# Form", True),
+        ("01-form.DONE.md", "# Form", True),
+        ("01-form_DONE.md", "# Form", True),
+        ("[done] 01-form.md", "# Form", True),
+        ("01-form (done).md", "# Form", True),
+        ("01-form.md", "---\nstatus: Done\n---\n# Form", True),
+        ("01-form.md", "# Form\n\n**Status:** completed\n", True),
+        ("01-form.md", "# Form\n\nStatus: done when it is green\n", False),
+        ("01-form.md", "# Form\n\n**Status:** in progress\n", False),
+        ("01-mark-as-done.md", "# Mark as done", False),
+    ],
+)
+def test_a_task_is_done_by_its_name_or_by_its_status(
+    tmp_path: Path, name: str, text: str, is_done: bool
+) -> None:
+    done_names = load("director", tmp_path).locate["task"].leave_out
+    (tmp_path / name).write_text(text)
+    assert pending_in(tmp_path, "*.md", done_names) == ([] if is_done else [name])
+
+
+def test_a_state_file_that_is_not_there_is_not_said_to_name_another_step(tmp_path: Path) -> None:
+    step = tmp_path / ".director/goals/01-a/01-b"
+    (step / "tasks").mkdir(parents=True)
+    (step / "STEP.md").write_text("# Step 1")
+    (step / "tasks/01-c.md").write_text("# Task")
+    how = load("director", tmp_path).locate["step"]
+    found = current_folder(
+        tmp_path,
+        how.among or "",
+        named_in=how.named_in,
+        pending=how.pending or "",
+        leave_out=how.leave_out,
+    )
+    assert found.note.startswith(".director/STATE.md: missing; took the first")
+    (tmp_path / ".director/STATE.md").write_text("Current step: Harbour\n")
+    found = current_folder(
+        tmp_path,
+        how.among or "",
+        named_in=how.named_in,
+        pending=how.pending or "",
+        leave_out=how.leave_out,
+    )
+    assert found.note.startswith(".director/STATE.md names no folder we know")

@@ -77,6 +77,7 @@ def test_a_heading_in_a_fence_is_none(heading: str) -> None:
         "> ## Decisions\n>\n> - Use SQLite",
         "> [!IMPORTANT]\n> **Decisions**\n> - Use SQLite",
         "<details>\n<summary>Decisions</summary>\n\n- Use SQLite\n</details>",
+        "<details open><summary>Decisions</summary>\n\n- Use SQLite\n</details>",
         "- Locked:\n  - Use SQLite",
         "Locked:\n- Use SQLite",
         "## Non-negotiables\n\n- Use SQLite",
@@ -109,7 +110,14 @@ def test_a_label_is_a_heading_of_its_list_alone() -> None:
 
 @pytest.mark.parametrize(
     "heading",
-    ["## 🔒 Entscheidungen (3. Mai)", "## Décisions", "## 2. Decisiones", "## 決定", "## Решения"],
+    [
+        "## 🔒 Entscheidungen (3. Mai)",
+        "## Décisions",
+        "## 2. Decisiones",
+        "## 決定事項",
+        "## 决策",
+        "## Решения",
+    ],
 )
 def test_a_heading_in_another_language_is_found_by_its_english_title(heading: str) -> None:
     text = f"# Schritt\n\n{heading}\n\n### Fest\n\n- In Cent.\n\n## Aufgaben\n\n- Eine.\n"

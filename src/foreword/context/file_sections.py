@@ -163,7 +163,9 @@ class FileSectionReader:
             if under is None:
                 self._warn_of_labels(file, spec.heading)
             if under is None or is_blank_template(under):
-                self.out.add_absent(tag, source=file.path, reason=f"no {spec.heading[0]} section")
+                section = f"{spec.heading[0]} section"
+                reason = f"no {section}" if under is None else f"nothing in its {section}"
+                self.out.add_absent(tag, source=file.path, reason=reason)
                 return None
             return under
         if spec.without:

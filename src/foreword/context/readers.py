@@ -365,7 +365,8 @@ class _SectionReader:
                 why += f" ({where})"
             return InputMissing(tag, why=why, hint=f"give one with --{tag} FILE")
         where = path_description(spec.file or spec.folder)
-        return InputMissing(tag, why=why, hint=f"the recipe reads it from {where}")
+        hint = f"the recipe reads it from {where}" if where else f"give another with --{tag} FILE"
+        return InputMissing(tag, why=why, hint=hint)
 
 
 def _is_from_request(spec: SectionSpec) -> bool:

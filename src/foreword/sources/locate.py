@@ -19,6 +19,8 @@ from foreword.sources import files
 from foreword.text import markdown
 
 NUMBERED = lazy_pattern(r"^(?:(?:goal|step|task|phase)\s+)?(?:(\d+)\b)?\s*")
+# What a line `Status:` says of a task that nobody has to do any more.
+_DONE = frozenset("done complete completed finished closed cancelled canceled obsolete".split())
 
 
 class NameField(Protocol):
@@ -75,12 +77,16 @@ def _title_of(root: Path, path: str) -> str:
 
 def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
     """Files that match and do not count as done, in natural order."""
-    return [path for path in files.find(root, pattern) if not _is_done(path, leave_out)]
+    return [path for path in files.find(root, pattern) if not _is_done(root, path, leave_out)]
 
 
-def _is_done(path: str, leave_out: Sequence[str]) -> bool:
+def _is_done(root: Path, path: str, leave_out: Sequence[str]) -> bool:
+    """Whether a file's name says that it is done, or a line `**Status:** done` in it."""
     name = PurePosixPath(path).name
-    return any(fnmatch(name, pattern) for pattern in leave_out)
+    if any(fnmatch(name, pattern) for pattern in leave_out):
+        return True
+    file = files.read(root, path)
+    return isinstance(file, files.File) and field_of(file.text, "Status").lower() in _DONE
 
 
 def current_folder(
@@ -101,20 +107,21 @@ def current_folder(
     later = folders[folders.index(named) :] if named else folders
     for folder in later:
         if not pending or pending_in(root, f"{folder}/{pending}", leave_out):
-            return LocatedName(folder, _choice_note(named, folder, named_in))
+            return LocatedName(folder, _choice_note(root, named, folder, named_in))
     return LocatedName(named or folders[-1], f"nothing is pending in {named or among}")
 
 
-def _choice_note(named: str, folder: str, named_in: NameField | None) -> str:
+def _choice_note(root: Path, named: str, folder: str, named_in: NameField | None) -> str:
     """How a folder was found, where it is not the one that is named."""
     if named_in is None or folder == named:
         return ""
     if named:
         return f"{named} has nothing pending; took the next that has: {folder}"
-    return (
-        f"{named_in.file} names no folder we know; took the first that has something pending:"
-        f" {folder}"
-    )
+    why = f"{named_in.file} names no folder we know"
+    state = files.read(root, named_in.file)
+    if isinstance(state, files.Skip):
+        why = f"{named_in.file}: {state.reason}"
+    return f"{why}; took the first that has something pending: {folder}"
 
 
 def _folder_from_state(

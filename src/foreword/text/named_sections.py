@@ -36,9 +36,21 @@ _TRANSLATED = {
     "decisão": "decision",
     "decisõe": "decision",
     "besluiten": "decision",
+    "beslissingen": "decision",
+    "beslut": "decision",
+    "decyzje": "decision",
+    "kararlar": "decision",
+    "rozhodnutí": "decision",
     "決定": "decision",
+    "決定事項": "decision",
     "决定": "decision",
+    "决定事项": "decision",
+    "决策": "decision",
+    "결정": "decision",
+    "결정사항": "decision",
+    "решение": "decision",
     "решения": "decision",
+    "рішення": "decision",
 }
 # Below every real heading, and a label below that.
 _BOLD_LEVEL = 7
@@ -53,7 +65,8 @@ _OTHER_HEADING = lazy_pattern(
     (?P<hashes>\#{1,6})[ \t]+(?P<in_quote>[^\r\n]+)
     | (?:\*\*|__)(?P<bold>[^*_\r\n]{1,80})(?:\*\*|__):?
     | <h(?P<level>[1-6])\b[^>\r\n]*>(?P<html>[^\r\n]{1,200}?)</h[1-6]>
-    | <summary\b[^>\r\n]*>(?P<summary>[^\r\n]{1,200}?)</summary>
+    | (?P<details><details\b[^>\r\n]*>[ \t]*)?
+      <summary\b[^>\r\n]*>(?P<summary>[^\r\n]{1,200}?)</summary>
     | (?P<item>[-*+][ \t]+|\d{1,3}[.)][ \t]+)?
       (?:\*\*|__)?(?P<label>\w[^:*_\r\n]{0,60})(?:\*\*|__)?:(?:\*\*|__)?
     )[ \t]*\r?$""",
@@ -184,7 +197,9 @@ def _other_heading(text: str, line: re.Match[str], blocks: Sequence[Block]) -> H
         end = _list_end(blocks, line.end(), len(text))
         if not end:
             return None
-    return Heading(level=level, title=_title(line), start=line.start(), body=line.end(), end=end)
+    # `<details>` stays with the tag that closes it
+    start = line.end("details") if line["details"] else line.start()
+    return Heading(level=level, title=_title(line), start=start, body=line.end(), end=end)
 
 
 def _list_end(blocks: Sequence[Block], body: int, text_end: int) -> int:
