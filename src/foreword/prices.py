@@ -2,7 +2,8 @@
 
 Data beside the code (`data/prices.json`), never looked up while something runs: a model that is
 not in it has no price, and whoever asks says "unknown" instead of a guess. Prices are those of the
-provider's own interface, without discounts, surcharges, or what writing to a cache costs.
+provider's own interface, without discounts and surcharges. What writing to a cache costs is in what
+answers cost (`cost_of_answers`), and not in what calls cost to send.
 """
 
 from __future__ import annotations
@@ -23,6 +24,19 @@ _REST = r"(?:[-@.]?(?:v?\d[\d.:-]*|latest))?(?:[-@:]v?\d+(?::\d+)?)?$"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerUsage:
+    """What an answer cost, in tokens, as its provider counted."""
+
+    answer: str  # its id, or nothing
+    model: str
+    input_tokens: int
+    cached_tokens: int = 0  # of the input: from a cache
+    written_tokens: int = 0  # of the input: into a cache, for minutes
+    written_hour_tokens: int = 0  # of the input: into a cache, for an hour
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """Of a million tokens."""
 
@@ -31,10 +45,22 @@ class Price:
     output: float
     currency: str
     date: str  # the month in which the provider asked this
+    # input that goes into a cache, for minutes and for an hour, where that has a price of its own
+    written: float | None = None
+    written_hour: float | None = None
 
     def of_input(self, tokens: int, cached_tokens: int = 0) -> float:
         """What so many tokens cost to send, so many of them from a cache."""
         return ((tokens - cached_tokens) * self.input + cached_tokens * self.cached) / _table().unit
+
+    def of_answers(self, usage: AnswerUsage) -> tuple[float, float]:
+        """What answers cost, the input and the output."""
+        through_cache = usage.cached_tokens + usage.written_tokens + usage.written_hour_tokens
+        sent = max(0, usage.input_tokens - through_cache) * self.input
+        sent += usage.cached_tokens * self.cached
+        sent += usage.written_tokens * (self.written or self.input)
+        sent += usage.written_hour_tokens * (self.written_hour or self.written or self.input)
+        return sent / _table().unit, usage.output_tokens * self.output / _table().unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +149,33 @@ def cost_of_calls(model: str | None, log: Sequence[Mapping[str, Any]]) -> dict[s
         "input_without_cache": round(uncached, 6),
         "breaks": round(breaks, 6),
     }
+
+
+def cost_of_answers(
+    answers: Sequence[tuple[int, AnswerUsage]], usual_model: str | None
+) -> dict[str, Any]:
+    """What answers cost by the counts of their providers, so many of each model; one that names no
+    model is of the usual one. Those without a price are counted apart."""
+    sent = 0.0
+    received = 0.0
+    unpriced = 0
+    prices = list[Price]()
+    for count, usage in answers:
+        price = price_of(usage.model or usual_model or "")
+        if price is None:
+            unpriced += count
+            continue
+        of_input, of_output = price.of_answers(usage)
+        sent += of_input
+        received += of_output
+        prices.append(price)
+    if not prices:
+        return {"cost": None, "unpriced": unpriced}
+    cost = {
+        "currency": prices[0].currency,
+        "date": min(price.date for price in prices),
+        "input": round(sent, 6),
+        "output": round(received, 6),
+        "total": round(sent + received, 6),
+    }
+    return {"cost": cost, "unpriced": unpriced}

@@ -35,6 +35,14 @@ def check_sizes(provider: FakeProvider, *, whole: bool = True) -> None:
     assert not whole or (max(sizes) > BUDGET // 2 and sizes[-1] > BUDGET // 5), sizes
 
 
+def check_usage(session: foreword.Session, answers: int) -> None:
+    """Every answer is counted once, though it came again with each history behind it."""
+    counted = session.usage()["answers"]
+    assert counted is not None
+    assert counted["count"] == answers, counted
+    assert counted["output_tokens"] > answers * 100, counted
+
+
 def options(folder: str) -> dict[str, Any]:
     return {
         "url": f"sqlite:///{folder}/chat.db",
@@ -90,6 +98,7 @@ def check_langchain(folder: str) -> None:
             session = middleware.conversations.session(thread)
             texts = [message.text for message in session.history() if message.role == "user"]
             assert texts == [f"Turn {turn} of {thread}." for turn in range(TURNS)], texts
+            check_usage(session, TURNS)
 
     with fake_provider(reply) as provider:
         asyncio.run(talk(provider))
@@ -140,6 +149,7 @@ def check_llama_index(folder: str) -> None:
 
 def check_litellm(folder: str) -> None:
     import litellm
+    from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 
     from foreword.integrations.litellm import ForewordCallback
 
@@ -157,7 +167,10 @@ def check_litellm(folder: str) -> None:
                 prompt_id="chat-1",
             )
             messages.append(answer.choices[0].message)
-        assert len(callback.conversations.session("chat-1").history()) == 2 * TURNS - 1
+        session = callback.conversations.session("chat-1")
+        assert len(session.history()) == 2 * TURNS - 1
+        await GLOBAL_LOGGING_WORKER.flush()
+        check_usage(session, TURNS)
 
     with fake_provider(reply) as provider:
         asyncio.run(talk(provider))
@@ -182,6 +195,8 @@ def check_pydantic_ai(folder: str) -> None:
             asked = agent.run_sync(f"Turn {turn}: what is new?", message_history=history)
             history = asked.all_messages()
         check_sizes(provider)
+    with foreword.Session.open(options(folder)["url"], root=folder) as session:
+        check_usage(session, TURNS - 1)  # a processor sees an answer with the question behind it
     check_pydantic_ai_recall(folder)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from foreword.message import (
     ToolCall,
     ToolResult,
 )
+from foreword.prices import AnswerUsage
 from foreword.section import handle_of
 from foreword.store import (
+    answer_usage,
     checkpoints,
     compressions,
     messages,
@@ -841,6 +844,23 @@ def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Data
     assert stored
     assert stored.report == {**REPORT, "recipe": "r1", "odd": "\0\ud800"}
     assert find_report(db, 10**30) is find_report(db, -1) is None
+
+
+def test_an_answer_is_counted_once_and_answers_are_summed_by_model(db: Database) -> None:
+    conversation = conversation_in(db)
+    usage = AnswerUsage(answer="", model="a", input_tokens=9, cached_tokens=5, output_tokens=2)
+    for key in ("one", "two", "two"):
+        answer_usage.keep(db, conversation.id, key, usage)
+    written = replace(usage, model="b\0", written_tokens=3, written_hour_tokens=1)
+    answer_usage.keep(db, conversation.id, "three\0", written)
+    answer_usage.keep(db, conversation_in(db, "other").id, "one", usage)
+    huge = replace(usage, model="c", input_tokens=10**30)
+    answer_usage.keep(db, conversation.id, "four", huge)
+    assert answer_usage.by_model(db, conversation.id) == [
+        (2, replace(usage, input_tokens=18, cached_tokens=10, output_tokens=4)),
+        (1, replace(written, model="b\ufffd")),
+        (1, replace(huge, input_tokens=answer_usage.MOST_TOKENS)),
+    ]
 
 
 def test_an_original_comes_back_by_its_handle_and_by_the_beginning_of_it(

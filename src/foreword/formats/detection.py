@@ -146,6 +146,8 @@ def read_any(
         content = value.get("content")
         if type(content) is str and role in _PLAIN:
             return (Message(role, (Text(content),)),)
+    if objects.is_answer(value):
+        return _read_object(value, at, usual, earlier)
     if isinstance(value, Mapping):
         value = objects.plain_message(value, at)
         if pydantic_ai.is_message(value):
@@ -162,7 +164,7 @@ def read_any(
 def _read_object(
     value: object, at: FieldPath, usual: str, earlier: EarlierMessages | None
 ) -> Sequence[Message]:
-    """The messages in an object of an SDK."""
+    """The messages in an object of an SDK, or in the dict of an answer."""
     messages = list[Message]()
     for each in objects.plain_values(value, at):
         messages += read_any(each, at, usual, earlier)

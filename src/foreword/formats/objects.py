@@ -40,6 +40,25 @@ def is_plain(value: object) -> bool:
     return isinstance(value, Mapping | str | bytes | list | tuple | int | float | None)
 
 
+def is_answer(value: object) -> bool:
+    """Whether this is the dict of a whole answer, with its message inside."""
+    if not isinstance(value, Mapping) or "role" in value:
+        return False
+    if isinstance(value.get("choices"), list) or isinstance(value.get("candidates"), list):
+        return True
+    output = value.get("output")
+    if isinstance(output, Mapping) and isinstance(output.get("message"), Mapping):
+        return True  # Bedrock's
+    if isinstance(value.get("message"), Mapping) and "done" in value:
+        return True  # Ollama's
+    return value.get("object") == "response" and isinstance(output, list)
+
+
+def holds_messages(value: object) -> bool:
+    """Whether a value may hold several messages: an object of an SDK, or the dict of an answer."""
+    return not is_plain(value) or is_answer(value)
+
+
 def plain_message(value: Mapping[str, Any], at: FieldPath) -> Mapping[str, Any]:
     """A dict with the objects in it as dicts, and bytes in base64: Anthropic's documentation has
     `{"role": "assistant", "content": answer.content}`, and boto3 has pictures as bytes."""
@@ -93,6 +112,8 @@ def _has_fields(value: object) -> bool:
 
 def plain_values(value: object, at: FieldPath) -> list[Any]:
     """What an object holds: most often one message as a dict; an error for what is unknown."""
+    if isinstance(value, Mapping):
+        return _messages_in(_plain(value), at)
     packages = _packages(value)
     if "pydantic_ai" in packages:
         return _of_pydantic_ai(value)
@@ -131,6 +152,9 @@ def _messages_in(dumped: Any, at: FieldPath) -> list[Any]:
         return [_only(dumped["candidates"], at / ".candidates").get("content")]
     if dumped.get("object") == "response" and isinstance(dumped.get("output"), list):
         return list(dumped["output"])
+    output = dumped.get("output")
+    if isinstance(output, Mapping) and isinstance(output.get("message"), Mapping):
+        return [output["message"]]  # Bedrock's answer
     if isinstance(dumped.get("message"), Mapping) and "role" not in dumped:
         return [dumped["message"]]  # LlamaIndex's and Ollama's answers
     return [dumped]

@@ -49,6 +49,13 @@ class Conversations:
             session.sync(messages, system=system)
             return session.context(tools=tools)
 
+    def record_usage(self, answers: Iterable[object], conversation: str = MAIN) -> None:
+        """Count what answers cost, where they say so."""
+        with self._lock:
+            session = self.session(conversation)
+            for answer in answers:
+                session.record_usage(answer)
+
     def with_session(self, act: Callable[[Session], Any], conversation: str = MAIN) -> Any:
         """Do something with a session while nobody else does."""
         with self._lock:

@@ -34,13 +34,18 @@ class ForewordMiddleware(AgentMiddleware):
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[Any], Any]) -> Any:
         """The same call with as much of the history as fits."""
-        return handler(self._fit_request(request))
+        return self._count(handler(self._fit_request(request)))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[Any], Awaitable[Any]]
     ) -> Any:
         """The same, awaited."""
-        return await handler(self._fit_request(request))
+        return self._count(await handler(self._fit_request(request)))
+
+    def _count(self, response: Any) -> Any:
+        """The response, once its usage is counted; up to LangChain 1.0 it is a message."""
+        self.conversations.record_usage(getattr(response, "result", [response]), _thread())
+        return response
 
     def _fit_request(self, request: ModelRequest) -> ModelRequest:
         package = self.conversations.fit(

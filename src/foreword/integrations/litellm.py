@@ -54,6 +54,18 @@ class ForewordCallback(CustomPromptManagement):
         )
         return model, package.to_openai(), non_default_params
 
+    def log_success_event(self, kwargs: Any, response_obj: Any, *_: Any, **__: Any) -> None:
+        """Count what a call of a conversation cost."""
+        conversation = (kwargs.get("litellm_params") or {}).get("prompt_id")
+        if conversation:
+            self.conversations.record_usage([response_obj], conversation)
+
+    async def async_log_success_event(
+        self, kwargs: Any, response_obj: Any, *_: Any, **__: Any
+    ) -> None:
+        """The same, awaited."""
+        self.log_success_event(kwargs, response_obj)
+
     async def async_get_chat_completion_prompt(
         self,
         model: str,

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelMessage, ModelRequest
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import FunctionToolset
@@ -45,6 +45,17 @@ class ForewordCapability(AbstractCapability[Any]):
             self.conversations, request_context.messages, [*tools, *instructions]
         )
         return request_context
+
+    async def after_model_request(
+        self,
+        ctx: RunContext[Any],
+        *,
+        request_context: ModelRequestContext,
+        response: ModelResponse,
+    ) -> ModelResponse:
+        """The response, once its usage is counted."""
+        self.conversations.record_usage([response])
+        return response
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """The recall tool, unless nobody wants it."""

@@ -247,6 +247,16 @@ class SessionUsage:
             )
         ),
     ]
+    answers: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description=(
+                "What the answers cost that came in with their usage, all of the conversation's, in"
+                " tokens as their providers counted and by the price of each model (`cost` null,"
+                " `unpriced` answers without a price); null where none said it."
+            )
+        ),
+    ]
     state_in_front: Annotated[
         dict[str, Any] | None,
         Field(

@@ -17,6 +17,7 @@ from typing import Any
 
 from foreword.dataclass import dataclass
 from foreword.errors import BadSource
+from foreword.formats.answer_usage import answer_usage
 from foreword.formats.detection import mark_instructions, read_any, usual_shape
 from foreword.formats.fields import FieldPath
 from foreword.formats.pydantic_ai import EarlierMessages
@@ -31,12 +32,22 @@ from foreword.message import (
     ToolCall,
     ToolResult,
 )
+from foreword.prices import AnswerUsage
 from foreword.session.append import message_to_store
 
 # Bytes of a digest: a client's own history is compared with itself, and 2**64 messages would be
 # needed for two that are taken for one.
 DIGEST_BYTES = 16
 START = ""  # the chain in front of the first message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedAnswer:
+    """An answer that says what it cost."""
+
+    place: int  # of its message in the client's history
+    key: str
+    usage: AnswerUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +58,7 @@ class ClientReading:
     chain: Sequence[str]  # after so many messages; the first is that of none
     read_from: int  # how many messages came before those that were read
     messages: Sequence[Message]
+    answers: Sequence[CountedAnswer]  # those of the messages that say what they cost
     system_prompt: str | None  # what the system says in front, where it says something
 
     @property
@@ -75,12 +87,19 @@ class ClientHistory:
         self._usual = self._usual or usual_shape(values[known:])
         read_from = len(self._chain) - 1
         new = list[Message]()
+        answers = list[CountedAnswer]()
         for index in range(known, len(values)):
-            new += self._take(values[index], index)
+            said = self._take(values[index], index)
+            usage = answer_usage(values[index])
+            if usage is not None and said:
+                key = answer_key(usage, said[-1])
+                answers.append(CountedAnswer(place=self._counts[-1], key=key, usage=usage))
+            new += said
         return ClientReading(
             chain=self._chain,
             read_from=read_from,
             messages=new,
+            answers=answers,
             system_prompt="\n\n".join(self._prompts) if self._prompts else None,
         )
 
@@ -130,6 +149,17 @@ def next_chain(chain: str, message: Message) -> str:
     """The digest of a history and one message more."""
     digest = blake2b(chain.encode(), digest_size=DIGEST_BYTES)
     digest.update(repr(_content(message)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def answer_key(usage: AnswerUsage, message: Message | None) -> str:
+    """What an answer is known by: its id, or what it said, and what it cost, since some servers
+    give every answer the same id. A history that was taken back and told again has the same
+    answers."""
+    if usage.answer or message is None:
+        return f"{usage.answer} {usage.input_tokens} {usage.output_tokens}"
+    digest = blake2b(next_chain(START, message).encode(), digest_size=DIGEST_BYTES)
+    digest.update(repr(usage).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

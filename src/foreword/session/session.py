@@ -18,9 +18,10 @@ from foreword.context.explain import Explanation, explain_package, no_context
 from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
-from foreword.formats.objects import is_plain
+from foreword.formats.answer_usage import answer_usage
+from foreword.formats.objects import holds_messages
 from foreword.message import Kind, Message
-from foreword.prices import cost_of_calls, cost_of_reading_anew
+from foreword.prices import AnswerUsage, cost_of_answers, cost_of_calls, cost_of_reading_anew
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
@@ -34,6 +35,7 @@ from foreword.session.append import (
 )
 from foreword.session.call_memory import Calls
 from foreword.session.call_tools import CallTools, less_tools, read_tools
+from foreword.session.client_history import answer_key
 from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
@@ -50,6 +52,7 @@ from foreword.session.session_settings import SessionSettings
 from foreword.session.size_control import Room, SizeControl
 from foreword.session.sync import Syncer, SyncResult
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
+from foreword.store import answer_usage as answer_costs
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
@@ -256,16 +259,38 @@ class Session(WorkflowState):
         under the same `key`, a word of their own: it is there once, and the answer is the first
         one.
         """
-        if kind is None and not isinstance(message, Message) and not is_plain(message):
+        usage = None if isinstance(message, Message) else answer_usage(message)
+        if kind is None and not isinstance(message, Message) and holds_messages(message):
             held = object_to_store(message)
             if len(held) > 1:
-                return self._append_messages(held, pinned=pinned, key=key)
+                made = self._append_messages(held, pinned=pinned, key=key)
+                self._keep_usage(usage, held[-1])
+                return made
             message = held[0]
         new = message_to_store(message, kind)
         self._keep_settings()
         if key is None:
-            return self._appender.append(new, pinned=bool(pinned))
-        return self._appender.append_once(new, pinned=bool(pinned), key=key)
+            made = self._appender.append(new, pinned=bool(pinned))
+        else:
+            made = self._appender.append_once(new, pinned=bool(pinned), key=key)
+        self._keep_usage(usage, new)
+        return made
+
+    def record_usage(self, answer: object) -> bool:
+        """Count what an answer cost that is not appended here, as where a framework keeps the
+        history; whether it says what it cost. An answer counts once, also where it comes in
+        later."""
+        usage = None if isinstance(answer, Message) else answer_usage(answer)
+        if usage is not None:
+            self._keep_usage(usage, None if usage.answer else object_to_store(answer)[-1])
+        return usage is not None
+
+    def _keep_usage(self, usage: AnswerUsage | None, message: Message | None) -> None:
+        """Keep what an answer says that it cost, once; one without an id is known by what it
+        says."""
+        if usage is not None:
+            key = answer_key(usage, message)
+            answer_costs.keep(self.db, self.conversation.id, key, usage)
 
     def _append_messages(
         self, held: list[Message], *, pinned: bool, key: str | None
@@ -287,11 +312,16 @@ class Session(WorkflowState):
     def append_all(self, said: Iterable[object], *, key: str | None = None) -> AppendResult:
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
         `key` as of `append`."""
-        new = messages_to_store(said)
+        given = list(said)
+        new = messages_to_store(given)
         self._keep_settings()
         if key is None:
-            return self._appender.append_all(new)
-        return self._appender.append_all_once(new, key=key)
+            made = self._appender.append_all(new)
+        else:
+            made = self._appender.append_all_once(new, key=key)
+        for answer in given:
+            self.record_usage(answer)
+        return made
 
     def sync(self, messages: Iterable[object], *, system: object = None) -> SyncResult:
         """Bring the conversation up to a history that a client holds: all of it, again and again.
@@ -581,7 +611,8 @@ class Session(WorkflowState):
 
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages and
-        what they cost to send; `cost` is None where the model's price is not known."""
+        what they cost to send; `cost` is None where the model's price is not known. `answers` is
+        what the answers cost by the count of their providers, of all that came in with it."""
         room = self._size_control.measure()
         log = usage_log(self.db, self.conversation.id, last)
         return self._usage(room, self.compressions(), log)
@@ -602,9 +633,28 @@ class Session(WorkflowState):
             "warning": size >= self.limits.warn_at,
             "compressions": sum(not one.undone for one in made),
             "cost": cost_of_calls(self._options.settings.model, log),
+            "answers": self._answers(),
             "state_in_front": self._state_in_front(log),
             **cache_reuse.totals(log),
             "log": cache_reuse.readable(log),
+        }
+
+    def _answers(self) -> dict[str, Any] | None:
+        """What the answers cost that said so, all of the conversation's; nothing where none did."""
+        counted = answer_costs.by_model(self.db, self.conversation.id)
+        if not counted:
+            return None
+        model = self._options.settings.model
+        return {
+            "count": sum(count for count, _ in counted),
+            "models": [usage.model or model or "unknown" for _, usage in counted],
+            "input_tokens": sum(usage.input_tokens for _, usage in counted),
+            "cached_tokens": sum(usage.cached_tokens for _, usage in counted),
+            "written_tokens": sum(
+                usage.written_tokens + usage.written_hour_tokens for _, usage in counted
+            ),
+            "output_tokens": sum(usage.output_tokens for _, usage in counted),
+            **cost_of_answers(counted, model),
         }
 
     def _state_in_front(self, log: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from foreword.session.client_history import (
     is_same_content,
 )
 from foreword.session.size_control import SizeControl
-from foreword.store import client_messages, messages
+from foreword.store import answer_usage, client_messages, messages
 from foreword.store.client_messages import ClientPlace
 from foreword.store.messages import Range, StoredMessage
 
@@ -150,6 +150,10 @@ class Syncer:
             warnings = (note,)
             self._calls.forget()
         tokens = self._append_new(new, reading.chain, match.last.place)
+        known = match.last.place - len(match.claimed)
+        for answer in reading.answers:
+            if answer.place > known:
+                answer_usage.keep(self._db, conversation, answer.key, answer.usage)
         after = messages.up_to(self._db, conversation)
         return SyncResult(
             added=len(new),

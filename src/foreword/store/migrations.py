@@ -288,6 +288,20 @@ CREATE INDEX messages_in_branches ON messages (conversation, seq, branch) WHERE 
     """
 ALTER TABLE search_sources DROP COLUMN terms;
 """,
+    """
+CREATE TABLE answer_usage (
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    answer {key} NOT NULL,
+    created TEXT NOT NULL,
+    model TEXT NOT NULL,
+    input {number} NOT NULL,
+    cached {number} NOT NULL,
+    written {number} NOT NULL,
+    written_hour {number} NOT NULL,
+    output {number} NOT NULL,
+    PRIMARY KEY (conversation, answer)
+) {keyed};
+""",
 )
 NEWEST = len(MIGRATIONS)
 

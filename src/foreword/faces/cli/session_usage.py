@@ -48,7 +48,7 @@ def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> Non
 
 def _page(used: Mapping[str, Any], width: int) -> str:
     """All of it, each line cut to the width."""
-    parts = [_heading(used), _size(used), _averages(used), _cost(used)]
+    parts = [_heading(used), _size(used), _averages(used), _cost(used), _answers(used)]
     parts += [_order(used), _calls(used)]
     page = "\n\n".join(part for part in parts if part)
     return "\n".join(cut_to(printable(line), width) for line in page.splitlines())
@@ -117,6 +117,26 @@ def _cost(used: Mapping[str, Any]) -> str:
         f"{cost['input_without_cache']:.4f} without a prompt cache",
         f"{breaks:.4f} of it for what breaks had to be sent anew" if breaks else "",
         "answers and thinking are not in it",
+    )
+
+
+def _answers(used: Mapping[str, Any]) -> str:
+    """What the answers cost that said so, as their providers counted."""
+    answers = used["answers"]
+    if answers is None:
+        return ""
+    cost = answers["cost"]
+    models = ", ".join(answers["models"])
+    currency = f"{cost['currency']} for" if cost else "the cost of"
+    unpriced = answers["unpriced"] if cost else 0
+    return _entry(
+        "answers",
+        f"{cost['total']:.4f}" if cost else "unknown",
+        f"{currency} {quantity(answers['count'], 'answer')}, as providers counted",
+        f"by the price of {models};" if cost else f"no price is known of {models};",
+        f"{answers['input_tokens']:,} tokens in, {answers['cached_tokens']:,} of them from a cache",
+        f"and {answers['written_tokens']:,} written to one; {answers['output_tokens']:,} out",
+        f"{quantity(unpriced, 'answer')} without a price not in the cost" if unpriced else "",
     )
 
 
