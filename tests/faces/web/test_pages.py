@@ -72,6 +72,23 @@ def test_a_warning_names_no_second_figure_where_all_of_the_conversation_is_in_th
     assert "Everything, whole" not in page
 
 
+def test_the_page_says_what_answers_cost_and_unknown_where_there_is_no_price(
+    tmp_path: Path,
+) -> None:
+    settings = settings_for(tmp_path)
+    usage = {"input_tokens": 900_000, "output_tokens": 100_000, "cache_read_input_tokens": 100_000}
+    for model in ("claude-sonnet-4-5", "mine"):
+        with foreword.Session.open(settings.db, model, root=tmp_path) as session:
+            answer = {"role": "assistant", "content": "x", "model": model, "usage": usage}
+            session.append(answer)
+    with running(settings) as (address, _):
+        priced = words(address.ask("GET", "/sessions/claude-sonnet-4-5"))
+        unpriced = words(address.ask("GET", "/sessions/mine"))
+    assert "4.23 USD" in priced
+    assert "for 1 answer that said what they cost: 1M tokens in" in priced
+    assert '<dt>Answers</dt><dd class="num">unknown</dd>' in unpriced
+
+
 def test_looking_for_a_conversation_that_is_not_there_makes_none(
     address: Address, agent: foreword.Session
 ) -> None:
