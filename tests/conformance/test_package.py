@@ -166,6 +166,14 @@ def test_p1_what_is_missing_or_unknown_is_an_error_with_the_way_out(tmp_path: Pa
     assert "source=" in no_source.value.hint
 
 
+def test_p1_a_package_of_which_nothing_is_for_its_purpose_says_that_it_is_empty(
+    tmp_path: Path,
+) -> None:
+    package = make(tmp_path, "handoff", [item("doc", "Handbook", lines("handbook", 9))], 2_000)
+    assert package.text == ""
+    assert "the context is empty: the recipe leaves out all that came in" in package.report.warnings
+
+
 @pytest.mark.parametrize("budget", [0, -5, "many", 2.5, True])
 def test_p1_a_budget_that_is_no_positive_whole_number_is_refused(
     tmp_path: Path, budget: Any

@@ -316,3 +316,26 @@ def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
     items, notes = read_items("notes", tmp_path, no_input)
     assert [item.title for item in items] == ["A"]
     assert notes[0] == "notes/gone.md: a symbolic link that leads nowhere, left out"
+
+
+def test_a_file_that_says_what_another_says_is_in_once_and_that_is_told(tmp_path: Path) -> None:
+    for folder in (".claude/skills/kiln", ".codex/skills/kiln", ".cursor/skills/kiln"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "SKILL.md").write_text("# Kiln\n\nHeat it slowly.\n")
+    (tmp_path / ".cursor/skills/kiln/SKILL.md").write_text("# Kiln\n\nHeat it quickly.\n")
+    items, notes = read_items(str(tmp_path), tmp_path, no_input)
+    assert [item.text for item in items] == [
+        "# Kiln\n\nHeat it slowly.",
+        "# Kiln\n\nHeat it quickly.",
+    ]
+    (note,) = notes
+    assert "1 file is left out as a copy of another" in note
+    assert ".codex/skills/kiln/SKILL.md says what" in note
+
+
+def test_prompts_that_an_agent_offers_by_name_are_no_commands_to_run(tmp_path: Path) -> None:
+    (tmp_path / "commands").mkdir()
+    (tmp_path / "commands/review.md").write_text("---\ndescription: Review it\n---\nLook at $1.\n")
+    (tmp_path / "commands/verify.md").write_text("---\ntitle: Verify\n---\nmake test\n")
+    items, _ = read_items(str(tmp_path), tmp_path, no_input)
+    assert [item.kind for item in items] == ["doc", "command"]

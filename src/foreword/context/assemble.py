@@ -36,6 +36,8 @@ from foreword.store.reports import save_report
 from foreword.store.urls import store_note
 from foreword.tokens import Counter, why_underestimated
 
+_EMPTY = "the context is empty: the recipe leaves out all that came in"
+
 
 def assemble(
     recipe: str,
@@ -127,6 +129,8 @@ def assemble(
         counter=chosen_counter,
         strict=strict,
     )
+    if gathered.sections and not package.text.strip():
+        package = _with_notes(package, [_EMPTY])
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     cost = cost_of_call(model, package.report.total_tokens)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
@@ -34,6 +35,8 @@ _MOST_UNREAD = 3  # folders that an error names as not looked into; it is one li
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
 _MARKDOWN = (".md", ".markdown")
 _DAY = lazy_pattern(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
+# Front matter of the prompts that coding agents offer as `/name`.
+_OF_A_PROMPT = frozenset(("allowed-tools", "argument-hint", "description"))
 _SINGULARS = {
     "criteria": "criterion",
     "analyses": "analysis",
@@ -219,6 +222,9 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
     notes: list[str] = []
     allowance = files.Allowance()
     left_out = 0
+    # collections ship the same file for several agents, in a folder for each
+    first_of = dict[Item, str]()
+    copies = list[tuple[str, str]]()
     for path in paths:
         file = allowance.read(folder, path)
         source = _source_path(where, path)
@@ -230,11 +236,21 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
             continue
         file_notes = list(file.notes)
         item = _from_markdown(file.text, PurePosixPath(path), source, file_notes)
+        first = first_of.setdefault(replace(item, source=""), source)
+        if first != source:
+            copies.append((source, first))
+            continue
         if item.text.strip():
             found.append(item)
         else:
             file_notes.append("nothing but front matter, left out")
         notes += [f"{source}: {note}" for note in file_notes]
+    if copies:
+        copy, first = copies[0]
+        what = "1 file is" if len(copies) == 1 else f"{len(copies):,} files are"
+        notes.append(
+            f"{where}: {what} left out as a copy of another: {copy} says what {first} says"
+        )
     if left_out:
         limit = f"at most {files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB are read"
         notes.insert(
@@ -255,7 +271,7 @@ def _from_markdown(text: str, path: PurePosixPath, source: str, notes: list[str]
     body = lines.strip_blank_lines(body)
     kind = _field(fields, "kind", notes, numbers=False).lower()
     return Item(
-        kind=kind or _kind_of(path.parent.name),
+        kind=kind or _kind_by_folder(path.parent.name, fields),
         is_kind_by_folder=not kind,
         title=_field(fields, "title", notes) or _title_of(body, fields, path),
         text=body,
@@ -308,6 +324,14 @@ def _validated_flag(fields: Mapping[str, object], notes: list[str]) -> bool | No
 
 
 # --- both -----------------------------------------------------------------------------------------
+
+
+def _kind_by_folder(folder: str, fields: Mapping[str, object]) -> str:
+    """The kind that a file's folder says. `commands/` of a coding agent holds prompts that are
+    called by name, with a description each, and no commands to run."""
+    kind = _kind_of(folder)
+    is_prompt = kind == "command" and not _OF_A_PROMPT.isdisjoint(fields)
+    return "doc" if is_prompt else kind
 
 
 def _kind_of(folder: str) -> str:
