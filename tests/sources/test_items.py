@@ -319,10 +319,10 @@ def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_says_what_another_says_is_in_once_and_that_is_told(tmp_path: Path) -> None:
-    for folder in (".claude/skills/kiln", ".codex/skills/kiln", ".cursor/skills/kiln"):
+    for folder in ("claude/skills/kiln", "codex/skills/kiln", "cursor/skills/kiln"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "SKILL.md").write_text("# Kiln\n\nHeat it slowly.\n")
-    (tmp_path / ".cursor/skills/kiln/SKILL.md").write_text("# Kiln\n\nHeat it quickly.\n")
+    (tmp_path / "cursor/skills/kiln/SKILL.md").write_text("# Kiln\n\nHeat it quickly.\n")
     items, notes = read_items(str(tmp_path), tmp_path, no_input)
     assert [item.text for item in items] == [
         "# Kiln\n\nHeat it slowly.",
@@ -330,7 +330,7 @@ def test_a_file_that_says_what_another_says_is_in_once_and_that_is_told(tmp_path
     ]
     (note,) = notes
     assert "1 file is left out as a copy of another" in note
-    assert ".codex/skills/kiln/SKILL.md says what" in note
+    assert "codex/skills/kiln/SKILL.md says what" in note
 
 
 def test_prompts_that_an_agent_offers_by_name_are_no_commands_to_run(tmp_path: Path) -> None:
@@ -339,3 +339,20 @@ def test_prompts_that_an_agent_offers_by_name_are_no_commands_to_run(tmp_path: P
     (tmp_path / "commands/verify.md").write_text("---\ntitle: Verify\n---\nmake test\n")
     items, _ = read_items(str(tmp_path), tmp_path, no_input)
     assert [item.kind for item in items] == ["doc", "command"]
+
+
+def test_hidden_folders_with_markdown_are_told_and_not_read(tmp_path: Path) -> None:
+    for folder in (".claude/skills/kiln", "templates/.cursor/rules", ".git/info"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.md").write_text("# Kiln\n\nHeat it slowly.\n")
+    told = (
+        ".claude, templates/.cursor: hidden, so not looked into: give such a folder by its own name"
+    )
+    with pytest.raises(BadSource, match=r"no Markdown file; \.claude, templates/\.cursor"):
+        read_items(str(tmp_path), tmp_path, no_input)
+    (tmp_path / "b.md").write_text("# Glaze\n")
+    items, notes = read_items(str(tmp_path), tmp_path, no_input)
+    assert [item.title for item in items] == ["Glaze"]
+    assert notes == [told]
+    (item,), _ = read_items(str(tmp_path / ".claude"), tmp_path, no_input)
+    assert item.title == "Kiln"

@@ -210,11 +210,26 @@ def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
     left_out = files.skip_notes(
         [files.Skip(_source_path(where, skip.path), skip.reason) for skip in unread]
     )
+    hidden = _hidden_folders(folder)
+    if hidden:
+        shown = ", ".join(hidden[:_MOST_UNREAD])
+        left_out.append(f"{shown}: hidden, so not looked into: give such a folder by its own name")
     if not paths:
         problem = "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_UNREAD]])
         raise BadSource(where, problem, hint=_HINT)
     items, notes = _from_files(folder, paths, where)
     return items, [*left_out, *notes]
+
+
+def _hidden_folders(folder: Path) -> list[str]:
+    """The hidden folders that have Markdown in them, as `.claude` has."""
+    found = dict[str, None]()
+    for suffix in _MARKDOWN:
+        for path in files.find(folder, f"**/.*/**/*{suffix}"):
+            parents = PurePosixPath(path).parents
+            hidden = [parent for parent in parents if parent.name.startswith(".")]
+            found[hidden[-1].as_posix()] = None
+    return sorted(found, key=files.natural)
 
 
 def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item], list[str]]:
