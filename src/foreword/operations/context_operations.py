@@ -200,7 +200,6 @@ WHY = Operation(run=why, scope="project", is_slow=True)
 RECALL = Operation(run=recall, scope="store")
 LOOKUP = Operation(run=lookup, scope="project", is_slow=True, keeps_report=True)
 FIT = Operation(run=fit, scope="project", is_slow=True, keeps_report=True)
-OPERATIONS = (ASSEMBLE_CONTEXT, WHY, RECALL, LOOKUP, FIT)
 
 
 def _assemble_arguments(root: Path, given: ContextRequest) -> dict[str, Any]:

@@ -397,18 +397,6 @@ COMPRESS_SESSION = Operation(
 UNDO_COMPRESSION = Operation(run=undo_compression, scope="conversation", access="replaces")
 LIST_COMPRESSIONS = Operation(run=list_compressions, scope="conversation")
 SESSION_USAGE = Operation(run=session_usage, scope="conversation")
-OPERATIONS = (
-    APPEND_MESSAGE,
-    SYNC_MESSAGES,
-    LIST_MESSAGES,
-    PREVIEW_CONTEXT,
-    SESSION_CONTEXT,
-    RECALL_MESSAGES,
-    COMPRESS_SESSION,
-    UNDO_COMPRESSION,
-    LIST_COMPRESSIONS,
-    SESSION_USAGE,
-)
 
 
 def names(state: WorkflowState) -> list[str]:

@@ -159,7 +159,6 @@ def _run_fields(run: NodeRun) -> dict[str, Any]:
 LIST_NODES = Operation(run=list_nodes, scope="workflow")
 LIST_RUNS = Operation(run=list_runs, scope="workflow")
 GET_RUN = Operation(run=get_run, scope="workflow")
-OPERATIONS = (LIST_NODES, LIST_RUNS, GET_RUN)
 
 
 def stored_nodes(state: WorkflowState) -> Sequence[dict[str, Any]]:

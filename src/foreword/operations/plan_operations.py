@@ -186,13 +186,6 @@ GET_CURRENT_PLAN = Operation(run=get_current_plan, scope="workflow")
 LIST_PLAN_VERSIONS = Operation(run=list_plan_versions, scope="workflow")
 GET_PLAN_VERSION = Operation(run=get_plan_version, scope="workflow")
 DIFF_PLAN = Operation(run=diff_plan, scope="workflow")
-OPERATIONS = (
-    UPDATE_PLAN,
-    GET_CURRENT_PLAN,
-    LIST_PLAN_VERSIONS,
-    GET_PLAN_VERSION,
-    DIFF_PLAN,
-)
 
 
 def newest_version(state: WorkflowState) -> int:

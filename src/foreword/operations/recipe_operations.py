@@ -152,4 +152,3 @@ def _display_path(path: str, root: Path) -> str:
 LIST_RECIPES = Operation(run=list_recipes, scope="project")
 GET_RECIPE = Operation(run=get_recipe, scope="project")
 LINT_RECIPE = Operation(run=lint_recipe, scope="project")
-OPERATIONS = (LIST_RECIPES, GET_RECIPE, LINT_RECIPE)

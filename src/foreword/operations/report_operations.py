@@ -117,7 +117,6 @@ def _section_change(difference: SectionDifference) -> SectionChange:
 LIST_REPORTS = Operation(run=list_reports, scope="store")
 GET_REPORT = Operation(run=get_report, scope="store")
 DIFF_REPORTS = Operation(run=diff_reports, scope="store")
-OPERATIONS = (LIST_REPORTS, GET_REPORT, DIFF_REPORTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,11 +191,3 @@ SET_SYSTEM_PROMPT = Operation(run=set_system_prompt, scope="conversation", acces
 GET_SNAPSHOT = Operation(run=get_snapshot, scope="workflow")
 PUT_NODE = Operation(run=put_node, scope="workflow", access="replaces")
 DROP_NODE = Operation(run=drop_node, scope="workflow", access="replaces")
-OPERATIONS = (
-    LIST_SESSIONS,
-    GET_SESSION,
-    SET_SYSTEM_PROMPT,
-    GET_SNAPSHOT,
-    PUT_NODE,
-    DROP_NODE,
-)

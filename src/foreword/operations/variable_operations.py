@@ -126,11 +126,3 @@ SET_VARIABLE = Operation(run=set_variable, scope="workflow", access="replaces", 
 CLEAR_VARIABLE = Operation(run=clear_variable, scope="workflow", access="replaces")
 CLEAR_ALL_VARIABLES = Operation(run=clear_all_variables, scope="workflow", access="replaces")
 LIST_VARIABLE_CHANGES = Operation(run=list_variable_changes, scope="workflow")
-OPERATIONS = (
-    LIST_VARIABLES,
-    GET_WORKFLOW_VARIABLE,
-    SET_VARIABLE,
-    CLEAR_VARIABLE,
-    CLEAR_ALL_VARIABLES,
-    LIST_VARIABLE_CHANGES,
-)

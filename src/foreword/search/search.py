@@ -131,13 +131,12 @@ def _conversation_place(db: Database, bar: Bar) -> ConversationPlace:
     for name in workflows.names(db):
         workflow = workflows.find_workflow(db, name)
         secrets = secrets_of(db, workflow.id)
-        for conversation in messages.names(db, workflow.id):
-            found = messages.find(db, workflow.id, conversation)
+        for conversation in messages.conversations_of(db, workflow.id):
             called = f"session {name}"
-            if conversation != MAIN:
-                called += f", conversation {conversation}"
-            if found is not None:
-                scopes.append(ConversationScope(conversation=found, name=called, secrets=secrets))
+            if conversation.name != MAIN:
+                called += f", conversation {conversation.name}"
+            scope = ConversationScope(conversation=conversation, name=called, secrets=secrets)
+            scopes.append(scope)
     if not db.read_only:
         waiting = sum(search_index.waiting_messages(db, one.conversation.id) for one in scopes)
         with bar(f"indexing {waiting:,} messages", waiting) as advance:

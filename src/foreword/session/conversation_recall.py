@@ -71,12 +71,8 @@ def recall(
 
 def waiting_messages(db: Database, workflow: Workflow) -> int:
     """How many messages of a workflow are not in the index yet."""
-    count = 0
-    for name in messages.names(db, workflow.id):
-        found = messages.find(db, workflow.id, name)
-        if found is not None:
-            count += search_index.waiting_messages(db, found.id)
-    return count
+    conversations = messages.conversations_of(db, workflow.id)
+    return sum(search_index.waiting_messages(db, each.id) for each in conversations)
 
 
 def _open_turn(db: Database, conversation: Conversation) -> int:
@@ -97,10 +93,8 @@ def _scopes(
     """The conversations of a workflow, one of them first."""
     end = _open_turn(db, conversation)
     scopes = [ConversationScope(conversation=conversation, name="", secrets=secrets, end=end)]
-    for name in messages.names(db, workflow.id):
-        other = messages.find(db, workflow.id, name) if name != conversation.name else None
-        if other is not None:
-            scopes.append(
-                ConversationScope(conversation=other, name=f"conversation {name}", secrets=secrets)
-            )
+    for other in messages.conversations_of(db, workflow.id):
+        if other.id != conversation.id:
+            called = f"conversation {other.name}"
+            scopes.append(ConversationScope(conversation=other, name=called, secrets=secrets))
     return scopes

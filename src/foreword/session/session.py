@@ -43,12 +43,12 @@ from foreword.session.part_texts import PartTexts
 from foreword.session.recall_tool import ANSWER_TOKENS, RecallTool, recall_tool
 from foreword.session.session_options import (
     SessionOptions,
+    SessionSettings,
     budget_for,
     counter_for,
     history_writer,
     session_options,
 )
-from foreword.session.session_settings import SessionSettings
 from foreword.session.size_control import Room, SizeControl
 from foreword.session.sync import Syncer, SyncResult
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make

@@ -1,12 +1,14 @@
 """How a session is opened: its recipe, its counter, its budget.
 
 Everything here is worked out before a store is opened, but for the counter, which may be the one
-that the conversation was counted by before. The limits themselves are `limits`' business.
+that the conversation was counted by before. What was said then is kept with the session: whoever
+opens it later without saying anything else, a page or `session usage`, speaks of the same next call
+as the agent that works in it. The limits themselves are `limits`' business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -22,7 +24,6 @@ from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section
 from foreword.session.history_section import HistoryWriter
 from foreword.session.limits import Limits, limits_for
-from foreword.session.session_settings import RECIPE, SessionSettings
 from foreword.sources.project_root import project_root
 from foreword.store.database import altered_error
 from foreword.tokens import Counter
@@ -32,6 +33,52 @@ DEFAULT_COUNTER = "o200k"
 # To a token, and tokens to a unit: no counter has more. A stored counter beyond this was altered,
 # and sizes counted by it would mean nothing.
 MOST_UNITS = 100
+RECIPE = "workflow"  # where none was ever named
+
+Setting = int | str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    """What a session was opened with and is kept with it: each as it was given, shares as shares;
+    None for what was not."""
+
+    recipe: str | None = None
+    model: str | None = None
+    budget: Setting = None
+    window: Setting = None
+    warn_at: Setting = None
+    compress_at: Setting = None
+    compress_to: Setting = None
+    tool_tokens: int | None = None  # of the tools that the last call went with
+
+    def with_stored_settings(self, kept: Mapping[str, int | str]) -> SessionSettings:
+        """These, and for what was not given what was kept."""
+
+        def setting(which: str) -> Setting:
+            given: Setting = getattr(self, which)
+            return kept.get(which) if given is None else given
+
+        def name(which: str) -> str | None:
+            found = setting(which)
+            return None if found is None else str(found)
+
+        tool_tokens = setting("tool_tokens")
+        return SessionSettings(
+            recipe=name("recipe"),
+            model=name("model"),
+            budget=setting("budget"),
+            window=setting("window"),
+            warn_at=setting("warn_at"),
+            compress_at=setting("compress_at"),
+            compress_to=setting("compress_to"),
+            tool_tokens=None if tool_tokens is None else int(tool_tokens),
+        )
+
+    def to_dict(self) -> dict[str, int | str]:
+        """What was given."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

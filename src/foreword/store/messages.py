@@ -31,6 +31,10 @@ from foreword.store.database import (
     to_json,
 )
 
+_CONVERSATION = (
+    "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until, settings FROM"
+    " conversations"
+)
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 _NOT_HISTORY_SQL = ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
 # Messages that go in together. FTS5 writes a segment for each transaction and merges four to one:
@@ -109,14 +113,18 @@ def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation
 
 def find(db: Database, workflow: int, name: str) -> Conversation | None:
     """The conversation of that name, if there is one."""
-    rows = db.rows(
-        "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until, settings"
-        " FROM conversations WHERE workflow = ? AND name = ?",
-        (workflow, name),
-    )
-    if not rows:
-        return None
-    number, owner, name, created, counter, written_prompt, warned, quiet_until, settings = rows[0]
+    rows = db.rows(f"{_CONVERSATION} WHERE workflow = ? AND name = ?", (workflow, name))
+    return _conversation(db, rows[0]) if rows else None
+
+
+def conversations_of(db: Database, workflow: int) -> list[Conversation]:
+    """The conversations of a workflow, the oldest first."""
+    rows = db.rows(f"{_CONVERSATION} WHERE workflow = ? ORDER BY id", (workflow,))
+    return [_conversation(db, row) for row in rows]
+
+
+def _conversation(db: Database, row: Row) -> Conversation:
+    number, owner, name, created, counter, written_prompt, warned, quiet_until, settings = row
     system_prompt = from_json(written_prompt, f"the system prompt in {db.name}", is_text)
     return Conversation(
         id=number,
