@@ -68,7 +68,7 @@ def test_a_compaction_of_claude_code_has_its_summary_and_its_sizes() -> None:
     )
     (compaction,) = [event for event in events if isinstance(event, CompactionEvent)]
     assert (compaction.summary, compaction.trigger) == ("What was done.", "auto")
-    assert (compaction.tokens_before, compaction.tokens_after) == (160_000, 9_000)
+    assert compaction.tokens_before == 160_000
     typed = [
         event.message.text for event in events if isinstance(event, MessageEvent) and event.by_user
     ]

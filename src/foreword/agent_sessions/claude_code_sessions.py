@@ -73,15 +73,13 @@ def _line_events(line: Values, skipped: Counter[str]) -> Iterator[AgentEvent]:
     time = str(line.get("timestamp", ""))
     attachment = line.get("attachment")
     if isinstance(attachment, Mapping):
-        yield AttachmentEvent(source=_source(attachment), text=words_in(attachment), time=time)
+        yield AttachmentEvent(source=_source(attachment), text=words_in(attachment))
     if line.get("type") not in _SPOKEN or not isinstance(line.get("message"), Mapping):
         return
     if line.get("isApiErrorMessage"):
         return
     if line.get("isMeta"):
-        yield AttachmentEvent(
-            source="notes of the agent", text=words_in(line["message"]), time=time
-        )
+        yield AttachmentEvent(source="notes of the agent", text=words_in(line["message"]))
         return
     try:
         message = read_message(_spoken_fields(line["message"]), usual=SHAPE)
@@ -126,6 +124,5 @@ def _compaction(line: Values, boundary: Values) -> CompactionEvent:
         summary=without_program_words(words_in(line["message"].get("content"))),
         trigger=str(about.get("trigger", "")),
         tokens_before=number(about.get("preTokens")),
-        tokens_after=number(about.get("postTokens")),
         time=str(line.get("timestamp", "")),
     )

@@ -106,7 +106,7 @@ def _item_events(item: Values, time: str, skipped: Counter[str]) -> list[AgentEv
         by_agent = typed_message(message) is None
     if by_agent:
         source = kinds[0].partition(".")[0].replace("_", " ") if kinds else "notes of the agent"
-        return [AttachmentEvent(source=source, text=message.text, time=time)]
+        return [AttachmentEvent(source=source, text=message.text)]
     return [MessageEvent(message=message, by_user=message.role == "user", time=time)]
 
 

@@ -50,7 +50,6 @@ class AttachmentEvent:
 
     source: str
     text: str
-    time: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,6 @@ class CompactionEvent:
     summary: str
     trigger: str = ""
     tokens_before: int = 0
-    tokens_after: int = 0
     time: str = ""
 
 

@@ -83,7 +83,7 @@ def _record_events(record: Values, skipped: Counter[str]) -> Iterator[AgentEvent
             and not one.message.results
             and typed_message(one.message) is None
         ):
-            yield AttachmentEvent(source="notes of the agent", text=one.message.text, time=time)
+            yield AttachmentEvent(source="notes of the agent", text=one.message.text)
         else:
             yield message_event(one.message, time)
     call = _model_call(record, time)

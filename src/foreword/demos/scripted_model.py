@@ -191,14 +191,8 @@ def _planned_nodes(url: str, found: Mapping[str, str], pages: int) -> list[Plann
     fields = {name: found[name] for name in ("number", "subject", "sender", "kind")}
     return [
         PlannedNode("navigate", {"url": f"{url}/login"}, "Open the login"),
-        PlannedNode(
-            "type", {"selector": found["name field"], "text": "{{creds.name}}"}, "Type the name"
-        ),
-        PlannedNode(
-            "type",
-            {"selector": found["password field"], "text": "{{creds.password}}"},
-            "Type the password",
-        ),
+        _typing(found["name field"], "{{creds.name}}", "Type the name"),
+        _typing(found["password field"], "{{creds.password}}", "Type the password"),
         PlannedNode("click", {"selector": GUESS}, "Sign in"),
         PlannedNode(
             "loop", {"over": [*range(1, pages + 1)], "as": "page"}, "For each page of the list"
@@ -216,24 +210,9 @@ def _planned_nodes(url: str, found: Mapping[str, str], pages: int) -> list[Plann
             "loop", {"over": "{{node7.letters}}", "as": "letter"}, "For each letter", parent=5
         ),
         PlannedNode("navigate", {"url": f"{url}/form"}, "Open the form", parent=8),
-        PlannedNode(
-            "type",
-            {"selector": found["subject field"], "text": "{{letter.subject}}"},
-            "Fill in the subject",
-            parent=8,
-        ),
-        PlannedNode(
-            "type",
-            {"selector": found["from field"], "text": "{{letter.sender}}"},
-            "Fill in the sender",
-            parent=8,
-        ),
-        PlannedNode(
-            "type",
-            {"selector": found["kind field"], "text": "{{letter.kind}}"},
-            "Choose the kind",
-            parent=8,
-        ),
+        _typing(found["subject field"], "{{letter.subject}}", "Fill in the subject", parent=8),
+        _typing(found["from field"], "{{letter.sender}}", "Fill in the sender", parent=8),
+        _typing(found["kind field"], "{{letter.kind}}", "Choose the kind", parent=8),
         PlannedNode(
             "click",
             {"selector": found["register button"]},
@@ -242,6 +221,10 @@ def _planned_nodes(url: str, found: Mapping[str, str], pages: int) -> list[Plann
             is_tested=False,
         ),
     ]
+
+
+def _typing(selector: str, text: str, about: str, *, parent: int = 0) -> PlannedNode:
+    return PlannedNode("type", {"selector": selector, "text": text}, about, parent=parent)
 
 
 def _build_step(request: ModelRequest, planned: Sequence[PlannedNode]) -> Reply | None:

@@ -82,7 +82,6 @@ class IndexEntry:
     """A passage that terms of a question are in."""
 
     id: int
-    weight: int  # of the terms that are in it: rare ones weigh more
 
     @property
     def source(self) -> int:
@@ -124,7 +123,6 @@ class NewPassage:
 class StoredPassage(IndexEntry):
     """A passage that was taken in: what is known about it, and its text."""
 
-    weight: int = 0
     about: str
     body: str
 
@@ -311,7 +309,7 @@ def _numbers_with(db: Database, source: IndexSource, wanted: Sequence[str]) -> s
             f"SELECT rowid FROM search_words WHERE {db.has_word} AND rowid BETWEEN ? AND ?",
             (term, low, high),
         )
-        numbers = {IndexEntry(id=row, weight=0).number for (row,) in rows}
+        numbers = {IndexEntry(id=row).number for (row,) in rows}
         found = numbers if found is None else found & numbers
     return found or set()
 
@@ -471,7 +469,7 @@ def candidates(
         " id ORDER BY weight DESC, id DESC LIMIT ?",
         (*values, most),
     )
-    entries = [IndexEntry(id=int(number), weight=int(weight)) for number, weight in rows]
+    entries = [IndexEntry(id=int(number)) for number, _ in rows]
     return Candidates(entries=tuple(entries), statistics=statistics)
 
 
