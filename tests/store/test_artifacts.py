@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from foreword.store import artifacts
+from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
 from tests.store.databases import KINDS, new_url, open_db
 
@@ -25,16 +26,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(artifacts, "stamp", lambda: f"2026-01-01T00:00:{next(ticks):02}.000+00:00")
 
 
+def keep(
+    db: Database, run: str, text: str, *, name: str = "FEAT-1", phase: str = "1", task: str = ""
+) -> Artifact:
+    title = "Requirements" if name == "FEAT-1" else "Design"
+    return artifacts.keep(
+        db, run=run, name=name, phase=phase, title=title, text=text, tokens=1, task=task
+    )
+
+
 def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Database) -> None:
-    first = artifacts.keep(
-        db, run="run", name="FEAT-1", phase="1", title="Requirements", text="first", tokens=1
-    )
-    assert (
-        artifacts.keep(
-            db, run="run", name="FEAT-1", phase="1", title="Requirements", text="second", tokens=1
-        )
-        == first
-    )
+    first = keep(db, "run", "first")
+    assert keep(db, "run", "second") == first
     assert first.reference == "[FEAT-1] Requirements, 1 token"
     mended = artifacts.correct(
         db,
@@ -51,32 +54,10 @@ def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Dat
 
 
 def test_over_the_runs_of_a_task_the_newest_of_each_name_counts(db: Database) -> None:
-    artifacts.keep(
-        db,
-        run="flow-T-1",
-        name="FEAT-1",
-        phase="1",
-        title="Requirements",
-        text="of the flow",
-        tokens=3,
-        task="T",
-    )
-    artifacts.keep(
-        db,
-        run="flow-T-1",
-        name="FEAT-2",
-        phase="2",
-        title="Design",
-        text="design",
-        tokens=1,
-        task="T",
-    )
-    artifacts.keep(
-        db, run="other", name="FEAT-2", phase="2", title="Design", text="of another task", tokens=3
-    )
-    artifacts.keep(
-        db, run="T", name="FEAT-1", phase="1", title="Requirements", text="corrected", tokens=1
-    )
+    keep(db, "flow-T-1", "of the flow", task="T")
+    keep(db, "flow-T-1", "design", name="FEAT-2", phase="2", task="T")
+    keep(db, "other", "of another task", name="FEAT-2", phase="2")
+    keep(db, "T", "corrected")
     found = artifacts.of_task(db, "T")
     assert [(one.name, artifacts.text_of(db, one)) for one in found] == [
         ("FEAT-2", "design"),
@@ -86,19 +67,8 @@ def test_over_the_runs_of_a_task_the_newest_of_each_name_counts(db: Database) ->
 
 
 def test_the_newest_of_a_name_is_found_whatever_task_it_is_of(db: Database) -> None:
-    artifacts.keep(
-        db, run="A", name="FEAT-1", phase="1", title="Requirements", text="older", tokens=1
-    )
-    newer = artifacts.keep(
-        db,
-        run="flow-B-1",
-        name="FEAT-1",
-        phase="1",
-        title="Requirements",
-        text="newer",
-        tokens=1,
-        task="B",
-    )
+    keep(db, "A", "older")
+    newer = keep(db, "flow-B-1", "newer", task="B")
     assert artifacts.newest(db, "feat-1") == newer
     assert newer.task == "B"
     assert artifacts.newest(db, "FEAT-9") is None

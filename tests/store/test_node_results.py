@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,51 +23,17 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 
 def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> None:
     w = workflow_in(db)
-    assert node_results.keep(
-        db,
-        w,
-        run="run-1",
-        key="node5[0]/node6",
-        node="node6",
-        status="failed",
-        output={"error": "gone"},
-    )
-    assert node_results.keep(
-        db,
-        w,
-        run="run-1",
-        key="node5[0]/node6",
-        node="node6",
-        status="success",
-        output={"result": {"n": 1}},
-    )
-    assert not node_results.keep(
-        db,
-        w,
-        run="run-1",
-        key="node5[0]/node6",
-        node="node6",
-        status="success",
-        output={"result": {"n": 2}},
-    )
-    assert not node_results.keep(
-        db,
-        w,
-        run="run-1",
-        key="node5[0]/node6",
-        node="node6",
-        status="failed",
-        output={"error": "again"},
-    )
-    assert node_results.keep(
-        db,
-        w,
-        run="run-2",
-        key="node5[0]/node6",
-        node="node6",
-        status="success",
-        output={"result": {"n": 3}},
-    )
+
+    def keep(run: str, status: str, output: dict[str, Any]) -> bool:
+        return node_results.keep(
+            db, w, run=run, key="node5[0]/node6", node="node6", status=status, output=output
+        )
+
+    assert keep("run-1", "failed", {"error": "gone"})
+    assert keep("run-1", "success", {"result": {"n": 1}})
+    assert not keep("run-1", "success", {"result": {"n": 2}})
+    assert not keep("run-1", "failed", {"error": "again"})
+    assert keep("run-2", "success", {"result": {"n": 3}})
     (kept,) = node_results.of_run(db, w, "run-1").values()
     assert (kept.key, kept.node, kept.status, kept.output) == (
         "node5[0]/node6",

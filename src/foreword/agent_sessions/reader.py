@@ -60,9 +60,7 @@ def read_session(
     raw: BinaryIO, progress: Callable[[int], None] | None = None
 ) -> SessionFile | None:
     """The session in a file that is open for reading."""
-    start = raw.read(2)
-    raw.seek(0)
-    file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if start == _GZIP else raw
+    file = unpacked(raw)
     skipped = Counter[str]()
     try:
         opening = list(islice(file, LOOKED_AT))
@@ -74,6 +72,13 @@ def read_session(
         return _document_session(b"".join(opening), file, skipped)
     except BrokenFile:
         return None
+
+
+def unpacked(raw: BinaryIO) -> BinaryIO:
+    """A file as it is, or what is in it where it is compressed."""
+    start = raw.read(2)
+    raw.seek(0)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if start == _GZIP else raw
 
 
 def _document_session(opening: bytes, file: BinaryIO, skipped: Counter[str]) -> SessionFile | None:

@@ -6,11 +6,10 @@ shows of any session. The files themselves are only read.
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from foreword.dataclass import dataclass
 from foreword.errors import BadSource
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 MOST_CALLS = 200
 RECIPE = "chat"
 COUNTER = "o200k"  # without the margin that a budget has: sizes are for people here
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +73,15 @@ def replay(paths: Sequence[str], folder: Path) -> TranscriptStore:
 
 
 def _messages(place: SessionPlace) -> list[Message]:
+    from foreword.agent_sessions.reader import unpacked
     from foreword.formats import read_transcript
 
     if place.row:  # of opencode's database
         return _event_messages(place)
     with place.path.open("rb") as raw:
-        is_compressed = raw.read(2) == _GZIP
-        raw.seek(0)
-        file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_compressed else raw
         name = place.path.name.removesuffix(".gz")
         try:
-            return list(read_transcript(file, name))
+            return list(read_transcript(unpacked(raw), name))
         except (OSError, EOFError) as error:
             raise BadSource(str(place.path), f"can't be read: {error}", hint="") from None
 
