@@ -51,7 +51,7 @@ HEADINGS = {
     "Contexts": {
         "assemble": "assemble",
         "why": "assemble",
-        "fit": "fit",
+        "fit": "assemble",
         "recall": "lookup",
         "lookup": "lookup",
         "search": "search",
