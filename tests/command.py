@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import run_command
-
-TIMEOUT_SECONDS = 120  # no command of a test takes so long, even on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def foreword(
         folder=cwd or Path.cwd(),
         environment=environment,
         stdin=stdin,
-        timeout_seconds=TIMEOUT_SECONDS,
+        timeout_seconds=PATIENCE_SECONDS,
     )
     return CommandResult(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
@@ -62,7 +61,7 @@ def _run_cold(
         cwd=cwd,
         input=stdin,
         capture_output=True,
-        timeout=TIMEOUT_SECONDS,
+        timeout=PATIENCE_SECONDS,
         check=False,
         env=environment,
     )

@@ -30,6 +30,7 @@ from foreword.tokens import (
     why_underestimated,
 )
 from tests.attacks import sample
+from tests.patience import PATIENCE_SECONDS
 
 PROSE = (
     "The tide comes in twice a day, and the boats that were left on the sand are lifted one after"
@@ -408,7 +409,11 @@ def test_one_letter_without_an_end_does_not_take_all_memory(letter: str) -> None
         " 16_000_000))"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr[-500:]
     assert int(ran.stdout) > 100_000

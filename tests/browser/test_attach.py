@@ -15,6 +15,7 @@ from foreword.browser import Browser, Rules
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, OriginRefused
 from tests.browser.working import in_the_page, until, users_own
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def address(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 
 def _pages(address: str) -> list[dict[str, Any]]:
-    with urlopen(f"{address}/json/list", timeout=5) as answer:
+    with urlopen(f"{address}/json/list", timeout=PATIENCE_SECONDS) as answer:
         return [page for page in json.load(answer) if page["type"] == "page"]
 
 

@@ -14,8 +14,7 @@ from urllib.request import Request, urlopen
 from foreword.browser import Browser
 from foreword.browser.profile_folders import program
 from foreword.demos.site import NAME, PASSWORD, Site
-
-PATIENCE_SECONDS = 20.0
+from tests.patience import PATIENCE_SECONDS
 
 
 def sign_in(
@@ -82,7 +81,7 @@ def users_own(folder: Path, *addresses: str) -> Iterator[str]:
             until(lambda: _answers(f"http://127.0.0.1:{port}/json/version"))
             for address in addresses[1:]:
                 new_tab = Request(f"http://127.0.0.1:{port}/json/new?{address}", method="PUT")
-                urlopen(new_tab, timeout=5).close()
+                urlopen(new_tab, timeout=PATIENCE_SECONDS).close()
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

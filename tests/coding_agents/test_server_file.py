@@ -13,6 +13,7 @@ import pytest
 from foreword.coding_agents import server_file
 from tests.coding_agents.agent import CodingAgent, set_up
 from tests.faces.http.running import Address, running, serving_process, settings_for
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_while_it_runs_the_server_is_found_and_afterwards_not(agent: CodingAgent
         assert server_file.addresses_of(agent.project) == [(address.host, address.port)]
         by_server = agent.answer("session_start_compact")["additionalContext"]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_SECONDS) == 0
     assert server_file.addresses_of(agent.project) == []
     assert agent.answer("session_start_compact")["additionalContext"] == by_server
 
@@ -107,14 +108,14 @@ def test_of_two_servers_in_a_folder_the_first_is_found_again_when_the_second_end
             found = server_file.addresses_of(agent.project)
             assert found == [(second.host, second.port), (first.host, first.port)]
             process.send_signal(signal.SIGTERM)
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE_SECONDS) == 0
         assert server_file.addresses_of(agent.project) == [(first.host, first.port)]
 
 
 def test_what_a_killed_server_leaves_is_ignored_and_removed_by_the_next(agent: CodingAgent) -> None:
     with serving_process("--root", agent.project, HOME=str(agent.home)) as (_, process):
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE_SECONDS)
     (left,) = (agent.project / ".foreword").glob("server*.json")
     assert server_file.addresses_of(agent.project) == []
     made = server_file.announce(agent.project, "http://127.0.0.1:1")

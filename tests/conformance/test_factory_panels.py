@@ -22,6 +22,7 @@ from foreword.testing import Reply, fake_provider
 from foreword.work import factory_project, panel_runs
 from foreword.work.panel_runs import PanelRequest
 from tests.factory import DIFF, project
+from tests.patience import PATIENCE_SECONDS
 
 SAMPLE = Path(foreword.__file__).parent / "demos" / "factory"
 
@@ -42,7 +43,7 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
     together = Barrier(8)
 
     def script(body: Mapping[str, Any]) -> str:
-        together.wait(60)  # nobody is answered before all have been asked
+        together.wait(PATIENCE_SECONDS)  # nobody is answered before all have been asked
         return '{"findings": []}'
 
     root = project(tmp_path, [f"m{number}" for number in range(8)])
@@ -51,7 +52,7 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
             root,
             "review",
             as_diff(DIFF.encode(), "x"),
-            PanelRequest(provider.openai, timeout_seconds=90),
+            PanelRequest(provider.openai, timeout_seconds=PATIENCE_SECONDS),
         )
     assert [member.status for member in result.members] == ["answered"] * 8
 

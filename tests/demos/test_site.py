@@ -13,6 +13,7 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 import pytest
 
 from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,9 @@ def visitor() -> OpenerDirector:
 
 def _read(visitor: OpenerDirector, url: str, **form: str) -> tuple[str, str]:
     """Where a request ends, and the page there."""
-    with visitor.open(url, urlencode(form).encode() if form else None, timeout=10) as answer:
+    with visitor.open(
+        url, urlencode(form).encode() if form else None, timeout=PATIENCE_SECONDS
+    ) as answer:
         return answer.url, answer.read().decode()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from foreword.director import node_tools, playwright_script, script_runtime
 from foreword.session.workflow_state import WorkflowState
 from tests.director.workbench import workbench
+from tests.patience import PATIENCE_SECONDS
 
 
 def build(state: WorkflowState, url: str) -> None:
@@ -78,7 +79,7 @@ def test_a_workflow_runs_as_a_script_without_us(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=180,
+            timeout=PATIENCE_SECONDS,
         )
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)

@@ -27,6 +27,7 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, workers
 from tests.browser.post_office import PostOffice
 from tests.director.letters import KEYS, SUBJECTS, build, check
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +274,7 @@ def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(
 
     def hold(step: dict[str, Any]) -> None:
         held.set()
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENCE_SECONDS)
 
     def elsewhere(name: str, **options: Any) -> dict[str, Any]:
         with WorkflowState.open(None, name, root=tmp_path) as own:
@@ -283,7 +284,7 @@ def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(
 
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(elsewhere, "letters", on_step=hold)
-        assert held.wait(60)
+        assert held.wait(PATIENCE_SECONDS)
         try:
             with pytest.raises(UsageError, match=r"run-\w+ of 'letters' is under way"):
                 elsewhere("letters")

@@ -20,6 +20,7 @@ from foreword.director.system_prompt import SCOUT
 from foreword.store import messages
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from tests.director.scenes import calls, open_director, results_in, system_of
+from tests.patience import PATIENCE_SECONDS
 
 LOOK = {"inspection": "lightweight_exploration", "instruction": "fields"}
 
@@ -167,7 +168,7 @@ def test_a_scout_is_stopped_with_its_director_and_its_tab_is_closed(
         assert director.say("Go", cancel=cancel).stopped
         watching.join()
         assert "the scout was stopped" in director.session.history()[-2].text
-    ends = monotonic() + 30
+    ends = monotonic() + PATIENCE_SECONDS
     while len(browser.tabs()) > 1 and monotonic() < ends:
         desk.closing.wait(0.05)
     assert [tab["name"] for tab in browser.tabs()] == ["Main Tab"]

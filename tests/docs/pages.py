@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.command import TIMEOUT_SECONDS
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import run_command
 
 BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -76,7 +76,7 @@ def _run_warm(root: Path, arguments: Sequence[str], program: str = "") -> tuple[
         folder=root,
         environment={**os.environ, "XDG_CACHE_HOME": cache, "NO_COLOR": "1"},
         stdin=b"",
-        timeout_seconds=TIMEOUT_SECONDS,
+        timeout_seconds=PATIENCE_SECONDS,
     )
     return code, output.decode(), errors.decode()
 

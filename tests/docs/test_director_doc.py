@@ -16,6 +16,7 @@ from foreword.director.tool_table import TOOLS
 from foreword.plan.action_words import markdown_table
 from foreword.testing import fake_provider
 from tests.docs.pages import check_page
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand
 
 PAGE = Path(__file__).parents[2] / "docs" / "director.md"
@@ -30,7 +31,7 @@ def shared_browser(root: Path) -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
 
 
 def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

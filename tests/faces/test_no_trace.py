@@ -16,6 +16,7 @@ import pytest
 from foreword.sources.diff_source import read_change
 from tests.attacks import sample
 from tests.command import fd_path, foreword, run_in_process
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.attack
 
@@ -95,7 +96,12 @@ def test_a_pipe_that_the_user_makes_is_read(folder: Path) -> None:
 def test_a_shell_hands_over_what_a_program_writes(folder: Path) -> None:
     script = f"'{sys.executable}' -m foreword count <(printf 'hello world ')"
     ran = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False, cwd=folder
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+        cwd=folder,
     )
     assert ran.stdout.split()[0] == "3"
 
@@ -138,7 +144,11 @@ def test_where_memory_ends_there_is_one_clear_line(folder: Path) -> None:
     for words, says in cases.items():
         command = [sys.executable, "-m", "foreword", *words]
         ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=120, preexec_fn=limit_memory
+            command,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            preexec_fn=limit_memory,
         )
         assert ran.returncode in (1, 2)
         assert says in ran.stderr

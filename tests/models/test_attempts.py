@@ -13,6 +13,7 @@ from foreword.errors import ModelFailed
 from foreword.models import ask
 from foreword.models.model_errors import may_succeed_later, wait_seconds
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
+from tests.patience import PATIENCE_SECONDS
 
 AT_ONCE = {"retry-after-ms": "1"}
 Speaks = Callable[[FakeProvider], str]
@@ -125,7 +126,7 @@ def test_a_wait_that_is_longer_than_the_time_limit_is_not_begun(speaks: Speaks) 
         with pytest.raises(
             ModelFailed, match=r"slow down; it asks to wait 300 s, and \d+ s of the time limit"
         ):
-            ask(speaks(provider), "", "Go.", timeout_seconds=30)
+            ask(speaks(provider), "", "Go.", timeout_seconds=PATIENCE_SECONDS)
         assert len(provider.requests) == 1
 
 

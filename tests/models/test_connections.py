@@ -12,6 +12,7 @@ import pytest
 
 from foreword.models import ask, connections
 from foreword.testing import fake_provider
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -42,16 +43,22 @@ def test_calls_that_follow_each_other_load_the_certificates_once(
 
 
 def test_calls_side_by_side_have_a_context_each(loaded: list[object]) -> None:
-    meet = Barrier(3, timeout=60)
+    meet = Barrier(3, timeout=PATIENCE_SECONDS)
     with (
         fake_provider(lambda _: f"{meet.wait() * 0}") as provider,
         ThreadPoolExecutor(3) as threads,
     ):
         list(
-            threads.map(lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=60), range(3))
+            threads.map(
+                lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=PATIENCE_SECONDS),
+                range(3),
+            )
         )
         assert len(loaded) == 3
         list(
-            threads.map(lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=60), range(3))
+            threads.map(
+                lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=PATIENCE_SECONDS),
+                range(3),
+            )
         )
     assert len(loaded) == 3

@@ -12,6 +12,7 @@ from foreword.errors import UsageError
 from foreword.models import ask, calibrate
 from foreword.testing import local_model
 from foreword.tokens import counter
+from tests.patience import PATIENCE_SECONDS
 
 TASK = "You are helpful and brief."
 QUESTION = "Name three colours of the rainbow."
@@ -33,7 +34,7 @@ def test_a_real_model_answers_says_what_it_cost_and_stops_where_it_must(
         TASK,
         QUESTION,
         max_output_tokens=8,
-        timeout_seconds=60,
+        timeout_seconds=PATIENCE_SECONDS,
         on_text=heard.append if streamed else None,
     )
     assert answer.text.strip()
@@ -45,7 +46,7 @@ def test_a_real_model_answers_says_what_it_cost_and_stops_where_it_must(
 
 
 def test_what_a_real_model_counts_corrects_the_counter(smollm2: str) -> None:
-    answer = ask(smollm2, TASK, QUESTION * 5, max_output_tokens=2, timeout_seconds=60)
+    answer = ask(smollm2, TASK, QUESTION * 5, max_output_tokens=2, timeout_seconds=PATIENCE_SECONDS)
     learnt = calibrate(answer, TASK, QUESTION * 5, counter("estimate"))
     assert learnt.count(f"{TASK}\n{QUESTION * 5}") >= answer.request_tokens
 

@@ -16,6 +16,7 @@ import foreword
 from foreword.message import Image, Text
 from foreword.store.database import Row
 from foreword.store.sqlite import Sqlite
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import Open
 
 
@@ -147,7 +148,9 @@ def test_another_process_that_appends_is_seen_at_the_next_call(
         "    session.append({'role': 'system', 'content': 'You are new.'})\n"
     )
     url = f"sqlite:///{tmp_path}/state.db"
-    subprocess.run([sys.executable, "-c", code, url], check=True, cwd=tmp_path, timeout=60)
+    subprocess.run(
+        [sys.executable, "-c", code, url], check=True, cwd=tmp_path, timeout=PATIENCE_SECONDS
+    )
     session.append(long_message(1))
     text = session.context().text
     assert text.index("Message 0.") < text.index("from elsewhere") < text.index("Message 1.")

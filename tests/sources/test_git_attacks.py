@@ -28,12 +28,13 @@ from foreword.sources import git, git_status
 from foreword.sources.commands import CommandText, Policy, inject
 from foreword.sources.diff_source import read_change
 from tests.attacks import AT_LENGTH, sample
+from tests.patience import PATIENCE_SECONDS
 from tests.sources.test_git import run, signed
 
 pytestmark = pytest.mark.attack
 
 SECRET = "correct horse battery staple"
-ALL = Policy(allow=("*",), timeout_seconds=60)
+ALL = Policy(allow=("*",), timeout_seconds=PATIENCE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -407,7 +408,7 @@ def test_a_plain_git_falls_for_each_of_these_attacks(tmp_path: Path, name: str) 
                 cwd=root,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=20,
+                timeout=PATIENCE_SECONDS,
                 check=False,
             )
         if (root / "PWNED").exists():

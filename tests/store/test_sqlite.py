@@ -18,8 +18,8 @@ from foreword.store.paths import store_path
 from foreword.store.project_stores import recall
 from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
-from tests.command import TIMEOUT_SECONDS
 from tests.command import foreword as command
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand, run_command
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
@@ -50,7 +50,7 @@ def test_what_was_cut_is_recalled_byte_for_byte_in_another_process_from_another_
         folder=elsewhere,
         environment={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"},
         stdin=b"",
-        timeout_seconds=TIMEOUT_SECONDS,
+        timeout_seconds=PATIENCE_SECONDS,
     )
     assert (code, output) == (0, raw), errors
 

@@ -22,6 +22,7 @@ from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database, open_to_read
 from foreword.work import dbos_setup
 from tests.attacks import sample
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand
 
 pytestmark = pytest.mark.attack
@@ -242,7 +243,7 @@ def test_a_store_that_is_no_file_is_an_error_and_nobody_waits_for_it(
     make(path.with_name(path.name + end))
     url = f"sqlite:///{path}" if named else ""
     with ForkedCommand([tmp_path, url], program=OPENER) as opener:
-        output, errors = opener.communicate(timeout=60)
+        output, errors = opener.communicate(timeout=PATIENCE_SECONDS)
     assert (opener.returncode, errors) == (0, "")
     assert output.splitlines()
     if not named or make is not endless:

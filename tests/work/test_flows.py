@@ -21,6 +21,7 @@ from foreword.work.artifact_lookup import artifact_text, lookup_tool
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
 from foreword.work.worker_process import run_worker
+from tests.patience import PATIENCE_SECONDS
 from tests.work.flow_scene import (
     ARTIFACTS,
     DIFF,
@@ -57,7 +58,7 @@ def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Pat
     """3a and 3b each wait until the other was asked: one after the other would never end."""
     root = project(tmp_path)
     agent = Agent()
-    meet = Barrier(2, timeout=60)
+    meet = Barrier(2, timeout=PATIENCE_SECONDS)
 
     def together(phase: str) -> str:
         meet.wait()
@@ -163,7 +164,7 @@ def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: 
         "model": "",
         "instructions": "",
         "request": "Hello.",
-        "timeout_seconds": 60,
+        "timeout_seconds": PATIENCE_SECONDS,
         "artifacts_of": "T",
     }
     with fake_provider("hello") as provider, run_worker(None, root) as engine:

@@ -17,10 +17,10 @@ from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
 from foreword.work.runs import AGENTS, root_queue
 from foreword.work.worker_process import run_worker
+from tests.patience import PATIENCE_SECONDS
 from tests.work.flow_scene import DIFF, Agent, project, workflow
 from tests.work.test_flows_killed import until
 
-SECONDS = 60
 MEMBERS = 5  # of the panel `code-review`
 NOTHING_FOUND = json.dumps({"findings": [], "confidence": 0.9})
 
@@ -39,7 +39,9 @@ def test_the_far_end_of_a_quick_branch_does_not_wait_for_a_slow_one(tmp_path: Pa
         far.set()
         return "far"
 
-    agent = Agent({"2b": lambda: "slow" if far.wait(SECONDS) else Reply(status=400), "4": far_end})
+    agent = Agent(
+        {"2b": lambda: "slow" if far.wait(PATIENCE_SECONDS) else Reply(status=400), "4": far_end}
+    )
     with fake_provider(agent) as provider:
         done = flow_runs.run(root, name, "t", provider.openai, attempts=1)
     assert states(done) == dict.fromkeys(("1", "2a", "2b", "3", "4", "5"), "done")
@@ -51,7 +53,7 @@ def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_bes
 ) -> None:
     """Nobody is answered before everybody was asked."""
     root = project(tmp_path)
-    meet = Barrier(2 * MEMBERS + 1, timeout=SECONDS)
+    meet = Barrier(2 * MEMBERS + 1, timeout=PATIENCE_SECONDS)
     statuses: list[RunStatus] = []
     name = workflow(root, "panels", p1a="panel gate", p1b="panel", p1c="", p2="p1a p1b p1c")
     agent = Agent(dict.fromkeys(("panel", "1c"), lambda: NOTHING_FOUND if meet.wait() >= 0 else ""))
@@ -64,7 +66,7 @@ def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_bes
             diff=DIFF.read_text(),
             attempts=1,
             watch=statuses.extend,
-            timeout_seconds=90,
+            timeout_seconds=PATIENCE_SECONDS,
         )
     assert states(done) == dict.fromkeys(("1a", "1b", "1c", "2"), "done")
     assert [phase.verdict for phase in done.phases] == ["approve", "approve", "", ""]
@@ -97,7 +99,9 @@ def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> N
         failed.set()
         return Reply("no more paper", status=400)
 
-    agent = Agent({"2a": fail, "2b": lambda: "after it failed" if failed.wait(SECONDS) else ""})
+    agent = Agent(
+        {"2a": fail, "2b": lambda: "after it failed" if failed.wait(PATIENCE_SECONDS) else ""}
+    )
     with fake_provider(agent) as provider:
         first = flow_runs.run(root, name, "t", provider.openai, attempts=1)
         assert first.status == "failed"

@@ -22,6 +22,7 @@ import pytest
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
 from foreword.work import flow_runs
+from tests.patience import PATIENCE_SECONDS
 from tests.postgres import new_database
 from tests.warm_process import ForkedCommand, run_module
 from tests.work.flow_scene import ARTIFACTS, PHASES, Agent, artifact_texts, checkpoints, project
@@ -29,12 +30,11 @@ from tests.work.flow_scene import ARTIFACTS, PHASES, Agent, artifact_texts, chec
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
 # that a flow of five phases has remembered when it is done; one more where 3a and 3b end apart
 STEPS = 31
-DEADLINE_SECONDS = 120
 
 
 def until(what: Callable[[], object]) -> None:
     """Wait for something that will be so."""
-    deadline = monotonic() + DEADLINE_SECONDS
+    deadline = monotonic() + PATIENCE_SECONDS
     while not what():
         assert monotonic() < deadline, "it never came"
         sleep(0.2)
@@ -124,7 +124,7 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
     def slowly() -> str:
         if agent.asked["2"] == 1:
             asked.set()
-            go_on.wait(DEADLINE_SECONDS)
+            go_on.wait(PATIENCE_SECONDS)
             return "what the sleeper was told"
         return "what the other one was told"
 
@@ -135,7 +135,7 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
         sleeper = block.enter_context(
             command("flow", "run", "feature", "--task", "cancel", *options)
         )
-        assert asked.wait(DEADLINE_SECONDS)
+        assert asked.wait(PATIENCE_SECONDS)
         sleeper.send_signal(signal.SIGSTOP)
         with psycopg.connect(db, autocommit=True) as clock:
             clock.execute("UPDATE foreword.workers SET seen = seen - 60")
@@ -147,7 +147,7 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
         )
         go_on.set()
         sleeper.send_signal(signal.SIGCONT)
-        output, errors = sleeper.communicate(timeout=DEADLINE_SECONDS)
+        output, errors = sleeper.communicate(timeout=PATIENCE_SECONDS)
         assert sleeper.returncode == 0, errors
         assert "done" in output
     (flow,) = flow_runs.status(root, "FEAT-7", db)
@@ -174,7 +174,7 @@ def test_a_flow_whose_process_nobody_remembers_is_gone_on_with(tmp_path: Path) -
             "FEAT-7",
         ]
         process = ForkedCommand([*words, "--model", provider.openai])
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not agent.asked["2"] and time.monotonic() < deadline:
             time.sleep(0.02)
         process.kill()

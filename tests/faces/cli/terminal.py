@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
-PATIENT_SECONDS = 90.0  # a browser that starts on a busy machine; what is past it hangs
-PRESSES = 4  # of a key that may be lost
+PRESSES = 12  # of a key that may be lost
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -36,7 +36,7 @@ class Terminal:
 
     def until(self, words: str) -> str:
         """Wait until the words are on the screen, behind those that were waited for before."""
-        deadline = monotonic() + PATIENT_SECONDS
+        deadline = monotonic() + PATIENCE_SECONDS
         while (at := self.text.find(words, self.position)) < 0:
             if monotonic() > deadline or not self._read():
                 raise AssertionError(f"no {words!r} in:\n{self.text}")
@@ -46,20 +46,20 @@ class Terminal:
 
     def exit_code(self) -> int:
         """Wait for the end; the exit code."""
-        deadline = monotonic() + PATIENT_SECONDS
+        deadline = monotonic() + PATIENCE_SECONDS
         while monotonic() < deadline and self._read():
             pass
-        return self.process.wait(PATIENT_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def exit_code_after(self, key: bytes) -> int:
         """Press a key that ends it, again where nothing happens: one that comes between a prompt
         and the reading behind it is lost to `readline`. The exit code."""
         for _ in range(PRESSES):
             self.type(key)
-            deadline = monotonic() + PATIENT_SECONDS / PRESSES
+            deadline = monotonic() + PATIENCE_SECONDS / PRESSES
             while monotonic() < deadline:
                 if not self._read():
-                    return self.process.wait(PATIENT_SECONDS)
+                    return self.process.wait(PATIENCE_SECONDS)
         raise AssertionError(f"it goes on:\n{self.text}")
 
     def _read(self) -> bool:

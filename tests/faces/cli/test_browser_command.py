@@ -15,6 +15,7 @@ import pytest
 from foreword.demos.site import Site, site
 from tests.browser.channels import elsewhere, home
 from tests.command import CommandResult, run_in_process
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand
 
 
@@ -34,7 +35,7 @@ def browser_process(root: Path, port: int) -> Iterator[ForkedCommand]:
     process = ForkedCommand(["browser", "start", "--port", port, "--root", root])
     yield process
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out) == (0, ""), err
     assert list((root / ".foreword" / "browser").glob("profile-*")) == []
 
@@ -118,7 +119,7 @@ def test_a_browser_that_is_closed_by_hand_ends_the_command(root: Path) -> None:
     process.stdout.readline()
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
     assert "the browser was closed" in err
 
@@ -164,7 +165,7 @@ def test_a_browser_that_is_started_with_an_origin_reaches_nothing_else_whoever_u
             assert ran.code == 1
         finally:
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE_SECONDS)
         assert away.reached == []
 
 

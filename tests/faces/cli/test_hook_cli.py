@@ -23,6 +23,7 @@ from foreword.store.sqlite import Sqlite
 from foreword.tokens import counter
 from tests.coding_agents.agent import DATA, SECRET, SESSION, CodingAgent, set_up
 from tests.command import foreword
+from tests.patience import PATIENCE_SECONDS
 
 EVENTS = sorted(
     path.stem for path in DATA.glob("*.json") if not path.stem.startswith("status_line")
@@ -220,7 +221,7 @@ def test_after_a_compaction_the_answer_loads_neither_schemas_nor_the_compressor(
         cwd=agent.project,
         env=env,
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     assert b"Never push to main." in ran.stdout  # tier 0, prepared before the compaction
@@ -657,7 +658,7 @@ def test_an_input_that_never_ends_is_given_up(agent: CodingAgent) -> None:
         cwd=agent.project,
         env=env,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     os.close(reading)
@@ -714,7 +715,7 @@ def test_a_reader_that_has_left_is_no_failure(agent: CodingAgent) -> None:
         env=env,
         stdout=writing,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     os.close(writing)

@@ -19,6 +19,7 @@ import foreword as fw
 from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
 from tests.command import CommandResult, foreword
+from tests.patience import PATIENCE_SECONDS
 
 DATA = Path(__file__).parents[2] / "data"
 EVERY = []
@@ -209,7 +210,7 @@ def terminal_output(root: Path, typed: bytes) -> str:
         cwd=root,
         stdin=theirs,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     os.close(ours)

@@ -20,9 +20,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from foreword.faces.http import http_server
 from foreword.faces.http.endpoint import Endpoint, routes_of
 from foreword.faces.serving.app_state import AppState, Settings
+from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand
 
-PATIENCE_SECONDS = 20.0
 ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced
 
 

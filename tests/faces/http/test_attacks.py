@@ -26,6 +26,7 @@ from foreword.faces.http.app import create_app
 from foreword.faces.http.request_guard import HEADERS
 from tests.examples import examples
 from tests.faces.http.running import ANY_VERSION, Address, running, session_path, settings_for
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import plan
 
 pytestmark = pytest.mark.attack
@@ -380,7 +381,7 @@ def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
     head = b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with (
         running(settings_for(tmp_path, timeout_seconds=0.2)) as (address, _),
-        socket.create_connection((address.host, address.port), 20) as slow,
+        socket.create_connection((address.host, address.port), PATIENCE_SECONDS) as slow,
     ):
         slow.sendall(head + b"Content-Length: 100\r\n\r\n{")
         assert slow.recv(1_000).split()[1] == b"504"
@@ -393,10 +394,10 @@ def test_a_head_that_never_ends_is_given_up(
     monkeypatch.setattr(http_server, "KEEP_ALIVE_SECONDS", 0.2)
     with running(settings_for(tmp_path)) as (address, _):
         for beginning in (b"", b"GET / HTTP/1.1\r\nX: "):
-            with socket.create_connection((address.host, address.port), 20) as slow:
+            with socket.create_connection((address.host, address.port), PATIENCE_SECONDS) as slow:
                 slow.sendall(beginning)
                 assert slow.recv(1_000) == b""
-        with socket.create_connection((address.host, address.port), 20) as second:
+        with socket.create_connection((address.host, address.port), PATIENCE_SECONDS) as second:
             second.sendall(
                 b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\n"
             )

@@ -18,6 +18,7 @@ import pytest
 from foreword.faces.http import http_server
 from foreword.faces.http.endpoint import function_endpoint
 from tests.faces.http.running import Address, running, session_path, settings_for
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.attack
 
@@ -51,7 +52,7 @@ def test_an_answer_that_is_not_taken_is_not_held_for_ever(
     ):
         with socket.create_connection((address.host, address.port), 20) as deaf:
             deaf.sendall(b"GET /v1/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert lost.wait(20)  # although we are still there
+            assert lost.wait(PATIENCE_SECONDS)  # although we are still there
         assert len(address.ask("GET", "/v1/large").body) > SIZE  # who takes it gets it
 
 
@@ -70,7 +71,7 @@ def server_with_few_files(root: Path) -> Iterator[Address]:
 
 def test_more_connections_than_there_are_files_leave_the_store_its_own(tmp_path: Path) -> None:
     with server_with_few_files(tmp_path) as address, ExitStack() as held:
-        before = HTTPConnection(address.host, address.port, timeout=20)
+        before = HTTPConnection(address.host, address.port, timeout=PATIENCE_SECONDS)
         held.callback(before.close)
         for turn in range(5):
             for _ in range(HELD // 5):

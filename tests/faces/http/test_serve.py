@@ -23,6 +23,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import numbered_message
 
 
@@ -32,7 +33,7 @@ def test_it_prints_its_address_answers_and_ends_cleanly(tmp_path: Path) -> None:
             assert address.ask("GET", "/healthz").json["status"] == "ok"
             assert address.ask("GET", "/").status == 200
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE_SECONDS)
             assert (process.returncode, out) == (0, "")
             assert "Traceback" not in err
 
@@ -55,7 +56,7 @@ def test_a_request_that_is_under_way_is_ended_before_it_stops(tmp_path: Path) ->
             assert list(events(listening)) == []  # it ends at once
             slow.sendall(body[5:])
             assert slow.recv(1_000).split()[1] == b"201"
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 0
     with serving_process("--root", tmp_path) as (address, _):
         assert [
@@ -68,7 +69,7 @@ def test_elsewhere_a_token_is_shown_once_and_then_demanded(tmp_path: Path) -> No
     with serving_process(*options) as (address, process):
         assert address.ask("GET", "/v1/sessions").status == 401
         process.send_signal(signal.SIGTERM)
-        _, shown = process.communicate(timeout=20)
+        _, shown = process.communicate(timeout=PATIENCE_SECONDS)
     token = shown.split("login?token=")[1].split()[0]
     assert "only its digest is kept" in shown
     sent = {"authorization": f"Bearer {token}"}
@@ -76,7 +77,7 @@ def test_elsewhere_a_token_is_shown_once_and_then_demanded(tmp_path: Path) -> No
         assert address.ask("GET", "/v1/sessions", headers=sent).status == 200
         assert address.ask("GET", "/login", token=token).status == 303
         process.send_signal(signal.SIGTERM)
-        _, again = process.communicate(timeout=20)
+        _, again = process.communicate(timeout=PATIENCE_SECONDS)
     assert token not in again
     assert "GET /login 303" in again
     with serving_process(*options, "--new-token") as (address, _):

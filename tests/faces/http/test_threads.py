@@ -27,6 +27,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import numbered_message, plan
 
 pytestmark = pytest.mark.attack
@@ -135,7 +136,7 @@ def test_a_store_that_hangs_is_not_waited_for_by_those_who_ask_for_the_health(
     released = Event()
     with running(settings_for(tmp_path)) as (address, app_state):
         # an open that does not come back
-        monkeypatch.setattr(app_state, "store", lambda: released.wait(20))
+        monkeypatch.setattr(app_state, "store", lambda: released.wait(PATIENCE_SECONDS))
         replies = [address.ask("GET", "/healthz") for _ in range(3)]
         assert {(reply.status, reply.json["code"]) for reply in replies} == {(503, "store")}
         monkeypatch.undo()
@@ -254,7 +255,7 @@ def test_a_server_that_is_told_to_stop_stops_although_a_thread_hangs(tmp_path: P
         with asking(address, "/v1/hang", 3):
             wait_until(lambda: b"foreword_threads_at_work 4" in address.ask("GET", "/metrics").body)
             process.send_signal(signal.SIGTERM)
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
     assert "Traceback" not in told
 
@@ -268,7 +269,7 @@ def test_what_hung_is_answered_once_it_goes_on(tmp_path: Path) -> None:
         )
         waiting.start()
         os.close(wait_until(lambda: _opened_to_write(path)))
-        waiting.join(20)
+        waiting.join(PATIENCE_SECONDS)
     assert answered == [200]
 
 

@@ -14,6 +14,7 @@ from foreword.faces.cli.transcript_replay import MOST_CALLS, replay
 from foreword.session.session import Session
 from tests.command import foreword
 from tests.faces.http.running import serving_process, session_path
+from tests.patience import PATIENCE_SECONDS
 
 
 def _write_transcript(folder: Path, name: str, count: int) -> Path:
@@ -36,7 +37,7 @@ def test_a_transcript_is_served_and_nothing_of_it_stays(tmp_path: Path) -> None:
         assert usage["calls"] == 6
         assert b"Growth from call to call" in address.ask("GET", "/sessions/kiln").body
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 0
     assert sorted(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == before

@@ -32,6 +32,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import numbered_message, plan
 
 LOCK = (
@@ -52,7 +53,7 @@ def lock_database(path: Path) -> Iterator[None]:
         assert holder.stdout.readline() == b"locked\n"
         yield
         holder.stdin.close()
-        holder.wait(20)
+        holder.wait(PATIENCE_SECONDS)
 
 
 @pytest.mark.attack
@@ -137,7 +138,7 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
                 acknowledged.append(reply.json["seq"])
                 if number == 20:
                     Thread(target=process.send_signal, args=(signal.SIGKILL,)).start()
-        process.wait(20)
+        process.wait(PATIENCE_SECONDS)
     assert acknowledged == list(range(1, len(acknowledged) + 1))
     with serving_process("--root", tmp_path) as (address, _):
         kept = address.ask("GET", session_path("kiln")).json["messages"]

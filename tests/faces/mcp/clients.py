@@ -21,8 +21,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.faces.behaviour import Refused
+from tests.patience import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 60.0
 CHECKPOINTS = {f"{action}_checkpoint": action for action in ("show", "resume", "write")} | {
     "list_checkpoints": "list"
 }

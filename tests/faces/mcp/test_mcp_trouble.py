@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from foreword.faces.mcp.tools import TOOLS
 from tests.examples import examples
 from tests.faces.behaviour import SECRET, project
-from tests.faces.mcp.clients import PATIENCE_SECONDS, Frames, frames
+from tests.faces.mcp.clients import Frames, frames
+from tests.patience import PATIENCE_SECONDS
 
 MANY = 10_000_000
 

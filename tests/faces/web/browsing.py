@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.faces.http.running import Address
+from tests.patience import PATIENCE_SECONDS
 
 PHONE, DESKTOP = (360, 780), (1280, 860)
-PATIENCE_MILLISECONDS = 60_000  # a machine may be busy with much else
+PATIENCE_MILLISECONDS = 1_000 * PATIENCE_SECONDS
 expect.set_options(timeout=PATIENCE_MILLISECONDS)
 
 

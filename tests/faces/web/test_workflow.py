@@ -15,14 +15,13 @@ from foreword.director import node_tools
 from foreword.director.run_files import files_of
 from foreword.faces.web import addresses
 from foreword.store import node_results, node_runs, node_steps
-from tests.faces.http.running import Address, running, settings_for
+from tests.faces.http.running import Address, running, settings_for, wait_until
 from tests.faces.web.browsing import PHONE, tab
 
 FLOW = addresses.session("letters", "workflow")
 PIXEL = b64decode(  # a picture of one pixel
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-SLOW_MILLISECONDS = 40_000  # a browser is started, and a node waits for what is not there
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +69,7 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
             re.compile("Starting the browser|Running node")
         )
         for shown in (page, theirs):
-            expect(shown.locator("#node3.is-failed")).to_be_visible(timeout=SLOW_MILLISECONDS)
+            expect(shown.locator("#node3.is-failed")).to_be_visible()
             expect(shown.locator("#node3")).to_contain_text(
                 "nothing on the page matches '#nothing'", ignore_case=True
             )
@@ -82,7 +81,7 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
         expect(page.locator("#node3")).to_contain_text("The last run stopped here")
         page.click("#on-node3")
         for shown in (page, theirs):
-            expect(shown.locator(".is-success")).to_have_count(7, timeout=SLOW_MILLISECONDS)
+            expect(shown.locator(".is-success")).to_have_count(7)
             expect(shown.locator("#node3 .gave")).to_contain_text('node3.title = "Sign in"')
             expect(shown.locator("#run-on")).to_have_count(0)
             expect(shown.locator(".run-list li")).to_contain_text("2 attempts")
@@ -106,7 +105,7 @@ def test_a_click_that_may_have_happened_is_decided_on_the_page(
             expect(page.locator("#node1")).to_contain_text("so it may have happened")
             expect(page.locator("#again-node1")).to_be_enabled()
             page.click("#skip-node1")
-            expect(page.locator(".is-success")).to_have_count(2, timeout=SLOW_MILLISECONDS)
+            expect(page.locator(".is-success")).to_have_count(2)
             expect(page.locator("#skip-node1")).to_have_count(0)
         assert asks.get_workflow_variables()["after"] == "done"
 
@@ -132,9 +131,7 @@ def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(
         expect(page.locator("#more-node6 pre").first).to_contain_text('"variable": "seen"')
         session.set_variable("seen", "nothing", "before the test")
         page.get_by_role("button", name="Test node6").press("Enter")
-        expect(page.locator("#node6 .gave")).to_contain_text(
-            'seen = "a"', timeout=SLOW_MILLISECONDS
-        )
+        expect(page.locator("#node6 .gave")).to_contain_text('seen = "a"')
         expect(page.locator("#more-node6")).to_contain_text("in a test")
         expect(page.locator("#more-node6 pre").first).to_be_visible()
 
@@ -146,10 +143,7 @@ def test_without_scripts_a_node_is_tested(
         page = opened.go(FLOW)
         page.click("#test-node4")
         expect(page.locator("#workflow")).to_be_visible()
-        for _ in range(50):
-            if page.locator("#stop").count() == 0:
-                break
-            opened.go(FLOW)
+        wait_until(lambda: opened.go(FLOW).locator("#stop").count() == 0)
         expect(page.locator("#node4")).to_contain_text("Worked")
 
 
@@ -241,8 +235,8 @@ def test_the_browser_is_seen_beside_the_nodes_while_they_run(
             page = opened.live(addresses.session("seen", "workflow"))
             expect(page.locator("#picture")).to_be_hidden()
             page.click("#run")
-            expect(page.locator("#picture img")).to_be_visible(timeout=SLOW_MILLISECONDS)
-            expect(page.locator(".is-success")).to_have_count(1, timeout=SLOW_MILLISECONDS)
+            expect(page.locator("#picture img")).to_be_visible()
+            expect(page.locator(".is-success")).to_have_count(1)
             assert page.locator("#picture img").evaluate("image => image.naturalWidth") > 300
             expect(page.locator("#picture img")).to_be_visible()
 
