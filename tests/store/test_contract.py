@@ -767,17 +767,43 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
             session.append(text_message(f"message {number} " * 50), pinned=number == 3)
         whole = session.usage()["history_tokens"]
         assert sizes() == (whole, whole)
-        largest = whole // 12
+        shown_in_part = 0
         for target in (900, 700):
             made = session.compress(to=target)
             assert made.applied
-            shortened = sum(1 for first in made.excerpts if first > made.last)
-            now = session.usage()["history_tokens"]
-            assert now <= sizes()[1] <= now + shortened * largest
+            shown_in_part += len(made.excerpts)
+            assert sizes() == (whole, session.usage()["history_tokens"])
             assert sizes()[1] < whole
+        assert shown_in_part
+        session.pin(6)
+        assert sizes()[1] == session.usage()["history_tokens"]
+        session.unpin(6)
+        session.append(text_message("one more"))
+        assert sizes()[1] == session.usage()["history_tokens"]
         session.undo()
         session.undo()
-        assert sizes() == (whole, whole)
+        now = session.usage()["history_tokens"]
+        assert sizes() == (now, now)
+
+
+def test_what_a_list_says_of_a_store_that_was_never_measured_counts_shortened_messages_as_whole(
+    url: str, tmp_path: Path
+) -> None:
+    with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
+        for number in range(12):
+            session.append(text_message(f"message {number} " * 50))
+        session.compress(to=700)
+        session.db.rows("UPDATE compressions SET left_out = NULL, history_before = NULL")
+        session.db.rows("UPDATE compressions SET history_after = NULL")
+        (one,) = workflows.list_workflows(session.db)
+        now = session.usage()["history_tokens"]
+        assert now <= one.now_tokens < one.tokens
+        (made,) = session.compressions()
+        assert made.left_out is None
+    with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
+        session.append(text_message("one more"))
+        (one,) = workflows.list_workflows(session.db)
+        assert one.now_tokens == session.usage()["history_tokens"]
 
 
 def test_the_size_of_one_summary_is_written_anew_and_no_other(db: Database) -> None:

@@ -374,6 +374,7 @@ class Session(WorkflowState):
         if not messages.set_pinned(self.db, self.conversation.id, seq, pinned=pinned):
             raise UnknownName("message", str(seq), (), where=f"of {self.workflow.name!r}")
         self._calls.forget()
+        self._size_control.measure_left_out()
 
     # --- the next call ----------------------------------------------------------------------------
 

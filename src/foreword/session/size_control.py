@@ -22,7 +22,7 @@ from foreword.session.compaction import Compaction, ConversationRequest, Lasting
 from foreword.session.part_texts import PartTexts
 from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import messages
+from foreword.store import compressions, messages
 from foreword.store.session_stamps import SessionStamps
 from foreword.text.identifiers import literals
 
@@ -114,6 +114,7 @@ class SizeControl:
         if tools is not None:
             self.tools = tools
         room = self.measure(budget, more=more, browser=browser)
+        self._keep_left_out()
         if not self.is_compression_due(room):
             return room
         made = self._compress(
@@ -221,11 +222,30 @@ class SizeControl:
         if preview or not made.summary:
             return made
         made = compaction.apply(message_cache, made)
+        self.measure_left_out()
         if made.reached:
             self._set_limits(quiet_until=0)
         else:
             self.wait_from_now()
         return made
+
+    def measure_left_out(self) -> None:
+        """Keep by how much a history that has just become another one is smaller than all that was
+        said."""
+        self._calls.refresh(self._calls.stamps(self._calls.budget), self._calls.budget)
+        self._keep_left_out()
+
+    def _keep_left_out(self) -> None:
+        """A list of sessions reads it, and no messages."""
+        message_cache = self._calls.message_cache
+        made = message_cache.compression
+        if made is None:
+            return
+        left_out = message_cache.running - message_cache.history_tokens
+        if left_out != made.left_out:
+            conversation = message_cache.conversation.id
+            compressions.set_left_out(self._calls.db, conversation, made.number, left_out)
+            message_cache.compression = replace(made, left_out=left_out)
 
     def check_summaries(
         self, new: Sequence[Message], kept: Sequence[Message], warn: Callable[[str], None]

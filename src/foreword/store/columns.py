@@ -20,11 +20,22 @@ _WORDS: dict[type, str] = {
     bytes: "bytes",
     type(None): "nothing",
 }
-_NULLABLE = {("reports", "conversation"), ("reports", "usage")}
+_NULLABLE = {
+    ("reports", "conversation"),
+    ("reports", "usage"),
+    # of compressions that an older release made, or that were not measured yet
+    ("compressions", "history_before"),
+    ("compressions", "history_after"),
+    ("compressions", "left_out"),
+}
 # Where a row is odd, those who read it pass over it or say which one it is.
 _ANYTHING = {("reports", "report"), ("carried", "item"), ("originals", "body")}
-# limits: below zero they are none
-_SIGNED = {("conversations", "warned"), ("conversations", "quiet_until")}
+# limits: below zero they are none; a summary may be larger than what it stands for
+_SIGNED = {
+    ("conversations", "warned"),
+    ("conversations", "quiet_until"),
+    ("compressions", "left_out"),
+}
 _LONGEST_VALUE = 40  # characters of a value in an error, which is one line
 
 

@@ -22,7 +22,7 @@ from foreword.store.messages import write_lock
 # their place; the size of the history is in columns of its own, empty in older stores.
 COLUMNS = (
     "number, last, summary, method, note, tokens_before, tokens_after, created, undone,"
-    " history_before, history_after, excerpts"
+    " history_before, history_after, excerpts, left_out"
 )
 
 
@@ -42,6 +42,8 @@ class Compression:
     created: str = ""
     undone: bool = False
     excerpts: Mapping[int, int] = field(default_factory=dict)  # of messages shown in part: tokens
+    # tokens of all that was said that are not in its history; not known before it was measured
+    left_out: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
         )
         db.rows(
             f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, 0, ?, ?, ?)",
+            " ?, 0, ?, ?, ?, ?)",
             (
                 conversation,
                 made.number,
@@ -87,6 +89,7 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
                 made.tokens_before,
                 made.tokens_after,
                 to_json(dict(made.excerpts), "the excerpts"),
+                made.left_out,
             ),
         )
         # they began in front of it
@@ -133,9 +136,18 @@ def undo(db: Database, conversation: int) -> Compression | None:
 
 
 def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
-    """Write the size of a summary by another counter."""
+    """Write the size of a summary by another counter; what is left out is to be measured anew."""
     db.rows(
-        "UPDATE compressions SET tokens_after = ? WHERE conversation = ? AND number = ?",
+        "UPDATE compressions SET tokens_after = ?, left_out = NULL WHERE conversation = ? AND"
+        " number = ?",
+        (tokens, conversation, number),
+    )
+
+
+def set_left_out(db: Database, conversation: int, number: int, tokens: int) -> None:
+    """Write how much of all that was said is not in the history of a compression."""
+    db.rows(
+        "UPDATE compressions SET left_out = ? WHERE conversation = ? AND number = ?",
         (tokens, conversation, number),
     )
 
@@ -173,7 +185,7 @@ def _is_sizes(value: object) -> bool:
 
 def _compression(db: Database, row: Row) -> Compression:
     number, last, written, method, note, replaced, size, created, undone, *sizes = row
-    before, after, excerpts = sizes
+    before, after, excerpts, left_out = sizes
     where = f"compression {number} in {db.name}"
     summary = from_json(written, where, is_text)
     return Compression(
@@ -189,4 +201,5 @@ def _compression(db: Database, row: Row) -> Compression:
         created=created,
         undone=bool(undone),
         excerpts=_read_sizes(excerpts, where, "undo this compression and make it again"),
+        left_out=left_out,
     )

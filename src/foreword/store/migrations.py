@@ -302,6 +302,9 @@ CREATE TABLE answer_usage (
     PRIMARY KEY (conversation, answer)
 ) {keyed};
 """,
+    """
+ALTER TABLE compressions ADD COLUMN left_out {number};
+""",
 )
 NEWEST = len(MIGRATIONS)
 

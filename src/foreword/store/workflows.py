@@ -44,6 +44,9 @@ _STAYING = (
     " k.last THEN 0 ELSE f.tokens END FROM messages f WHERE f.conversation = c.id AND f.place = 1"
     " AND f.branch = 0 ORDER BY f.seq LIMIT 1), 0)"
 )
+# Where a compression was never measured, in a store of an older release, messages that are shown in
+# part count as whole.
+_LEFT_OUT = f"k.left_out, b.running - k.tokens_after - {_STAYING}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +76,7 @@ class WorkflowEntry:
     created: str
     messages: int
     tokens: int  # of all that was said
-    # With the summaries in place of what they stand for. Messages behind them that a compression
-    # shortened count as whole: how large they are shown is not known without reading them.
-    now_tokens: int
+    now_tokens: int  # with the summaries in place of what they stand for
     plan_version: int
     variables: int
     compressions: int  # that stand
@@ -146,7 +147,7 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
     ends of stretches."""
     rows = db.rows(
         "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0),"
-        f" COALESCE(SUM(m.running - COALESCE(b.running - k.tokens_after - {_STAYING}, 0)), 0),"
+        f" COALESCE(SUM(m.running - COALESCE({_LEFT_OUT}, 0)), 0),"
         " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id), (SELECT"
         " COUNT(*) FROM variables v WHERE v.workflow = w.id), (SELECT COUNT(*) FROM compressions d"
         " JOIN conversations o ON o.id = d.conversation  WHERE o.workflow = w.id AND d.undone ="
