@@ -13,6 +13,7 @@ from openai.types.responses import Response
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.usage import RequestUsage
 
+from foreword.formats.answer_usage import answer_usage
 from tests.command import foreword as command
 from tests.sessions import Open
 
@@ -259,6 +260,12 @@ def test_an_answer_that_says_nothing_about_its_cost_is_not_counted(open_session:
     session.append(ModelResponse(parts=[TextPart("At 06:12.")]))
     assert not session.record_usage({"role": "assistant", "content": "x", "usage": None})
     assert session.usage()["answers"] is None
+
+
+def test_an_object_that_has_itself_inside_is_no_endless_search() -> None:
+    itself = Fields()
+    itself["data"] = itself
+    assert answer_usage(itself) is None
 
 
 def test_an_answer_of_a_model_that_nobody_named_has_the_price_of_the_sessions(

@@ -15,12 +15,13 @@ from foreword.prices import AnswerUsage
 
 # where the fields of an answer stand inside what a framework makes of it
 _INSIDE = ("data", "kwargs", "raw")
+_DEEPEST = 3  # of those in each other: an object that has itself inside is not looked into for ever
 _USAGE = ("usage_metadata", "usageMetadata", "usage")
 _IDS = ("provider_response_id", "vendor_id", "response_id", "responseId", "id")
 _MODELS = ("model_name", "model_version", "modelVersion", "model")
 
 
-def answer_usage(value: object) -> AnswerUsage | None:
+def answer_usage(value: object, depth: int = 0) -> AnswerUsage | None:
     """What an answer says that it cost; nothing where it says nothing."""
     for name in _USAGE:
         usage = _field(value, name)
@@ -32,8 +33,8 @@ def answer_usage(value: object) -> AnswerUsage | None:
         return _ollama_usage(value)
     for name in _INSIDE:
         inner = _field(value, name)
-        if inner is not None and not isinstance(inner, str | bytes | list):
-            return answer_usage(inner)
+        if inner is not None and depth < _DEEPEST and not isinstance(inner, str | bytes | list):
+            return answer_usage(inner, depth + 1)
     return None
 
 
