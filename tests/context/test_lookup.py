@@ -275,10 +275,16 @@ def test_an_artifact_is_found_in_the_store_by_its_name_and_an_unknown_one_is_no_
     with foreword.Task.open(root, task="T-1", workflow="feature") as task:
         task.enter(1)
         task.hand_on("FEAT-1", "A second kiln.")
+    with foreword.Task.open(root, task="T-2", workflow="feature") as task:
+        task.enter(1)
+        task.hand_on("phase 1.5", "A third kiln.")
     assert "A second kiln." in lookup_text(root, "FEAT-1")
     assert "A second kiln." in lookup_text(root, "[FEAT-1]", kind="artifact")
-    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
+    assert "A third kiln." in lookup_text(root, "phase 1.5")
+    assert "A third kiln." in lookup_text(root, "[Phase 1.5]")
+    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'") as caught:
         lookup_text(root, "FEAT-9")
+    assert caught.value.hint == "known: FEAT-1, phase 1.5"
 
 
 def test_a_budget_that_nothing_fits_is_an_error(project: Path) -> None:

@@ -50,7 +50,7 @@ FRAME_TOKENS = 25  # around each document: its tags and the line with its path
 SMALLEST_ANSWER = 400
 ARTIFACT = "artifact"
 # of what a phase hands on: an artifact's name, or the phase's own where it gives it none
-_SHAPE = lazy_pattern(rf"{NAME}|phase \d{{1,4}}[a-z]?")
+_SHAPE = lazy_pattern(rf"{NAME}|[Pp]hase \d{{1,4}}(?:\.\d{{1,3}}){{0,3}}[a-z]?(?:-[a-z]{{1,20}})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +99,14 @@ def lookup(
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
     name = wanted.strip().strip("[]`")
     if artifacts is None:
-        is_name = ARTIFACT in kinds and len(name.split()) == 1
-        artifacts = _newest_artifact(name, library.root, db) if is_name else {}
+        is_name = len(name.split()) == 1 or _SHAPE.fullmatch(name) is not None
+        artifacts = {}
+        if ARTIFACT in kinds and is_name:
+            artifacts = _newest_artifact(name, library.root, db)
     found = _by_name(name, library, kinds, artifacts)
     notes = library.notes
     if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
-        raise UnknownName(ARTIFACT, name, artifacts)
+        raise UnknownName(ARTIFACT, name, artifacts or _artifact_names(library.root, db))
     with ExitStack() as while_open:
         store: Database | None = None
         if not found:
@@ -124,12 +126,25 @@ def lookup(
 
 def _newest_artifact(name: str, root: Path, db: str | None) -> dict[str, str]:
     """The newest artifact of a name in the store; no store is made where there is none."""
-    place = place_of(db, root)
-    if isinstance(place, Path) and not is_there(place):
+    if not _has_store(root, db):
         return {}
     with closing(open_database(db, root)) as store:
         found = artifacts_kept.newest(store, name)
         return {found.name: artifacts_kept.text_of(store, found)} if found else {}
+
+
+def _artifact_names(root: Path, db: str | None) -> list[str]:
+    """What the artifacts in the store are called, each name once."""
+    if not _has_store(root, db):
+        return []
+    with closing(open_database(db, root)) as store:
+        names = [artifact.name for artifact in artifacts_kept.every_artifact(store)]
+    return list(dict.fromkeys(names))
+
+
+def _has_store(root: Path, db: str | None) -> bool:
+    place = place_of(db, root)
+    return not isinstance(place, Path) or is_there(place)
 
 
 def _kinds(library: Library, kind: str) -> tuple[str, ...]:

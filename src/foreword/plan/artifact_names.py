@@ -61,7 +61,8 @@ _HANDED_ON_BEHIND = lazy_pattern(
     re.IGNORECASE,
 )
 _OVERVIEW = lazy_pattern(
-    r"^\s*(?:phase\s+)?(?P<phase>\d{1,3}[a-z]?)[.):]?\s[^\n]*?(?:→|->|=>)[^\n]*", re.IGNORECASE
+    r"^\s*(?:phase\s+)?(?P<phase>\d{1,3}(?:\.\d{1,3})?[a-z]?)[.):]?\s[^\n]*?(?:→|->|=>)[^\n]*",
+    re.IGNORECASE,
 )
 _NUMBER = lazy_pattern(r"-(?:(\d+)(?:\.\w+)?([A-Za-z]?))$")
 
@@ -161,7 +162,9 @@ def _preference(claim: _ArtifactClaim, order: Sequence[str]) -> tuple[bool, bool
 
 
 def _fits(artifact: str, phase: str) -> bool:
-    return _number_of(artifact) == phase.casefold()
+    plain = phase.casefold()
+    # `FEAT-3.5` is phase 3.5's, and `MIG-4.1` phase 4's where there is no 4.1
+    return _number_of(artifact) == plain or artifact.casefold().endswith(f"-{plain}")
 
 
 def _number_of(artifact: str) -> str:

@@ -14,7 +14,7 @@ from foreword.plan.flow import GATE, Flow, Phase
 from foreword.text import marks, parts
 from foreword.text.parts import Part
 
-_NUMBER = lazy_pattern(r"\d+")
+_NUMBER = lazy_pattern(r"\d+(?:\.\d+)*")
 
 
 def read_workflow(text: str, *, name: str, source: str) -> Flow:
@@ -40,7 +40,7 @@ def read_workflow(text: str, *, name: str, source: str) -> Flow:
 
 def _phases_before(part: Part, others: Sequence[Part]) -> tuple[str, ...]:
     """Where the author says nothing: every phase of the number before; 3a and 3b wait for 2 and
-    not for each other."""
+    not for each other, 3.5 for 3."""
     number_of = {other.name: _number(other.name) for other in others}
     earlier = [number for number in number_of.values() if number < number_of[part.name]]
     if not earlier:
@@ -49,6 +49,6 @@ def _phases_before(part: Part, others: Sequence[Part]) -> tuple[str, ...]:
     return tuple(name for name, number in number_of.items() if number == before)
 
 
-def _number(name: str) -> int:
+def _number(name: str) -> tuple[int, ...]:
     digits = _NUMBER.match(name)
-    return int(digits[0]) if digits else 0
+    return tuple(map(int, digits[0].split("."))) if digits else (0,)

@@ -20,11 +20,14 @@ _HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
 
 _AFTER = lazy_pattern(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
 _HEADING = lazy_pattern(
-    r"Phase[ \t]+(?P<name>[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?)\b[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)",
+    r"Phase[ \t]+(?P<name>[0-9]{1,4}(?:\.[0-9]{1,3}){0,3}[a-z]?(?:-[a-z]{1,20})?)\b"
+    r"[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)",
     re.IGNORECASE,
 )
 _ATX = lazy_pattern(r"[ ]{0,3}(?P<level>#{1,6})[ \t]++(?P<title>\S[^\r\n]*)")
-_PHASE_NAME = lazy_pattern(r"\b[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE)
+_PHASE_NAME = lazy_pattern(
+    r"\b[0-9]{1,4}(?:\.[0-9]{1,3}){0,3}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE
+)
 _DEPENDS = lazy_pattern(
     r"^[> \t*_-]{0,12}(?:depends[ \t]++on|after)[*_]{0,3}[ \t]*+:[*_"
     r" \t]*+(?P<names>[^\r\n]{1,300})\r?$",
@@ -71,9 +74,13 @@ def before_phases(text: str) -> str:
 
 def _headed_phases(text: str) -> Iterator[Part]:
     headings = list(_headings_outside_code(text))
-    for place, (at, number, level, title) in enumerate(headings):
-        named = _HEADING.fullmatch(title.strip("*_ "))
-        if named is None:
+    names = [_HEADING.fullmatch(title.strip("*_ ")) for *_, title in headings]
+    levels = [heading[2] for heading, name in zip(headings, names, strict=True) if name]
+    # `# Phase 6 + 7` over `## Phase 6` and `## Phase 7` is the title of the text
+    title_level = levels[0] if len(levels) > 2 and levels[0] < min(levels[1:]) else 0
+    for place, (at, number, level, _) in enumerate(headings):
+        named = names[place]
+        if named is None or level == title_level:
             continue
         end = len(text)
         for later in range(place + 1, len(headings)):
