@@ -23,6 +23,7 @@ from foreword.formats.fields import (
     arguments_of,
     as_object,
     kind_of,
+    load_sendable,
     pack_extra,
     parts_for_shape,
     read_answer,
@@ -155,6 +156,8 @@ def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
 
     text, rest, layout = read_answer(data.get("content"), read)
     fields: Fields = unknown_fields(data, _RESULT, at) | layout
+    if data.get("content") == []:
+        fields[LAYOUT] = []  # or a text would be written that says nothing
     if data.get("status") == "success":
         fields["status"] = "success"
     return ToolResult(
@@ -241,7 +244,7 @@ def _block(part: Part) -> Fields:
     fields.pop(_CACHE_POINT, None)  # a block of its own behind this one
     match part:
         case Text(text) if fields.get(_JSON):
-            return {"json": as_object(text)}
+            return {"json": _json_value(text)}
         case Text(text):
             return {"text": replace_unsent(text)}
         case ToolCall():
@@ -259,6 +262,14 @@ def _block(part: Part) -> Fields:
         case Image():
             kind = part.media_type.removeprefix("image/") or "png"
             return {"image": {"format": kind, "source": {"bytes": part.data}}}
+
+
+def _json_value(text: str) -> Any:
+    """The value of a text that came as JSON, also where it is no object."""
+    try:
+        return load_sendable(text)
+    except (ValueError, RecursionError):
+        return as_object(text)
 
 
 def _result(result: ToolResult, fields: Fields) -> Fields:

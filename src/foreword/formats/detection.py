@@ -34,7 +34,7 @@ _PLAIN = ("system", "user", "assistant")
 _OPENAI_ROLES = ("system", "developer", "tool", "function")
 _OPENAI_FIELDS = frozenset(
     (
-        *("tool_calls", "function_call", "name", "refusal", "audio", "annotations"),
+        *("tool_calls", "function_call", "name", "refusal", "audio", "annotations", "images"),
         *("reasoning_content", "reasoning", "reasoning_details"),
     )
 )

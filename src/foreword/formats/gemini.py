@@ -72,6 +72,8 @@ def is_content(value: Mapping[str, Any]) -> bool:
     parts = value.get("parts")
     if isinstance(parts, str):
         return True
+    if parts is None:  # an answer in which nothing was said, as at the limit of its tokens
+        return value.get("role") == "model" and "content" not in value
     if not isinstance(parts, list) or "kind" in value:
         return False
     if not parts:

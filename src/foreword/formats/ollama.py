@@ -54,6 +54,9 @@ def is_message(value: Mapping[str, Any]) -> bool:
     object."""
     if "role" not in value or isinstance(value.get("content"), list):
         return False
+    images = value.get("images")
+    if isinstance(images, list) and any(isinstance(image, Mapping) for image in images):
+        return False  # those of OpenRouter, with a type and an address
     if value.keys() & _OWN_FIELDS:
         return True
     calls = value.get("tool_calls")

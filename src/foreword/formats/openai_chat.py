@@ -62,7 +62,7 @@ _ROLES: dict[str, Role] = {
 }
 _THOUGHTS = ("reasoning_content", "reasoning")  # how servers that speak this shape call them
 _AUDIO = frozenset(("id", "data", "transcript", "expires_at", "format"))
-_BESIDE_CONTENT = ("refusal", "audio", *_THOUGHTS)
+_BESIDE_CONTENT = ("refusal", "audio", "images", *_THOUGHTS)
 _MESSAGE = frozenset(("role", "content", "kind", "tool_calls", "function_call", *_BESIDE_CONTENT))
 _TOOL = frozenset(("role", "content", "kind", "tool_call_id"))
 _FUNCTION = frozenset(("role", "content", "kind", "name"))
@@ -120,7 +120,8 @@ def _read_thoughts(value: Mapping[str, Any], at: FieldPath) -> Iterable[Thinking
 
 
 def _read_beside_content(value: Mapping[str, Any], at: FieldPath) -> Iterable[Part]:
-    """What was said outside of the content: a refusal, a sound with its transcript."""
+    """What was said outside of the content: a refusal, a sound with its transcript, pictures that
+    a model of OpenRouter has drawn."""
     refusal = at.text(value, "refusal")
     if refusal:
         yield Text(refusal, pack_extra(SHAPE, {_BESIDE: "refusal"}))
@@ -129,6 +130,13 @@ def _read_beside_content(value: Mapping[str, Any], at: FieldPath) -> Iterable[Pa
         audio = (at / ".audio").mapping(audio, "a mapping with an id")
         unknown_fields(audio, _AUDIO, at / ".audio")
         yield Opaque(to_json({"audio": audio}), SHAPE, "audio", at.text(audio, "transcript"))
+    for index, each in enumerate((at / ".images").sequence(value.get("images") or [])):
+        place = at / f".images[{index}]"
+        picture = read_part(each, place)
+        if not isinstance(picture, Image):
+            raise place.unknown_content()
+        fields = {**unpack_extra(picture.extra, SHAPE), _BESIDE: "images"}
+        yield replace(picture, extra=pack_extra(SHAPE, fields))
 
 
 def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
@@ -247,7 +255,10 @@ def _message_without_results(message: Message) -> Fields | None:
     for part in parts:
         if isinstance(part, Text | Image | Opaque | Thinking):
             field = _beside_content(part)
+            drawn = beside.get("images", [])
             beside |= field
+            if "images" in field:
+                beside["images"] = drawn + field["images"]
             if not field:
                 said.append(part)
     calls = [part for part in parts if isinstance(part, ToolCall)]
@@ -266,6 +277,8 @@ def _beside_content(part: Text | Image | Opaque | Thinking) -> Fields:
         case Text(text, extra):
             name = unpack_extra(extra, SHAPE).get(_BESIDE)
             return {name: text} if name else {}
+        case Image(extra=extra) if _BESIDE in unpack_extra(extra, SHAPE):
+            return {"images": [_part(part)]}
         case Opaque(data, name="audio"):
             fields = as_object(data)
             return fields if "audio" in fields else {}
@@ -293,6 +306,7 @@ def _part(part: Part) -> Fields:
             return {"type": "text", "text": text, **fields}
         case Image():
             fields = unpack_extra(part.extra, SHAPE)
+            fields.pop(_BESIDE, None)
             more = fields.pop("image_url", {})
             address = address_of(part)
             is_text = more == "text"

@@ -288,13 +288,28 @@ def _texts(blocks: object, at: FieldPath) -> list[str]:
 def to_responses(messages: Iterable[Message]) -> list[Fields]:
     """Items for the `input` of a request."""
     items = list[Fields]()
-    for message in mend(messages)[0]:
+    for message in mend(_join_calls(messages))[0]:
         items += _items(message)
     custom = {item["call_id"] for item in items if item.get("type") == _CUSTOM}
     for item in items:
         if item.get("type") == "function_call_output" and item.get("call_id") in custom:
             item["type"] = f"{_CUSTOM}_output"
     return items
+
+
+def _join_calls(messages: Iterable[Message]) -> list[Message]:
+    """Calls that were made together are one message, so that their results stand behind all of
+    them, as they came."""
+    joined = list[Message]()
+    for message in messages:
+        is_call = message.role == "assistant" and len(message.calls) == len(message.parts) > 0
+        last = joined[-1] if joined else None
+        goes_on = last is not None and last.role == "assistant" and bool(last.calls)
+        if is_call and last and goes_on and not message.extra and not last.extra:
+            joined[-1] = replace(last, parts=(*last.parts, *message.parts), tokens=None)
+        else:
+            joined.append(message)
+    return joined
 
 
 def _items(message: Message) -> Iterable[Fields]:
