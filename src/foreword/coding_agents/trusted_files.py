@@ -20,12 +20,12 @@ LARGEST_BYTES = 24 * 1024 * 1024
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def project_of(event: HookEvent, root: str = "") -> Path | None:
+def project_of(event: HookEvent, root: str) -> Path | None:
     """The project of an event: the nearest folder at or above where the agent works that has a mark
     of ours.
 
-    `root` is what the user said; the event's own folder counts only in the user's home or below
-    where we were started.
+    `root` is what the user said, if anything; the event's own folder counts only in the user's home
+    or below where we were started.
     """
     if root:
         return _nearest_project(_real_path(root))

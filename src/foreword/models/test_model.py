@@ -36,7 +36,7 @@ ARTIFACT_TO_WRITE = lazy_pattern(
 PHASE = lazy_pattern(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
 
 
-def rule_based_model(seconds: float = 0) -> FunctionModel:
+def rule_based_model(seconds: float) -> FunctionModel:
     """The model, ready to be asked; each of its replies takes so many seconds, as those of a
     real one do."""
     from pydantic_ai.models.function import FunctionModel

@@ -48,9 +48,7 @@ class PassageSlot:
         return self.start + len(self.text)
 
 
-def slots_of(
-    units: Sequence[MaterialUnit], question: str, grain: Grain = TALK
-) -> list[PassageSlot]:
+def slots_of(units: Sequence[MaterialUnit], question: str, grain: Grain) -> list[PassageSlot]:
     """The passages of all units, in order."""
     slots: list[PassageSlot] = []
     for at, unit in enumerate(units):

@@ -23,7 +23,6 @@ from foreword.secrets.secret_names import (
     is_pin_name,
     is_secret_name,
     is_session_name,
-    labels_a_secret,
     name_by_label,
 )
 from foreword.secrets.text_search import change_lines, compile_once
@@ -375,7 +374,8 @@ def _hide_encoded_parameter(found: re.Match[str]) -> str:
 
 
 def _hide_typed(found: re.Match[str]) -> str:
-    if not labels_a_secret("selector", found["label"]) or is_placeholder(found["value"]):
+    is_secret = name_by_label("selector", found["label"]) == "password"
+    if not is_secret or is_placeholder(found["value"]):
         return found[0]
     return found["before"] + HIDDEN
 

@@ -157,11 +157,6 @@ def is_label_field(field: str) -> bool:
     return folded == "type" or folded in LABEL_FIELDS
 
 
-def labels_a_secret(field: str, label: str) -> bool:
-    """Whether a field says that the value beside it is a secret."""
-    return name_by_label(field, label) == "password"
-
-
 def is_labelled_field(field: str) -> bool:
     """Whether the field holds what another one names: `value`, `Value`, `text`."""
     return _fold(field) in LABELLED_FIELDS

@@ -114,7 +114,7 @@ def session_options(
     compress_with: Any,
     compress_timeout_seconds: float,
     auto_compress: bool,
-    tools: Iterable[object] = (),
+    tools: Iterable[object],
 ) -> SessionOptions:
     """Everything that can be worked out before the store is opened."""
     folder = project_root(root)

@@ -83,7 +83,7 @@ class ReplyContent:
 
 
 def reply_content(
-    body: Mapping[str, Any], reply: Reply, number: int, cached_tokens: int = 0
+    body: Mapping[str, Any], reply: Reply, number: int, cached_tokens: int
 ) -> ReplyContent:
     """What a reply comes to for this request."""
     limit = None if reply.endless else _token_limit(body)

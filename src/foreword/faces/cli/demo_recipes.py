@@ -254,7 +254,7 @@ def recall_example(omission: Omission, root: Path, package: Package, width: int 
     return "\n".join(lines)
 
 
-def glimpse(text: str, width: int = WIDTH) -> str:
+def glimpse(text: str, width: int) -> str:
     """A few lines of a context around the first mark for something left out, or its opening."""
     lines = text.splitlines()
     cut = GLIMPSE_BEFORE
