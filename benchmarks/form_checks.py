@@ -26,10 +26,24 @@ MARK = re.compile(r"\[\.\.\.(?: [^\[\]\n]*)?\]")
 _PLACED = re.compile(r'(?:(?:#|//|--|%|;) )?"?\[\.\.\.(?: [^\[\]\n]*)?\](?:"(?!"")(?:: null)?,?)?')
 _FENCE = re.compile(r"[ \t>]*(?P<sign>`{3,}|~{3,})(?P<info>[^\n]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+# The titles of other markup languages: each group is a rank, the first the highest, but for a sign
+# that is repeated.
+_TITLES = {
+    "asciidoc": re.compile(r"(?P<sign>=+)[ \t]+\S"),
+    "org": re.compile(r"(?P<sign>\*+)[ \t]+\S"),
+    "man": re.compile(r"[.'][ \t]*(?:(TH)|(S[Hh])|(S[Ss]))\b"),
+    "tex": re.compile(
+        r"[ \t]*\\(?:(part)|(chapter)|(section)|(subsection)|(subsubsection))\*?[ \t]*[\[{]"
+    ),
+    "texinfo": re.compile(
+        r"@(?:(top)|(chapter|unnumbered|appendix)|(section|unnumberedsec|appendixsec)|(subsection))\b"
+    ),
+    "pod": re.compile(r"=head(?:(1)|(2)|(3)|(4))\b"),
+}
 _RULE = re.compile(r" {0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_TAG = re.compile(r"<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?P<empty>/?)>")
+_TAG = re.compile(r"<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=]|=>?)*)?(?P<empty>/?)>")
 _TAGS_ALONE = re.compile(
     r"(?:\s*(?:<[^<>]*>|-{3,}(?!-)|\*{3,}(?!\*)|_{3,}(?!_)))*\s*"  # or a rule
 )
@@ -37,6 +51,7 @@ _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
 _SENTENCE_END = re.compile(r"[.!?:;。！？；][\"'”’)\]*_`」』）】]*\Z")
 _STOP = re.compile(r"[.!?:;][\"'”’)\]*_`]*(?=\s)|[。！？；]")
+_LONG_LINE = 240  # characters of a line of code that no person writes
 _LONGEST = 1_000  # characters of a sentence; what goes on for longer is none
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:._])\1{2,}\s*")
 _STAMP = re.compile(
@@ -176,7 +191,8 @@ def findings(document: Document, form: str, room: int) -> Iterator[tuple[str, st
     if not is_readable(document.kind, form):
         yield "unreadable", form[:60]
     # Of code without line breaks statements are left out, and with them brackets.
-    is_code = all(len(line) < _LONGEST for line in document.lines)
+    long_chars = sum(len(line) for line in document.lines if len(line) > _LONG_LINE)
+    is_code = 2 * long_chars < len(document.text)
     is_code = is_code and function_bodies.is_valid(document.text, document.kind)
     if is_code and not function_bodies.is_valid(MARK.sub("", form), document.kind):
         yield "not code any more", form[:60]
@@ -335,6 +351,8 @@ def _judge(
         yield from _lead_findings(document, kept, ended)
         yield from _item_findings(document, kept)
         yield from _emphasis_findings(document, stretches)
+    if document.kind in _TITLES:
+        yield from _heading_findings(document, kept)
     if document.kind == "rst":
         yield from _underline_findings(document, kept)
         yield from _lead_findings(document, kept, ended)
@@ -346,7 +364,8 @@ def _judge(
     if document.kind == "log":
         yield from _entry_findings(document, kept, room)
     if document.kind == "table":
-        head = next((at for at in range(len(document.lines)) if document.said(at)), 0)
+        said = [at for at in range(len(document.lines)) if document.said(at)]
+        head = next((at for at in said if document.lines[at].lstrip()[0] not in "#%"), 0)
         if kept and head not in kept:
             yield "row without its head", document.lines[min(kept)]
 
@@ -439,9 +458,8 @@ def _heading_findings(document: Document, kept: set[int]) -> Iterator[tuple[str,
     above: list[tuple[int, int]] = []  # the headings a line stands under: level and line
     last_kept = -1
     for at, line in enumerate(document.lines):
-        found = _HEADING.match(line) if document.in_fence[at] < 0 else None
-        if found:
-            level = found[0].count("#")
+        level = _title_level(document, at)
+        if level:
             above = [heading for heading in above if heading[0] < level] + [(level, at)]
             last_kept = at if at in kept else last_kept
         elif document.in_fence[at] < 0 and at in kept and _RULE.fullmatch(line):
@@ -449,8 +467,36 @@ def _heading_findings(document: Document, kept: set[int]) -> Iterator[tuple[str,
             last_kept = -1
         elif at not in kept or last_kept < 0 or _TAGS_ALONE.fullmatch(line):
             continue
+        elif document.kind == "asciidoc" and line.startswith("["):
+            continue  # a label belongs to what follows it
         elif last_kept not in [heading for _, heading in above]:
             yield "under another heading", line
+
+
+def _title_level(document: Document, at: int) -> int:
+    """The rank of a line that is a title, or 0."""
+    if document.in_fence[at] >= 0:
+        return 0
+    title = _TITLES.get(document.kind)
+    if title is None:
+        heading = _HEADING.match(document.lines[at])
+        return heading[0].count("#") if heading else _underlined_level(document, at)
+    found = title.match(document.lines[at])
+    if found is None:
+        return 0
+    return len(found["sign"]) if "sign" in title.groupindex else found.lastindex or 0
+
+
+def _underlined_level(document: Document, at: int) -> int:
+    """The rank of a line with `===` or `---` below it, and of that line."""
+    for title in (at, at - 1):
+        if not 0 <= title < len(document.lines) - 1 or not document.said(title):
+            continue
+        below = document.lines[title + 1].rstrip()
+        stands_alone = title == 0 or not document.said(title - 1)
+        if stands_alone and re.fullmatch(r"={3,}|-{3,}", below):
+            return 1 if below[0] == "=" else 2
+    return 0
 
 
 def _underline_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:

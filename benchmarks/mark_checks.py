@@ -39,8 +39,10 @@ def wrong_counts(text: str, gaps: Sequence[Gap], form: str) -> Iterator[tuple[st
     if not least <= lines <= most:
         yield "wrong count of the whole", f"{lines} lines, {least} to {most} are missing"
     units = _number(whole["units"])
-    # White space around a mark belongs to what is kept, or to what is not.
-    if not len("".join(missing.split())) <= units <= 1.01 * len(missing) + 2 * len(gaps):
+    # White space around a mark, and the indent behind it, belongs to what is kept, or to what is
+    # not.
+    around = sum(2 + _indent_at(text, gap.end) for gap in gaps)
+    if not len("".join(missing.split())) - len(gaps) <= units <= 1.01 * len(missing) + around:
         yield "wrong count of the whole", f"{units} units, {len(missing)} are missing"
     for gap, (fewest, most_said) in zip(gaps, said, strict=True):
         yield from _wrong_counts_of_gap(text, gap, fewest, most_said)
@@ -71,6 +73,11 @@ def _lines_between(text: str, gap: Gap) -> tuple[int, int]:
     behind = text[gap.end : end if end >= 0 else None]
     parts = bool(before.strip()) + bool(behind.strip())
     return max(0, len(rows) - parts), len(rows)
+
+
+def _indent_at(text: str, at: int) -> int:
+    behind = text[at : at + 200]
+    return len(behind) - len(behind.lstrip(" \t"))
 
 
 def _number(figures: str) -> int:

@@ -1,7 +1,8 @@
 """What a text is: by the name of its file, by the word behind a code fence, by what it looks like.
 
 The answer is one word: `markdown` (and any prose), `python`, another language with a grammar,
-`code` for one without, `sql`, `rst`, `diff`, `log`, `json`, `yaml`, `settings`, `markup`, `table`.
+`code` for one without, `sql`, `rst`, `asciidoc`, `org`, `man`, `tex`, `texinfo`, `pod`, `diff`,
+`log`, `json`, `yaml`, `settings`, `markup`, `table`.
 In doubt it is prose: whole lines and sentences are never wrong, an outline of something that is no
 code would be.
 """
@@ -28,15 +29,18 @@ GRAMMARS = {
     "tsx": "tree_sitter_typescript",
     "typescript": "tree_sitter_typescript",
 }
+# The markup languages whose lines say by their first sign what they are (`line_markup`).
+LINE_MARKUP = ("asciidoc", "org", "man", "tex", "texinfo", "pod")
 # By the end of a file's name, and by the word behind a fence.
 _NAMES = {
+    "asciidoc": "adoc asciidoc",
     "bash": "bash sh zsh ksh shell console",
     "c": "c h",
     "code": "code swift kt kotlin scala lua pl perl r dart ex exs elixir clj hs haskell zig nim"
     " proto css scss less groovy gradle tf hcl dockerfile makefile cmake ps1 sty cls m mm pyx pxd"
     " pxi pm t awk bat bzl el lisp scm erl fs f f90 graphql jl kts ml nix pas prisma qml sol tcl vb"
-    " vim mk m4 ac am bats",
-    "cpp": "cpp cc cxx hpp hh hxx cu cuh inl ipp tcc ino",
+    " vim mk m4 ac am bats psm1 psd1 def ldf clo fd bst dtx ltx",
+    "cpp": "cpp cc cxx hpp hh hxx cu cuh inl ipp tcc ino metal",
     "csharp": "cs csharp",
     "diff": "diff patch",
     "go": "go golang",
@@ -45,9 +49,11 @@ _NAMES = {
     "json": "json jsonc json5 geojson ipynb",
     "log": "log jsonl ndjson",
     "markup": "html htm xhtml xml svg vue svelte xsl xslt xsd plist csproj props targets resx xaml"
-    " pom wsdl rss atom",
+    " pom wsdl rss atom xmp",
     "markdown": "md markdown mdx txt text",
+    "org": "org",
     "php": "php",
+    "pod": "pod",
     "python": "py pyi python python3 py3",
     "rst": "rst rest",
     "ruby": "rb ruby gemspec podspec rake",
@@ -55,11 +61,26 @@ _NAMES = {
     "rust": "rs rust",
     "sql": "sql psql plsql",
     "table": "csv tsv",
+    "tex": "tex latex",
+    "texinfo": "texi texinfo txi",
     "tsx": "tsx",
     "typescript": "ts mts cts typescript",
-    "yaml": "yaml yml",
+    "yaml": "yaml yml raml sls",
 }
 _TYPE_BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+# Of files that others are made of; what these are is said by the end of the name in front.
+_TEMPLATE_NAMES = (
+    "jinja",
+    "jinja2",
+    "j2",
+    "tmpl",
+    "template",
+    "tpl",
+    "erb",
+    "in",
+    "sample",
+    "dist",
+)
 _CODE_FILES = (
     "dockerfile",
     "containerfile",
@@ -72,6 +93,8 @@ _SUFFIX = lazy_pattern(r"\.(?P<suffix>\w{1,10})(?::\d[\d:-]*)?\s*\Z")
 
 # Lines of a text that are looked at to tell what it is: the first screens of a file.
 _LOOKED_AT = 400
+# Characters in which a language of markup shows itself: a page begins with its license.
+_LARGEST_SIGN = 8_000
 _LEAST_LINES = 4  # below that, prose is right for anything
 _MOSTLY = 0.6  # of the lines
 _PARTLY = 0.3  # of the lines, where others go on what these begin
@@ -85,6 +108,15 @@ _RST = lazy_pattern(r"^\.\. (?:[\w-]+:: ?|_[\w-]+:\s*$)", re.MULTILINE)
 _RST_TITLE = lazy_pattern(r"^\w[^\n]{2,}\n(?P<sign>[=~^*+#\"'-])(?P=sign){2,}\s*$", re.MULTILINE)
 _BEGINS_AS_DIFF = lazy_pattern(r"\s*(?:diff --|--- \S|Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")
 _BEGINS_AS_MARKUP = lazy_pattern(r"\s*(?:<!doctype |<\?xml |<html\b|<svg\b)", re.IGNORECASE)
+# What a program is run by, and the name of its language where it is not the same.
+_SHEBANG = lazy_pattern(r"#! ?(?:\S*/)?(?:env (?:-\S+ )*)?(?P<program>[a-z]+)[\d.]*(?=\s|\Z)")
+_PROGRAMS = {"dash": "sh", "ash": "sh", "node": "js", "deno": "ts", "bun": "ts"}
+# What only a man page, Perl's documentation, or TeX begins a line with.
+_MAN_PAGE = lazy_pattern(r"^[.'](?:TH|Dd)[ \t]", re.MULTILINE)
+_MAN_SECTION = lazy_pattern(r"^[.'][ \t]*S[Hh]\b", re.MULTILINE)
+_POD = lazy_pattern(r"^=head1[ \t]", re.MULTILINE)
+_TEX = lazy_pattern(r"^[ \t]*\\(?:documentclass|begin\{document\})", re.MULTILINE)
+_MACRO_LINE = lazy_pattern(r"\s*[\\%{}]")
 _PYTHON = lazy_pattern(
     r"^(?:async def \w+\(|def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import )", re.MULTILINE
 )
@@ -112,6 +144,8 @@ CHANGE_HEAD = lazy_pattern(
     r"|[a-z0-9][a-z0-9.+-]+ \([^()\s]+\) [\w. -]+; urgency="
 )
 _LEAST_CHANGES = 2
+_HASHES = lazy_pattern(r"^(?P<sign>\#+)(?:[ \t][^\n]*)?(?:\n(?P=sign)(?:[ \t][^\n]*)?$)*", re.M)
+_LEAST_COMMENTS = 3  # lines; of two, one may be the title of all and one that of its first part
 _TEST_RUN = lazy_pattern(r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary)", re.M)
 _JSON_LINE = lazy_pattern(r"\{.*\}\s*\Z")
 _CPP_HEADER = lazy_pattern(
@@ -152,6 +186,8 @@ def content_type(text: str, name: str = "") -> str:
 def type_of_name(name: str) -> str:
     """What a file is by the end of its name, or by the whole of it."""
     found = _SUFFIX.search(name)
+    if found and found["suffix"].lower() in _TEMPLATE_NAMES:
+        found = _SUFFIX.search(name[: found.start()]) or found
     if found:
         return _TYPE_BY_NAME.get(found["suffix"].lower(), "")
     whole = name.rpartition("/")[2].lower()
@@ -178,12 +214,20 @@ def _look(text: str) -> str:
         return "json"
     if _BEGINS_AS_MARKUP.match(text):
         return "markup"
+    program = _program(rows[0]) if rows else ""
+    if program:
+        return program
     if len(rows) < _LEAST_LINES:
         return "markdown"
+    line_markup = _line_markup(text, rows)
+    if line_markup:
+        return line_markup
     if _is_log(text, rows):
         return "log"
     if _is_python(text):
         return "python"
+    if _has_comments(text):
+        return "code"
     if any(row.startswith(("# ", "## ", "```")) for row in rows):
         return "markdown"
     if ".. " in text and _RST.search(text) and _RST_TITLE.search(text):
@@ -195,6 +239,30 @@ def _look(text: str) -> str:
     if all(map(_YAML_LINE.match, rows)) and sum(1 for row in rows if _YAML_KEY.match(row)) > 1:
         return "yaml"
     return "table" if _is_table(rows) else "markdown"
+
+
+def _program(row: str) -> str:
+    """The language of a script, by what its first line says that it is run by."""
+    found = _SHEBANG.match(row.removeprefix("\ufeff"))
+    if found is None:
+        return ""
+    program = found["program"]
+    named = _TYPE_BY_NAME.get(_PROGRAMS.get(program, program), "")
+    return named if named in GRAMMARS or named == "python" else "code"
+
+
+def _line_markup(text: str, rows: list[str]) -> str:
+    """A markup language that shows in the first sign of its lines, or nothing."""
+    beginning = text[:_LARGEST_SIGN]
+    if _MAN_PAGE.search(beginning) and _MAN_SECTION.search(beginning):
+        return "man"
+    if "=head1" in beginning and _POD.search(beginning):
+        return "pod"
+    if "\\" not in beginning:
+        return ""
+    if _TEX.search(beginning):
+        return "tex"
+    return "code" if _share(rows, _MACRO_LINE) >= _MOSTLY else ""
 
 
 def _is_diff(text: str) -> bool:
@@ -242,11 +310,23 @@ def _is_python(text: str) -> bool:
     return parse(text) is not None
 
 
+def _has_comments(text: str) -> bool:
+    """Whether lines with a `#` in front are comments: nobody writes titles line below line."""
+    if "```" in text or ("\n# " not in text and not text.startswith("# ")):
+        return False
+    runs = [len(run[0].splitlines()) for run in _HASHES.finditer(text[: _LOOKED_AT * 200])]
+    together = sum(run for run in runs if run > 1)
+    return together >= max(_LEAST_COMMENTS, _MOSTLY * sum(runs))
+
+
 def _is_table(rows: list[str]) -> bool:
     """Whether every line has as many commas or tabs as the first."""
     for separator, least in (("\t", 1), (",", 2)):
         wanted = rows[0].count(separator)
-        if wanted >= least and all(row.count(separator) == wanted for row in rows):
+        # Tabs in front of a line indent it.
+        if rows[0].strip().count(separator) >= least and all(
+            row.count(separator) == wanted for row in rows
+        ):
             return True
     return False
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from foreword.pattern import lazy_pattern
+from foreword.text import line_markup
 from foreword.text.markdown import Block
 
-_LINE = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _SIGNS = lazy_pattern(r"([!-/:-@\[-`{-~])\1{2,}\s*\Z")
 _EXPLICIT = lazy_pattern(r"\.\.(?:\s|\Z)|__ ")
 _LABEL = lazy_pattern(r"\.\. _[^\n]*:\s*\Z|\.\. index::")
@@ -22,28 +22,19 @@ _TABLE = lazy_pattern(r"[ \t]*(?:\+[-=+]{3,}|={2,}(?: +={2,})+)\s*\Z")
 
 def blocks(text: str) -> list[Block]:
     """The blocks of a text in order; what lies between them is only white space."""
-    rows = [row for row in _LINE.findall(text) if row]
-    offsets = [0]
-    for row in rows:
-        offsets.append(offsets[-1] + len(row))
+    rows = line_markup.lines(text)
+    return line_markup.blocks_of_spans(text, rows, _spans_with_levels(rows))
+
+
+def _spans_with_levels(rows: Sequence[str]) -> Iterator[tuple[str, int, int, int]]:
     styles: list[str] = []  # of titles, the highest first: a text says by their order what ranks
-    found: list[Block] = []
-    start = -1  # of labels that wait for what they label
-    for kind, first, last, detail in _spans(rows):
-        start = first if start < 0 else start
-        if kind == "label":
+    for kind, first, last, style in _spans(rows):
+        if kind != "heading":
+            yield kind, first, last, _indent(rows[first])
             continue
-        level = _indent(rows[first])
-        if kind == "heading":
-            if detail not in styles:
-                styles.append(detail)
-            level = styles.index(detail) + 1
-        end = offsets[last - 1] + len(rows[last - 1].rstrip())
-        found.append(Block(kind, offsets[start], end, level))
-        start = -1
-    if start >= 0:
-        found.append(Block("paragraph", offsets[start], len(text.rstrip())))
-    return found
+        if style not in styles:
+            styles.append(style)
+        yield kind, first, last, styles.index(style) + 1
 
 
 def _spans(rows: Sequence[str]) -> Iterator[tuple[str, int, int, str]]:

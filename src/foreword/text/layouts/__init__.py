@@ -6,7 +6,9 @@ their kind is cut.
 
 from __future__ import annotations
 
-from foreword.text.content_type import GRAMMARS
+from functools import partial
+
+from foreword.text.content_type import GRAMMARS, LINE_MARKUP
 from foreword.text.pieces import Layout, Over
 
 __all__ = ["layout_of"]
@@ -46,4 +48,8 @@ def layout_of(text: str, kind: str, over: Over) -> Layout:
         from foreword.text import rst
 
         return prose.layout(text, over, rst.blocks)
+    if kind in LINE_MARKUP:
+        from foreword.text import line_markup
+
+        return prose.layout(text, over, partial(line_markup.blocks, language=kind))
     return prose.layout(text, over)
