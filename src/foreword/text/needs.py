@@ -20,7 +20,8 @@ _SHORT_BYTES = 24
 _INLINE_CODE = lazy_pattern(r"`[^`\n]*`")
 _TAG = lazy_pattern(
     r"(?P<comment><!--)|(?P<comment_end>-->)"
-    r"|<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?P<empty>/?)>"
+    # An arrow in an attribute (`@click="() => save()"`) does not end the tag.
+    r"|<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=]|=>?)*)?(?P<empty>/?)>"
 )
 _OWN_LINE = lazy_pattern(r"^[ \t]*(<[^<>\n]*>|<!--|-->)[ \t]*$", re.MULTILINE)
 _TEXT_KINDS = ("paragraph", "item", "quote", "html", "heading", "table")
