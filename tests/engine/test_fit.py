@@ -661,8 +661,8 @@ def test_to_try_everything_in_full_is_given_up_as_soon_as_it_can_not_be() -> Non
 
 
 def test_room_that_no_section_can_use_is_offered_once_to_each() -> None:
-    # Lines of hex have no place to be cut at, so that each is tried and none is taken.
-    texts = ["\n".join([f"{at + line:064x}" for line in range(5)]) for at in range(0, 300, 10)]
+    # A line of hex has no place to be cut at, so that each is tried and none is taken.
+    texts = ["".join([f"{at + part:065x}" for part in range(5)]) for at in range(0, 300, 10)]
     sections = [
         Section(tag="dump", text=text, title=text[:64], rule=Rule(forms=CUT), rank=Rank(at))
         for at, text in enumerate(texts)

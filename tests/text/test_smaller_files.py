@@ -638,3 +638,152 @@ def test_words_that_are_indented_lose_whole_sentences() -> None:
     text = f"# Graphs\n\nWhat holds for all of them is this.\n\n{rule * 9}\nSo much for that.\n"
     for form in each_form(text, "graphs.txt"):
         assert form.count("If the commit A") == form.count("newer than B."), form
+
+
+COMPONENT = """\
+<template>
+  <form @submit="save"><slot /></form>
+</template>
+
+<script setup lang="ts">
+import { ref } from "vue";
+
+const props = defineProps<{ account: string }>();
+
+async function save(amount: number): Promise<void> {
+  if (amount < limit.value) {
+    await send(props.account, amount);
+    return;
+  }
+  limit.value = amount;
+  console.error("Refused. The limit was reached.");
+}
+
+const limit = ref(20);
+</script>
+
+<style scoped>
+form {
+  display: grid;
+  gap: 1rem;
+}
+</style>
+"""
+
+
+@pytest.mark.parametrize("name", ["a.vue", "a.svelte", "a.html"])
+def test_what_a_page_runs_loses_no_single_statement(name: str) -> None:
+    opening = COMPONENT.index("async function save")
+    body = COMPONENT[opening : COMPONENT.index("\n}\n", opening)].splitlines()[1:]
+    forms = 0
+    for form_of in (cut.summary, cut.relevant, cut.excerpt):
+        for room in range(180, len(COMPONENT), 19):
+            form = form_of(COMPONENT, room, len, mark, query="when is it refused", name=name)
+            if form is None:
+                continue
+            forms += 1
+            assert len({line in form for line in body}) == 1
+            assert form.count("<script") == form.count("</script>")
+    assert forms > 20
+
+
+MODULES = "".join(
+    f'# Part {n} of the build.\nif(WITH_{n})\n  find_package(P{n})\n  add_library(l{n} "{n}.c")\n'
+    f"endif()\nfunction(make_{n})\nset(NAME_{n} {n})\nadd_test(t{n})\nendfunction()\n\n"
+    for n in range(12)
+)
+
+
+def test_no_end_of_a_block_stands_without_its_beginning() -> None:
+    for room in range(150, len(MODULES), 61):
+        form = cut.excerpt(MODULES, room, len, mark, name="parts.cmake") or ""
+        assert len(re.findall(r"^if\(", form, re.M)) == form.count("endif()")
+        assert len(re.findall(r"^function\(", form, re.M)) == form.count("endfunction()")
+
+
+def test_a_function_for_c_loses_no_single_statement() -> None:
+    text = (
+        'extern "C" int weigh(int a, int b)\n{\n    int all = a + b;\n    if (all > 40) {\n'
+        "        return -1;\n    }\n\n    all = all * 2;\n\n    return all;\n}\n"
+        + "".join(f"int count_{n}(int a);\n" for n in range(20))
+    )
+    statements = ["int all = a + b;", "return -1;", "all = all * 2;", "return all;"]
+    for room in range(150, len(text), 23):
+        form = cut.excerpt(text, room, len, mark, name="weigh.cpp") or ""
+        assert len({statement in form for statement in statements}) == 1
+
+
+def test_a_comment_that_ends_behind_dashes_is_closed() -> None:
+    text = (
+        '"use strict";\n/* ------------------------\n * All rights are with the potter.\n'
+        " * See the file beside this one for what may be done with it.\n"
+        " * Ask before you copy the glaze.\n * ------------------------ */\n"
+        + "".join(f"exports.part{n} = require('./part{n}');\n" for n in range(20))
+    )
+    for form_of in (cut.summary, cut.excerpt):
+        for room in range(150, len(text), 37):
+            form = form_of(text, room, len, mark, name="parts.js") or ""
+            assert form.count("/*") == form.count("*/")
+
+
+def test_comments_line_below_line_are_no_titles() -> None:
+    text = "".join(
+        f"# Allows the {name} to be opened.\n# Needs a restart.\nallow_{name} yes\n\n"
+        for name in ("kiln", "door", "shelf", "tap", "hood", "drawer")
+    )
+    assert content_type(text) == "code"
+    sizes = [0]
+    for room in range(150, len(text), 29):
+        form = cut.excerpt(text, room, len, mark) or ""
+        sizes.append(len(form))
+        for setting in re.findall(r"^allow_(\w+) yes", form, re.M):
+            assert f"# Allows the {setting} to be opened.\n# Needs a restart.\n" in form
+    assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize(
+    ("first", "kind"),
+    [
+        ("#!/bin/sh -e", "bash"),
+        ("#!/usr/bin/env python3", "python"),
+        ("#!/usr/bin/env -S node", "javascript"),
+        ("#! /usr/bin/perl -w", "code"),
+    ],
+)
+def test_a_script_without_a_name_is_known_by_its_first_line(first: str, kind: str) -> None:
+    assert content_type(f"{first}\n# Opens the door.\nopen\n", "hooks/opened") == kind
+
+
+def test_the_head_of_a_table_may_stand_behind_remarks() -> None:
+    rows = "".join(f"{n},{n * 7},pot {n}\n" for n in range(60))
+    text = f"# Weights, 2024\n# by hand\nnumber,grams,name\n{rows}"
+    for room in range(150, len(text), 41):
+        form = cut.excerpt(text, room, len, mark, name="pots.csv") or ""
+        if re.search(r"^\d+,", form, re.M):
+            assert "number,grams,name\n" in form
+
+
+def test_a_drawing_whose_tags_begin_where_others_end_has_whole_tags() -> None:
+    shapes = "".join(f'<rect\n     id="r{n}"\n     width="{n}"\n     x="1" />' for n in range(40))
+    text = f'<?xml version="1.0"?>\n<svg\n   version="1.0">{shapes}</svg>\n'
+    for room in range(180, len(text), 53):
+        form = cut.excerpt(text, room, len, mark, name="r.svg") or ""
+        assert form.count("<rect") == form.count(" />")
+        assert form.count("<svg") == form.count("</svg>")
+
+
+def test_a_title_with_stars_below_it_keeps_them() -> None:
+    text = "".join(f"Part {n}\n******\n\nNobody may copy part {n} of it.\n\n" for n in range(20))
+    for room in range(150, len(text), 43):
+        form = cut.summary(text, room, len, mark) or ""
+        assert len(re.findall(r"^Part \d+$", form, re.M)) == form.count("******")
+        for number in re.findall(r"copy part (\d+) of", form):
+            assert f"Part {number}\n******" in form
+
+
+def test_lines_without_a_full_stop_are_cut_by_lines_in_any_room() -> None:
+    text = "".join(f"Pot {n}, glaze {n * 3}\n" for n in range(16))
+    forms = [cut.excerpt(text, room, len, mark) for room in range(140, len(text), 7)]
+
+    assert None not in forms
+    assert list(form_checks.shrinks(forms)) == []

@@ -52,7 +52,10 @@ def line_parts(text: str) -> list[tuple[str, bool]]:
     """The sentences of a line, or of lines that were only wrapped, and of an endless one chunks;
     with whether each begins in the middle of something."""
     parts: list[tuple[str, bool]] = []
-    for sentence in join_small(join_unclosed(sentences(text)), SHORT_CHARS):
+    whole = sentences(text)
+    if len(whole) == 1:
+        whole = unwrapped_lines(text, short=0)  # a list of names has no full stop
+    for sentence in join_small(join_unclosed(whole), SHORT_CHARS):
         if len(sentence) <= LONGEST_UNIT:
             parts.append((sentence, False))
             continue
@@ -111,12 +114,13 @@ def chunks(text: str, largest: int) -> Iterator[str]:
 
 
 def _break_before(text: str, start: int, end: int) -> int:
-    """The last good place to break in the second half of a chunk: after white space, else
-    between whole characters."""
+    """The last good place to break in the second half of a chunk: after white space, else after
+    a sign that ends a member or a statement, else between whole characters."""
     window = text[(start + end) // 2 : end]
-    last_word = re.search(r"\s\S*\Z", window) if not window.isalnum() else None
-    if last_word:
-        return end - len(window) + last_word.start() + 1
+    if not window.isalnum():
+        last_break = re.search(r"\s\S*\Z", window) or re.search(r"[;,}\])>|][^;,}\])>|]*\Z", window)
+        if last_break:
+            return end - len(window) + last_break.start() + 1
     for place in range(end, max(start + 1, end - _LONGEST_CLUSTER), -1):
         if not _belongs_to_the_one_before(text, place):
             return place

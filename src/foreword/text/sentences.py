@@ -59,6 +59,9 @@ _BEFORE_NUMBER = lazy_pattern(
 _NUMBERED = lazy_pattern(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = lazy_pattern(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
 _SHORT = 400  # characters: a run of lines without a full stop that stays together, as one sentence
+# Characters of the widest line: nobody breaks lines so early, and lines of Chinese that are broken
+# at a margin have as many. Shorter ones are a list.
+_NARROWEST = 36
 
 # Characters. No reader would call more of them a sentence: a longer one falls into its lines, and a
 # line into chunks.
@@ -119,16 +122,20 @@ def _plain_runs(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def unwrapped_lines(text: str) -> list[str]:
+def unwrapped_lines(text: str, *, short: int = _SHORT) -> list[str]:
     """The lines of a long run without a full stop, those together that were only wrapped at the
     right margin."""
-    if len(text) <= _SHORT or not _BREAK.search(text.rstrip()):
+    if len(text) <= short or not _BREAK.search(text.rstrip()):
         return [text]
-    edges = [0, *[match.end() for match in _BREAK.finditer(text)]]
+    # The indent of what stands behind the text is no line of it.
+    last = len(text.rstrip(" \t"))
+    edges = [0, *[match.end() for match in _BREAK.finditer(text) if match.end() < last]]
     if len(edges) == 1:
         return [text]
     rows = [text[start:end] for start, end in pairwise([*edges, len(text)]) if start < end]
     width = max(len(row.rstrip()) for row in rows)
+    if width < _NARROWEST:
+        return rows
     runs = [[rows[0]]]
     for row, following in pairwise(rows):
         if _is_wrapped(row, following, width):

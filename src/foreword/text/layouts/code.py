@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
 from foreword.text.content_type import GRAMMARS
-from foreword.text.division import CHUNK_CHARS, join_small, lines, rows_of
+from foreword.text.division import CHUNK_CHARS, join_small, line_units, lines, rows_of
 from foreword.text.layouts.code_outline import FIELD_RUN, CodeOutline
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
@@ -48,11 +48,35 @@ _LEAST_INNER = 2  # definitions inside it
 _DEFINES = lazy_pattern(r"func|method|lambda|closure|class|constructor|call\Z|accessor|impl")
 _CALLS = frozenset("expression_statement call call_expression command method_call".split())
 # A line that closes what an earlier one opened, or opens what that begins: never a block's first.
+# Of languages without a grammar most have words of their own for it: `endif()`, `End Sub`,
+# `#endif`, `{% endfor %}`, `\end{list}`.
 _FRAMES = lazy_pattern(
-    r"\s*(?:[})\]]|[{(]\s*\Z|(?:end|fi|done|esac|else|elif|elseif|elsif"
-    r"|except|catch|finally|rescue|ensure)\b)"
+    r"""
+    \s*+(?:
+        [})\]] | [{(]\s*\Z
+        | (?:[#%@.\\] | \{%-?\s*+ | <%-?\s*+)?
+          (?i:end | end_?(?:if|for|foreach|while|function|macro|case|switch|sub|module|class|block
+              |try|struct|loop|do|def|proc|procedure|program|interface|task|property|select|with
+              |unless|raw|call|filter|comment|define|group|rule|data)
+            | fi | done | esac | od | else | elif | elseif | elsif | elifdef | until | wend
+            | except | catch | finally | rescue | ensure)\b
+    )""",
+    re.VERBOSE,
 )
+# A line that closes by name what a line at the same margin may have opened.
+_NAMED_END = lazy_pattern(
+    r"^(?P<sign>[ \t]*[#%@.\\]?)(?i:end)(?:[ _]?(?P<name>\w+)|\{(?P<environment>\w+\*?)\})",
+    re.MULTILINE,
+)
+# Characters of lines at one margin between such a line and the one that opens it, which stay or go
+# whole: half a screen. What is longer, as the guard around a header, would be all or nothing.
+_LARGEST_FRAME = 1_500
+# Of the lines: a file that breaks off, or with a word that is newer than the grammar, has fewer.
+_MOST_UNREAD = 0.3
 _ENDLESS = 600  # characters of a line: five times the longest that formatters leave
+# Lines beside the long ones: a banner and what loads a module. At double, a component of a page
+# with a picture in it would lose single statements.
+_FEW_ROWS = 6
 _GOES_ON = lazy_pattern(r"\s*\.\.\.(?:\s|\Z)")  # of a session with Python
 _COMMENT = lazy_pattern(r"\s*(?://|#(?!\w|!|\[)|--|%|;|/?\*|(?i:@?rem|dnl)\b)")
 # Comments, and what stands between quotes; what is left of quotes is open.
@@ -75,10 +99,19 @@ def layout(text: str, language: str, over: Over) -> Layout:
     if parser is None:
         return indented_layout(text, over)
     tree = _syntax_tree(parser, text)
+    if _is_misread(tree, len(rows)):
+        return indented_layout(text, over)
     outline = _GrammarOutline(rows, LayoutBuilder(), over)
     outline.add_members(tree.children, parents=[], depth=0, last=len(rows))
     outline.builder.add(outline.take(len(rows)), "code", rank=2)
     return outline.builder.layout("outline")
+
+
+def _is_misread(tree: _Node, rows: int) -> bool:
+    """Whether a grammar makes nothing of much of a text: it is in another language, as a
+    stylesheet that was taken for a program."""
+    unread = sum(len(node.lines) for node in tree.children if node.type == "ERROR")
+    return tree.type == "ERROR" or unread > _MOST_UNREAD * rows
 
 
 def is_understood(text: str, language: str) -> bool:
@@ -221,7 +254,7 @@ class _GrammarOutline(CodeOutline):
         header = self.builder.add(self.take(first), "code", needs=parents, rank=min(1, depth))
         around = [*parents, *header]
         children = body.children
-        if _is_transparent(node):
+        if _is_transparent(node, body):
             self.add_members(children, parents=around, depth=depth, last=end)
         elif _holds_members(node, body):
             fields = self.add_members(children, parents=around, depth=depth + 1, last=end)
@@ -282,9 +315,12 @@ def _holds_members(node: _Node, body: _Node) -> bool:
     return body.type == "body_statement" and node.type in _RUBY_CONTAINERS
 
 
-def _is_transparent(node: _Node) -> bool:
-    """Whether what stands inside is as if it stood outside: a namespace, a guard."""
-    return node.type in _GUARDS or any(word in node.type for word in _TRANSPARENT)
+def _is_transparent(node: _Node, body: _Node) -> bool:
+    """Whether what stands inside is as if it stood outside: a namespace, a guard; not the body of
+    a single function behind `extern "C"`."""
+    if node.type in _GUARDS:
+        return True
+    return body.type in _MEMBER_LISTS and any(word in node.type for word in _TRANSPARENT)
 
 
 def _has_definitions(nodes: Sequence[_Node], body_of: BodyOf) -> bool:
@@ -323,14 +359,19 @@ def _parent_of(node: _Node, wanted: _Node) -> _Node | None:
 
 def _is_minified(rows: Sequence[str], over: Over) -> bool:
     """Whether most of the code is in lines that no person writes, or is larger than the whole
-    room."""
+    room; where people wrote the other lines, one long string among them changes nothing."""
     start = 0
-    long = 0
+    long_chars = 0
+    long_rows = 0
+    short_rows = 0
     for row in rows:
         if len(row) > 2 * CHUNK_CHARS and (len(row) > _ENDLESS or over(start, row)):
-            long += len(row)
+            long_chars += len(row)
+            long_rows += 1
+        elif row.strip() and not _COMMENT.match(row):
+            short_rows += 1
         start += len(row)
-    return 2 * long > start
+    return 2 * long_chars > start and short_rows <= long_rows + _FEW_ROWS
 
 
 def _minified_layout(rows: Sequence[str], over: Over) -> Layout:
@@ -381,7 +422,8 @@ def _sql_statements(text: str) -> Iterator[str]:
 def _add_blocks(
     builder: LayoutBuilder, text: str, *, parents: Sequence[int], depth: int, over: Over
 ) -> None:
-    for block in _with_runs(indented_blocks(text)) if depth else indented_blocks(text):
+    blocks = _with_whole_frames(indented_blocks(text))
+    for block in _with_runs(blocks) if depth else blocks:
         _add_block(builder, block, parents=parents, depth=depth, over=over)
 
 
@@ -389,6 +431,10 @@ def _add_block(
     builder: LayoutBuilder, block: str, *, parents: Sequence[int], depth: int, over: Over
 ) -> None:
     rows = rows_of(block)
+    if _leading_comments(rows) == len(rows) and over(builder.start, block):
+        for run in line_units(block):
+            builder.add(run, "code", needs=parents, rank=min(2, depth), begins="sentence")
+        return
     if not _is_nested(rows) or not over(builder.start, block) or depth > _DEPTH:
         builder.add(block, "code", needs=parents, rank=min(2, depth), divisible=_is_nested(rows))
     else:
@@ -399,6 +445,36 @@ def _is_nested(rows: Sequence[str]) -> bool:
     """Whether some lines are deeper than others, so that there is something to divide."""
     indents = {_indent(row) for row in rows if row.strip()}
     return len(rows) > 2 and len(indents) > 1
+
+
+def _with_whole_frames(blocks: Iterable[str]) -> list[str]:
+    """The blocks, those joined that a line opens and another one at its margin closes by name: not
+    everybody indents what stands between `if()` and `endif()`."""
+    found: list[str] = []
+    for block in blocks:
+        found.append(block)
+        for end in _NAMED_END.finditer(block):
+            opening = _opening_of(end, found)
+            if opening >= 0 and sum(map(len, found[opening:])) <= _LARGEST_FRAME:
+                found[opening:] = ["".join(found[opening:])]
+    return found
+
+
+def _opening_of(end: re.Match[str], blocks: Sequence[str]) -> int:
+    """The last block that opens what a line in the last of them closes, or -1."""
+    sign = re.escape(end["sign"])
+    if end["environment"]:
+        name = re.escape(end["environment"])
+        line = rf"^{sign}(?:begin|(?P<end>end))\{{{name}\}}"
+    else:
+        line = rf"^{sign}(?P<end>end[ _]?)?{re.escape(end['name'])}(?!\w)"
+    depth = 0
+    for at in range(len(blocks) - 1, -1, -1):
+        for found in re.finditer(line, blocks[at], re.MULTILINE | re.IGNORECASE):
+            depth += -1 if found["end"] else 1
+        if depth >= 0:
+            return at if at < len(blocks) - 1 else -1
+    return -1
 
 
 def _with_runs(blocks: Iterable[str]) -> Iterator[str]:
@@ -462,13 +538,16 @@ def indented_blocks(text: str) -> Iterator[str]:
     least = min([_indent(row) for row in rows if row.strip()], default=0)
     block = ""
     leads = False  # whether the block is nothing but comments so far
+    is_apart = False  # whether a blank line stands in front
     for row in rows:
         deeper = not row.strip() or _indent(row) > least
+        is_comment = _COMMENT.match(row) is not None
         goes_on = deeper or leads or _GOES_ON.match(row) or _FRAMES.match(row)
-        if block and not goes_on:
+        if block and (not goes_on or (leads and is_comment and is_apart and not deeper)):
             yield block
             block = ""
-        leads = _COMMENT.match(row) is not None and (leads or not block)
+        leads = (is_comment or (leads and not row.strip())) and (leads or not block)
+        is_apart = not row.strip()
         block += row
     if block:
         yield block

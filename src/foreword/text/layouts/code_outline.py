@@ -21,7 +21,7 @@ FIELD_RUN = MOST_FIELD_LINES // 2
 _SHORT_COMMENT = 3
 _APART = 3  # the rank of a comment with a blank line behind it: below the bodies of functions
 _OPENS = lazy_pattern(r"\W*\Z")
-_CLOSES = lazy_pattern(r"\s*\*+/\s*\Z")
+_CLOSES = lazy_pattern(r"[^\n]*\*/\s*\Z")
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class CodeOutline:
         is_open = False
         was_block = False
         for at in range(first, last):
-            row = self.rows[at].strip()
+            row = self.rows[at].strip("\ufeff \t\r\n")
             if is_open:
                 is_open = "*/" not in row
                 continue

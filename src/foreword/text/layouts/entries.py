@@ -15,6 +15,7 @@ from foreword.text.pieces import Layout, LayoutBuilder, Over
 
 _TITLE = lazy_pattern(r"=+ .+ =+\s*\Z")
 _SUBTITLE = lazy_pattern(r"_{3,} .+ _{3,}\s*\Z")
+_REMARKS = lazy_pattern(r"\ufeff?(?>(?:[ \t]*(?:#|%|//)[^\n]*\n)+)")  # in front of a table's head
 _LEAST_STAMPED = 0.3  # of the lines of a log whose lines begin with a time or a level
 
 # Entries of a log beyond which neighbours are joined to runs of some lines: ten thousand pieces
@@ -141,10 +142,16 @@ def _row_parts(text: str, over: Over, start: int) -> list[tuple[str, bool]]:
 
 
 def table_layout(text: str) -> Layout:
-    """The pieces of a table with commas or tabs: its head, and rows that need it."""
+    """The pieces of a table with commas or tabs: its head, behind remarks if there are any, and
+    rows that need it."""
     builder = LayoutBuilder()
+    remarks = _REMARKS.match(text)
+    rows = _quoted_rows(text)
+    if remarks:
+        builder.add(remarks[0], "paragraph")
+        rows = _quoted_rows(text[remarks.end() :])
     head: list[int] = []
-    for row in _quoted_rows(text):
+    for row in rows:
         added = builder.add(
             row, "table", needs=head, level=1 if head else 0, unit="row" if head else ""
         )

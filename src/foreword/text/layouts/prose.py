@@ -18,7 +18,7 @@ from foreword.text.content_type import code_type
 from foreword.text.division import line_parts, line_units, lines
 from foreword.text.needs import needs
 from foreword.text.pieces import BOLD_TITLE_LEVEL, Layout, LayoutBuilder, Over
-from foreword.text.sentences import LONGEST_UNIT
+from foreword.text.sentences import LONGEST_UNIT, sentences
 
 _FENCE = lazy_pattern(r"[ \t]*(?:```+|~~~+)[ \t]*(?P<info>[^\s`{]*)")
 _INNER_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -41,7 +41,7 @@ BlocksOf = Callable[[str], list[markdown.Block]]
 
 def layout(text: str, over: Over, blocks_of: BlocksOf = markdown.blocks) -> Layout:
     """The pieces of a text whose blocks are found by `blocks_of`."""
-    blocks = _with_numbered_titles(blocks_of(text), text)
+    blocks = _with_underlined_titles(blocks_of(text), text)
     blocks = [part for block in blocks for part in _with_title_behind_tag(block, text)]
     blocks = blocks or [markdown.Block("paragraph", 0, len(text))]
     starts = [0, *[block.start for block in blocks[1:]]]
@@ -55,13 +55,13 @@ def layout(text: str, over: Over, blocks_of: BlocksOf = markdown.blocks) -> Layo
     return builder.layout()
 
 
-def _with_numbered_titles(blocks: list[markdown.Block], text: str) -> list[markdown.Block]:
-    """The blocks, a numbered line with dashes right below it as a title: by the letter it is a
-    list and a rule."""
+def _with_underlined_titles(blocks: list[markdown.Block], text: str) -> list[markdown.Block]:
+    """The blocks, a line with dashes or stars right below it as a title: by the letter a numbered
+    one is a list and a rule, and one above stars is a paragraph and a rule."""
     found: list[markdown.Block] = []
     for block in blocks:
         before = found[-1] if found else None
-        if block.kind == "rule" and before is not None and before.kind == "item":
+        if block.kind == "rule" and before is not None and before.kind in ("item", "paragraph"):
             is_below = text[before.end : block.start] in ("\n", "\r\n")
             if is_below and "\n" not in text[before.start : before.end] and not before.level:
                 found[-1] = replace(before, kind="heading", end=block.end, level=2)
@@ -97,7 +97,7 @@ def _add_block(builder: LayoutBuilder, block: markdown.Block, body: str, over: O
         builder.add(body, "heading", level=BOLD_TITLE_LEVEL)
     elif block.kind in _PROSE:
         _add_units(builder, block, line_units(body), over)
-    elif block.kind == "heading" and over(builder.start, body) and len(line_parts(body)) > 1:
+    elif block.kind == "heading" and over(builder.start, body) and len(sentences(body)) > 1:
         # With the signs below it: without them a title is a line of text.
         _add_units(builder, replace(block, kind="paragraph"), [body], over)
     elif block.kind == "html" and len(body) > _SMALL_BLOCK:
