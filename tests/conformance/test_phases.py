@@ -615,6 +615,28 @@ def test_h6_units_that_were_left_out_are_marked_and_can_be_recalled(tmp_path: Pa
 # --- H7: failures ---------------------------------------------------------------------------------
 
 
+def test_h7_what_a_test_runner_writes_is_read_as_it_is(tmp_path: Path) -> None:
+    """Passed tests of such a report were shown as failed, and jest's own messages were lost."""
+    message = "Expected: [4]\nReceived: [9]\n    at inOrder (src/waiting.ts:22)"
+    tests = [
+        {"fullName": "ties are kept", "status": "failed", "failureMessages": [message]},
+        {"fullName": "Works", "status": "passed", "failureMessages": []},
+    ]
+    report = {"testResults": [{"name": "/p/a.test.ts", "assertionResults": tests}]}
+    units = [
+        {
+            "name": "InOrder",
+            "file": "src/waiting.ts",
+            "status": "approved",
+            "implementation": "export const inOrder = 1;",
+        }
+    ]
+    package = make(tmp_path, "testing", state(units=units, failures=report))
+    assert "### Failed test: ties are kept\n**Error**: Expected: [4]\nReceived: [9]" in package.text
+    assert "Works" not in package.text
+    assert "export const inOrder = 1;" in package.text
+
+
 def test_h7_a_failure_shows_name_error_expected_received_and_stack(tmp_path: Path) -> None:
     stack = "at sort (src/order.ts:3)\nat run (node:internal)"
     package = make(

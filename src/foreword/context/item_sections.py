@@ -21,6 +21,7 @@ from foreword.recipe.selection import Selection
 from foreword.section import FIRST_IN_GROUP, Entry, Rank, Section
 from foreword.sources import json_state
 from foreword.sources.items import Item
+from foreword.sources.test_reports import failed_tests
 from foreword.text import markdown
 
 REST = "*"
@@ -196,7 +197,7 @@ def state_sections(
 ) -> tuple[list[Section] | str, list[str]]:
     """The sections a key of the state makes, or why there are none; and notes."""
     spec = selection.sections[tag]
-    value = json_state.state_at(data, spec.state or "")
+    value = _state_at(data, spec.state or "")
     if spec.state == CONVERSATION and value:
         return _conversation_sections(tag, selection, value, where)
     if spec.show:
@@ -207,8 +208,10 @@ def state_sections(
         return "not in the source", []
     if isinstance(value, dict) and not spec.each:
         value = value.get(selection.names.get("phase", ""))  # a text for each phase
-    if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
+    if value is None:
         return "not in the source", []
+    if value in ([], {}) or (isinstance(value, str) and not value.strip()):
+        return "nothing is in it", []
     if isinstance(value, str) and not spec.each:
         return [part_section(tag, selection, value)], []
     texts, notes = _member_texts(spec, value, data, where)
@@ -276,7 +279,7 @@ def _member_texts(
     members = json_state.matching_members(members, spec.where)
     members = [member for member in members if _has_fields(member, spec.having)]
     if spec.named_in:
-        others = json_state.state_at(data, spec.named_in) or []
+        others = _state_at(data, spec.named_in) or []
         members = json_state.members_named_by(
             members, json_state.members(others, where, spec.named_in), where, spec.named_in
         )
@@ -295,6 +298,12 @@ def _member_texts(
             notes.append(f"{spec.state}[{index}]: no {' and no '.join(lacking)} was found in it")
         texts.append(text)
     return texts, notes
+
+
+def _state_at(data: Mapping[str, Any], path: str) -> Any:
+    """The value at a path; of failures, those that a test runner reports."""
+    value = json_state.state_at(data, path)
+    return failed_tests(value) if path == "failures" else value
 
 
 def _has_fields(member: Mapping[str, Any], fields: Sequence[str]) -> bool:
