@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +61,14 @@ def places_on_machine(agent: str = "") -> list[SessionPlace]:
         if agent in ("", name) and root.is_dir():
             places += places_below(root)
     return sorted(places, key=lambda place: place.changed)
+
+
+def places_in(paths: Iterable[Path]) -> list[SessionPlace]:
+    """The sessions that may be in files or below folders, path by path."""
+    places = list[SessionPlace]()
+    for path in paths:
+        places += places_below(path)
+    return places
 
 
 def places_below(path: Path) -> list[SessionPlace]:

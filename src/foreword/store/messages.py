@@ -16,7 +16,6 @@ from dataclasses import field
 
 from foreword.dataclass import dataclass
 from foreword.engine.render import turn_text
-from foreword.errors import StoreError
 from foreword.formats.record import from_record, to_record
 from foreword.formats.transcripts import marks_of
 from foreword.message import NOT_HISTORY, Message
@@ -25,6 +24,7 @@ from foreword.store.database import (
     LARGEST_NUMBER,
     Database,
     Row,
+    altered_error,
     from_json,
     is_text,
     stamp,
@@ -451,10 +451,7 @@ def _line(db: Database, row: Row) -> StoredMessage:
     try:
         message = from_record(record)
     except ValueError:
-        raise StoreError(
-            f"message {seq} in {db.name} was altered, so it is not used",
-            hint="restore the database from a copy",
-        ) from None
+        raise altered_error(f"message {seq} in {db.name}") from None
     return StoredMessage(
         seq=seq,
         kind=kind,

@@ -51,9 +51,10 @@ def autopsy(
       foreword autopsy ~/.claude/projects/-home-ada-tidepool --open
       foreword autopsy session.jsonl.gz --json
     """
+    from foreword.agent_sessions.machine import places_in, places_on_machine
     from foreword.autopsy import as_data, total
 
-    places = _places(paths)
+    places = places_in(paths) if paths else places_on_machine()
     examined = list(_examine_all(places))
     sessions = [finding for _, finding in examined]
     if not sessions:
@@ -70,17 +71,6 @@ def autopsy(
         _open_page(examined)
     if fix:
         _fix(context, sessions)
-
-
-def _places(paths: Sequence[Path]) -> list[SessionPlace]:
-    from foreword.agent_sessions.machine import places_below, places_on_machine
-
-    if not paths:
-        return places_on_machine()
-    places: list[SessionPlace] = []
-    for path in paths:
-        places += places_below(path)
-    return places
 
 
 def _examine_all(

@@ -58,12 +58,10 @@ def search(
 
 
 def _search_paths(question: str, paths: Sequence[Path], budget: str | None) -> SearchAnswer:
-    from foreword.agent_sessions.machine import places_below
+    from foreword.agent_sessions.machine import places_in
     from foreword.search.search import search as search_for
 
-    places = []
-    for path in paths:
-        places += places_below(path)
+    places = places_in(paths)
     if not places:
         raise UsageError(
             "no session of a coding agent here", hint="give files or folders that have some"
