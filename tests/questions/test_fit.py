@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foreword
+from foreword.errors import BadSource
 from foreword.faces.cli.main import cli
 
 ANSWER = "We dropped the retry loop because it hid the real error."
@@ -53,6 +54,38 @@ def test_handles_bring_back_everything(tmp_path: Path) -> None:
     (omission,) = package.report.omissions
     assert omission.handle in package.text
     assert foreword.recall(omission.handle, tmp_path) == "\n".join(TALK)
+
+
+@pytest.mark.parametrize("around", [("\n\n  ", "\n"), ("", "  \n\n"), ("\ufeff", ""), ("", "\r\n")])
+def test_a_text_comes_back_with_the_blank_lines_around_it(
+    tmp_path: Path, around: tuple[str, str]
+) -> None:
+    front, behind = around
+    text = front + "The kettle is on.\n" * 200 + behind
+    message = {"role": "user", "content": text}
+    for material in (text, [text], [message], [{"title": "Tea", "text": text}]):
+        package = foreword.fit(material, budget=60, question="kettle", root=tmp_path)
+        (omission,) = package.report.omissions
+        assert foreword.recall(omission.handle, tmp_path) == text
+    package = foreword.fit([text, " ", text], budget=60, question="kettle", root=tmp_path)
+    (omission,) = package.report.omissions
+    assert foreword.recall(omission.handle, tmp_path) == "\n".join([text, " ", text])
+
+
+def test_a_file_without_words_is_left_out_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("Tea is warm.\n")
+    (tmp_path / "empty.md").write_text("\n")
+    (tmp_path / "cup.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    package = foreword.fit(sorted(tmp_path.iterdir()), budget=100, save=False)
+    assert "Tea is warm." in package.text
+    assert package.report.warnings == (
+        f"{tmp_path / 'cup.png'}: binary, left out",
+        f"{tmp_path / 'empty.md'}: empty, left out",
+    )
+    with pytest.raises(BadSource, match=r"no text in it \(.*empty\.md: empty, left out\)"):
+        foreword.fit(tmp_path / "empty.md", budget=100, save=False)
+    with pytest.raises(BadSource, match=r"has no text in it$"):
+        foreword.fit("", budget=100, save=False)
 
 
 def test_files_and_folders_are_documents_with_their_names(tmp_path: Path) -> None:

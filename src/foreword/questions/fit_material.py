@@ -285,9 +285,24 @@ def _group(units: Sequence[MaterialUnit], first: int) -> _MaterialGroup:
         source=title,
         kind=CONVERSATION if is_talk else "",
         before=f"# {title}" if title else "",
-        raw=units[0].raw if len(units) == 1 else None,
+        raw=_original(units),
     )
     return _MaterialGroup(first=first, units=units, section=section, writer=writer)
+
+
+def _original(units: Sequence[MaterialUnit]) -> bytes | None:
+    """The bytes that `recall` brings back: texts as they came, with the blank lines around them.
+    Several turns are brought back as they are written, with who said them and when."""
+    if len(units) == 1:
+        only = units[0]
+        return only.raw if only.raw is not None else _encoded(only.text)
+    if any(unit.label or unit.date for unit in units):
+        return None
+    return _encoded("\n".join(unit.text for unit in units))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _by_weight(slots: Sequence[PassageSlot]) -> list[int]:

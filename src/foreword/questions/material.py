@@ -81,7 +81,10 @@ def read_material(given: object) -> Material:
     for at, value in enumerate(_values(given)):
         _add(value, material, f"[{at}]")
     if not any(unit.text.strip() for unit in material.units):
-        raise BadSource(_WHERE, "has no text in it", hint="give texts, messages, items or paths")
+        why = f" ({'; '.join(material.notes)})" if material.notes else ""
+        raise BadSource(
+            _WHERE, f"has no text in it{why}", hint="give texts, messages, items or paths"
+        )
     return material
 
 
@@ -105,7 +108,7 @@ def _values(given: object) -> Iterable[object]:
 
 def _note_path(text: str, material: Material) -> None:
     """A note where a text is the path of something: it was most likely meant to be read."""
-    if len(text) > 255 or "\n" in text or "\x00" in text:
+    if not text or len(text) > 255 or "\n" in text or "\x00" in text:
         return
     try:
         is_path = Path(text).exists()
@@ -138,8 +141,7 @@ def _add(value: object, material: Material, at: str) -> None:
 def _add_path(path: Path, material: Material) -> None:
     """A file, or every text file below a folder but hidden ones and what tools fill."""
     if not path.is_dir():
-        file = files.read(path.parent, path.name, must=True)
-        material.units.append(_file_unit(file, str(path)))
+        _add_file(path, material)
         return
     unread: list[files.Skip] = []
     allowance = files.Allowance()
@@ -150,6 +152,17 @@ def _add_path(path: Path, material: Material) -> None:
         elif found.text.strip():
             material.units.append(_file_unit(found, name))
     material.notes += files.skip_notes(unread)
+
+
+def _add_file(path: Path, material: Material) -> None:
+    """A file that was named. One without words is left out with a note, as in a folder: a shell
+    writes all names for `docs/*`, pictures included."""
+    found = files.read(path.parent, path.name)
+    if isinstance(found, files.Skip) and found.reason in files.NO_WORDS:
+        material.notes += files.skip_notes([files.Skip(str(path), found.reason)])
+        return
+    file = files.read(path.parent, path.name, must=True)
+    material.units.append(_file_unit(file, str(path)))
 
 
 def _file_unit(file: files.File, name: str) -> MaterialUnit:

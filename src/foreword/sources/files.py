@@ -43,6 +43,9 @@ MOST_SKIPS_NAMED = 10  # of the files that were left out; the rest is a number, 
 BYTES_PER_CONTROL = 50
 
 PAST_LIMIT = "past the limit of what is read at once"
+BINARY = "binary"
+EMPTY = "empty"
+NO_WORDS = frozenset((BINARY, EMPTY))  # why a file that could be read has nothing to say
 
 _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -155,9 +158,9 @@ def read(root: Path, path: str, *, must: bool = False) -> File | Skip:
     except Unusable as unusable:
         return _refuse(root, name, unusable.reason, must)
     except UnicodeDecodeError:
-        return _refuse(root, name, "binary", must)
+        return _refuse(root, name, BINARY, must)
     if not text.strip():
-        return _refuse(root, name, "empty", must)
+        return _refuse(root, name, EMPTY, must)
     return File(name, text, raw, notes)
 
 
