@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from shlex import quote
 
 from foreword.dataclass import dataclass
 from foreword.message import NOT_HISTORY, Message, Text
@@ -262,8 +263,9 @@ def summary_head(message: Message) -> tuple[str, str]:
 def summary_message(summary: str, last: int, workflow: str) -> Message:
     """The summary as a message: it says what it stands for and how the originals come back."""
     head = (
-        f"[Summary of messages 1-{last:,} of this conversation. The originals are kept: foreword"
-        f" session expand {workflow}. Where it differs from the current plan, the plan holds.]"
+        f"[Summary of messages 1-{last:,} of this conversation. The originals are kept:"
+        f" foreword session expand {quote(workflow)}."
+        " Where it differs from the current plan, the plan holds.]"
     )
     return Message("user", (Text(f"{head}\n\n{summary}"),), kind="summary")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 from foreword.dataclass import dataclass
@@ -25,6 +26,7 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import compressions, messages
 from foreword.store.session_stamps import SessionStamps
 from foreword.text.identifiers import literals
+from foreword.text.quantity import quantity
 
 # After a compression that missed its target or was undone, the history grows by a quarter of
 # `compress_at` before the next try. Much less would try at nearly every message, and may ask a
@@ -302,9 +304,9 @@ class SizeControl:
         if not made.applied:
             return made.notes
         note = (
-            f"the history was compressed: {made.messages:,} messages summed up,"
+            f"the history was compressed: {quantity(made.messages, 'message')} summed up,"
             f" {made.tokens_before:,} tokens to {made.tokens_after:,}; `foreword session undo"
-            f" {self._state.workflow.name}` takes it back"
+            f" {quote(self._state.workflow.name)}` takes it back"
         )
         return (note, *made.notes)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from foreword import Session
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.session import MODULES
 from tests.command import CommandResult, foreword
@@ -93,6 +96,39 @@ def test_the_newest_session_is_listed_first(tmp_path: Path) -> None:
         assert foreword("session", "new", name, cwd=tmp_path).code == 0
     listed = foreword("session", "list", cwd=tmp_path).out
     assert [line.split()[0] for line in listed.splitlines()] == ["third", "second", "first"]
+
+
+def test_commands_that_are_named_can_be_typed_as_they_stand(tmp_path: Path) -> None:
+    name = "Ada's talk"
+    store = f"sqlite:///{tmp_path}/talk.db"
+    with Session.open(store, name, recipe="chat", budget=1_000) as session:
+        session.append({"role": "user", "content": "The log, please."})
+        session.append({"role": "assistant", "content": "Here."})
+        lines = [f"line {number} of the log\n" for number in range(2_000)]
+        session.append({"role": "user", "content": "".join(lines)})
+        package = session.context()
+    (note, *_) = package.report.warnings
+    assert "1 message summed up" in note
+    commands = [note.split("`")[1]]
+    commands += re.findall(r"foreword session expand .*?(?=\. Where)", package.text)
+    assert len(commands) == 2
+    for command in commands:
+        words = shlex.split(command)
+        assert words[-1] == name
+        shown = foreword(*words[1:], "--db", store, cwd=tmp_path)
+        assert shown.code == 0 or "no compression" in shown.err
+    again = foreword("session", "new", name, "--db", store, cwd=tmp_path)
+    assert shlex.split(again.err.split("`")[1]) == ["foreword", "session", "append", name]
+
+
+def test_a_message_that_is_shown_in_part_is_not_called_whole(tmp_path: Path) -> None:
+    lines = [f"line {number} of the log\n" for number in range(3_000)]
+    talk = [*rounds_of_talk(2), {"role": "user", "content": "".join(lines)}]
+    (tmp_path / "talk.json").write_text(json.dumps(talk))
+    foreword("session", "import", "demo", "talk.json", cwd=tmp_path)
+    made = foreword("session", "compress", "demo", "--to", "1000", cwd=tmp_path)
+    assert "messages, in part where too large" in made.out
+    assert "whole" not in made.out
 
 
 def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> None:

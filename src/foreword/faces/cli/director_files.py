@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from shlex import quote
 from typing import Any
 
 import click
@@ -91,5 +92,6 @@ def import_(name: str, file: str, as_json: bool, db: str | None, root: str) -> N
         screen.say(f"secrets are those of {done.taken_from!r}")
     for path in done.missing:
         screen.warn(
-            f"{path} is not set: `foreword variable set {name} {path} - --reason ...` reads it"
+            f"{path} is not set: `foreword variable set {quote(name)} {path} - --reason ...` reads"
+            " it"
         )

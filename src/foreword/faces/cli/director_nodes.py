@@ -4,6 +4,7 @@ them run."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -180,8 +181,8 @@ def _check_nodes(state: WorkflowState) -> None:
     if not read_tree(state).nodes:
         name = state.workflow.name
         hint = (
-            f"`foreword director chat {name}` builds some, `foreword director call {name}"
-            " create_node` makes one"
+            f"`foreword director chat {quote(name)}` builds some, `foreword director call"
+            f" {quote(name)} create_node` makes one"
         )
         raise UsageError(f"{name!r} has no nodes yet", hint=hint)
 
@@ -237,11 +238,12 @@ def _finish_run(done: dict[str, Any], as_json: bool, workflow: str) -> None:
         return
     where = done.get("failed_at") or done.get("stopped_at")
     why = f": {done['error']}" if done.get("error") else ""
-    hint = f"`foreword director run {workflow} --resume` goes on there; what is done stays done"
+    name = quote(workflow)
+    hint = f"`foreword director run {name} --resume` goes on there; what is done stays done"
     if done.get("question"):
         why = f"{why}: {done['question']}"
         hint = (
-            f"look at the site, then `foreword director run {workflow} --skip {done['key']}` if it"
+            f"look at the site, then `foreword director run {name} --skip {done['key']}` if it"
             f" has happened, `--again {done['key']}` if not"
         )
     screen.show_error(f"{done['status']} at {where}{why}", hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -225,5 +226,5 @@ def _versions_to_compare(state: WorkflowState, old: int | None, new: int | None)
 def _no_plan(workflow: str) -> UsageError:
     return UsageError(
         f"workflow {workflow!r} has no plan yet",
-        hint=f'foreword plan update {workflow} plan.json --reason "first plan"',
+        hint=f'foreword plan update {quote(workflow)} plan.json --reason "first plan"',
     )

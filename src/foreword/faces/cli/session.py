@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -81,7 +82,7 @@ def new(name: str, system_prompt: str | None, as_json: bool, db: str | None, roo
         if conversation_operations.MAIN in conversation_operations.names(state):
             raise UsageError(
                 f"there is a session {name!r} already",
-                hint=f"`foreword session append {name}` adds to it",
+                hint=f"`foreword session append {quote(name)}` adds to it",
             )
     with Session.open(db, name, root=root) as made:
         if prompt is not None:

@@ -5,6 +5,7 @@ summary, take it back. The summary is written by `foreword.session`.
 from __future__ import annotations
 
 from dataclasses import asdict
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -73,7 +74,7 @@ def compress(
     for note in made.notes:
         screen.say(f"note: {note}")
     if made.applied:
-        screen.say(f"`foreword session undo {name}` takes it back")
+        screen.say(f"`foreword session undo {quote(name)}` takes it back")
 
 
 def _compaction_lines(made: Compaction) -> list[str]:
@@ -89,6 +90,8 @@ def _compaction_lines(made: Compaction) -> list[str]:
         f"{'summed up':<9} {made.messages:>9,} messages, {summary}",
         f"{'whole':<9} {made.kept_messages:>9,} messages",
     ]
+    if made.excerpts:
+        lines[-1] = f"{'shown':<9} {made.kept_messages:>9,} messages, in part where too large"
     if not made.applied:
         lines.append("")
         lines += made.summary.splitlines()

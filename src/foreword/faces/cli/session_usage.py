@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 import click
@@ -86,7 +87,7 @@ def _averages(used: Mapping[str, Any]) -> str:
     from foreword.session.cache_reuse import FIRST
 
     if not used["calls"]:
-        return f"no calls yet: `foreword session context {used['workflow']}` makes one"
+        return f"no calls yet: `foreword session context {quote(used['workflow'])}` makes one"
     lines = [
         _average("prefix reuse", used["reuse"], "on average, the first call aside"),
         _average("budget used", used["used"], "on average"),
@@ -152,7 +153,7 @@ def _order(used: Mapping[str, Any]) -> str:
         "since the state in front of it changed",
         f"({_above_cache(order)});",
         "this puts it behind:",
-        f"foreword session context {used['workflow']} --recipe {order['instead']}",
+        f"foreword session context {quote(used['workflow'])} --recipe {order['instead']}",
     )
 
 
