@@ -63,6 +63,10 @@ MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its 
 MODEL_SECONDS = 120.0
 EXTRACT = "extract"
 ASKED_BY_ITSELF = "the summary was asked for by itself, not behind the last call"
+NOTHING_TO_COMPRESS = (
+    "there is nothing to compress: what is there fits already, or is the newest message alone"
+)
+NO_SMALLER = "nothing was compressed: with a summary the history would be no smaller than it is"
 OVERTAKEN = (
     "the history was compressed, or a compression undone, by somebody else meanwhile: this one was"
     " dropped"
@@ -162,8 +166,12 @@ def plan(
         )
         is_small = parts_tokens + message_cache.history_tokens <= target
         if not split.last or (is_small and not split.summed_up):
-            return _nothing_to_compress(
-                message_cache, split, target=target, parts_tokens=parts_tokens
+            return _unchanged(
+                message_cache,
+                split,
+                target=target,
+                parts_tokens=parts_tokens,
+                note=NOTHING_TO_COMPRESS,
             )
         frame = size_with("", split.last) + JOINED_TOKENS
         request = _SummaryRequest(
@@ -186,6 +194,10 @@ def plan(
         if newest_room >= most_newest:
             break
         newest_room = min(newest_room + unused, most_newest)
+    if not summary.text or split.shown_tokens + size >= message_cache.history_tokens:
+        return _unchanged(
+            message_cache, split, target=target, parts_tokens=parts_tokens, note=NO_SMALLER
+        )
     made = Compaction(
         last=split.last,
         messages=split.summed_up,
@@ -250,12 +262,15 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     return replace(made, applied=True)
 
 
-def _nothing_to_compress(
-    message_cache: MessageCache, split: HistorySplit, *, target: int, parts_tokens: int
+def _unchanged(
+    message_cache: MessageCache,
+    split: HistorySplit,
+    *,
+    target: int,
+    parts_tokens: int,
+    note: str,
 ) -> Compaction:
-    note = (
-        "there is nothing to compress: what is there fits already, or is the newest message alone"
-    )
+    """The history as it is, and why."""
     return Compaction(
         last=message_cache.compressed_to,
         kept_messages=split.shown_messages,

@@ -131,6 +131,16 @@ def test_a_message_that_is_shown_in_part_is_not_called_whole(tmp_path: Path) -> 
     assert "whole" not in made.out
 
 
+def test_a_summary_that_would_make_nothing_smaller_is_not_made(tmp_path: Path) -> None:
+    for words in ("Hello there.", "And now?", "Go on, please."):
+        foreword("session", "append", "demo", "--text", words, cwd=tmp_path)
+    for target in ("3", "100"):
+        made = foreword("session", "compress", "demo", "--to", target, cwd=tmp_path)
+        assert (made.code, made.out) == (0, "")
+        assert "note: nothing was compressed: with a summary the history would be no" in made.err
+    assert "there is no compression" in foreword("session", "undo", "demo", cwd=tmp_path).err
+
+
 def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> None:
     def run(*words: str) -> CommandResult:
         return foreword("session", *words, cwd=tmp_path)
