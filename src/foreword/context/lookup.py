@@ -290,7 +290,7 @@ def _answer(
         )
         sections.append(section)
     request = Request(
-        budget=Budget(tokens, window_tokens=tokens),
+        budget=Budget(tokens, window_tokens=tokens, has_window=False),
         counter=counter,
         recipe="lookup",
         task=wanted,

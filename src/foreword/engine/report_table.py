@@ -249,6 +249,8 @@ def _status(report: Report) -> str:
     if report.status == "within":
         if short:
             return f"within budget, but {short}"
+        if not report.came_in:
+            return "within budget: nothing came in"
         unwanted = sum(bool(choice.section.rule.excluded) for choice in report.choices)
         if unwanted:
             sections = quantity(unwanted, "section")

@@ -64,7 +64,7 @@ def answer(
     places = {at: place for place, at in enumerate(by_score)}
     sections = [hit.section(places[at]) for at, hit in enumerate(hits)]
     request = Request(
-        budget=Budget(budget, window_tokens=budget),
+        budget=Budget(budget, window_tokens=budget, has_window=False),
         counter=counter,
         recipe=recipe,
         task=question,
