@@ -80,6 +80,23 @@ def test_the_newest_session_of_this_project_is_taken(path: Path) -> None:
     assert f"did this work in {path.parent}" in ran.out
 
 
+def test_the_session_of_another_project_is_not_handed_over(path: Path) -> None:
+    home = path.parent / "home"
+    kept = home / ".claude" / "projects" / "x"
+    kept.mkdir(parents=True)
+    (kept / "other.jsonl").write_text(path.read_text("utf-8"), "utf-8")
+    ran = foreword("handoff", "--from", "claude", "--to", "codex", cwd=path.parent, HOME=str(home))
+    assert (ran.code, ran.out) == (2, "")
+    assert "the last is of /home/ada/tides" in ran.err
+
+
+def test_a_line_that_is_still_being_written_is_told_of(path: Path) -> None:
+    path.write_text(path.read_text("utf-8") + '{"type": "user", "mess', "utf-8")
+    ran = foreword("handoff", "--from", path, "--to", "codex", cwd=path.parent)
+    assert ran.code == 0
+    assert "left out: 1 line that can't be read" in ran.err
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [("nobody", "no agent and no file"), ("codex", "no session of codex on this machine")],

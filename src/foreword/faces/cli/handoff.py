@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ import click
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import DB, ROOT, WordChoice, json_option
+from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from foreword.agent_sessions.machine import SessionPlace
@@ -69,6 +71,7 @@ def handoff(
       foreword handoff --from session.jsonl --to claude --budget 2000 > handoff.md
       foreword handoff --from codex --to claude --start
     """
+    from foreword.agent_sessions.events import UNREADABLE
     from foreword.coding_agents.handoff import make_handoff
     from foreword.sources.project_root import project_root
 
@@ -76,12 +79,18 @@ def handoff(
     place = _place(source, folder)
     with place.open() as session:
         if session is None:
-            raise UsageError(f"{place.path} is no session of a coding agent that is known")
+            raise UsageError(
+                f"{place.path} is no session of a coding agent that is known",
+                hint="--from takes a session file of Claude Code, Codex, opencode or Gemini CLI",
+            )
         package = make_handoff(session, budget, folder, db)
+        unreadable = session.skipped[UNREADABLE]
     screen.say(
-        f"{package.messages:,} messages of {package.agent} for {to}:"
+        f"{quantity(package.messages, 'message')} of {package.agent} for {to}:"
         f" {package.tokens:,} of {budget:,} tokens; the conversation is {package.handle}"
     )
+    if unreadable:
+        screen.say(f"left out: {quantity(unreadable, 'line')} that can't be read")
     if start:
         sys.exit(_start(to, package.text, folder))
     if as_json:
@@ -103,21 +112,33 @@ def _place(source: str, folder: Path) -> SessionPlace:
         places = places_below(path)
     else:
         places = places_on_machine(AGENTS[source])
-        places = [place for place in places[-MOST_TRIED:] if _is_of(place, folder)] or places
     if not places:
         raise UsageError(f"no session of {source} on this machine", hint="name a file: --from FILE")
-    return places[-1]
+    return places[-1] if source not in AGENTS else _newest_of(folder, places, source)
 
 
-def _is_of(place: SessionPlace, folder: Path) -> bool:
-    """Whether a session was about this folder, as far as its first lines tell."""
+def _newest_of(folder: Path, places: Sequence[SessionPlace], agent: str) -> SessionPlace:
+    """The newest session that was about this folder, else the newest that does not say."""
+    newest = places[: -MOST_TRIED - 1 : -1]
+    folders = [_folder_of(place) for place in newest]
+    for wanted in (folder, None):
+        if wanted in folders:
+            return newest[folders.index(wanted)]
+    raise UsageError(
+        f"none of the newest sessions of {agent} is of {folder}: the last is of {folders[0]}",
+        hint="name that folder with --root, or a file: --from FILE",
+    )
+
+
+def _folder_of(place: SessionPlace) -> Path | None:
+    """The folder that a session was about, where its first lines tell."""
     from foreword.agent_sessions import SessionHead
 
     with place.open() as session:
         for event in session.events if session is not None else ():
             if isinstance(event, SessionHead):
-                return bool(event.folder) and Path(event.folder).resolve() == folder
-    return False
+                return Path(event.folder).resolve() if event.folder else None
+    return None
 
 
 def _start(agent: str, text: str, folder: Path) -> int:
