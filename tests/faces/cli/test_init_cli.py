@@ -135,6 +135,22 @@ def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
     assert "foreword recall" in text
 
 
+def test_a_project_written_in_restructured_text_is_read_as_well(tmp_path: Path) -> None:
+    written = {
+        "README.rst": "Tidepool\n========\n\nTells harbours when the tide turns.\n",
+        "CONTRIBUTING.rst": "Never push to main.\n",
+        "doc/gauges.rst": "Gauges\n======\n\nA gauge is read once an hour.\n",
+        "ISSUE.md": "The gauge is read too often.\n",
+    }
+    for name, text in written.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    init(tmp_path, "--yes")
+    text = fw.assemble("coding", root=tmp_path, task="ISSUE.md", save=False).text
+    for words in ("Tells harbours", "Never push", "read once an hour"):
+        assert words in text
+
+
 def test_the_commands_that_the_files_name_are_there(tmp_path: Path) -> None:
     init(tmp_path, "--yes", *EVERY)
     text = b"\n".join(files(tmp_path).values()).decode()
