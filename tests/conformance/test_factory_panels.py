@@ -16,13 +16,13 @@ import pytest
 
 import foreword
 from foreword.models import ask
-from foreword.review.verdict import SCHEMA
+from foreword.review.verdict import SCHEMA, PanelResult
 from foreword.sources.diff_source import as_diff
 from foreword.testing import Reply, fake_provider
 from foreword.work import factory_project, panel_runs
 from foreword.work.panel_runs import PanelRequest
 from tests.factory import DIFF, project
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, within_time
 
 SAMPLE = Path(foreword.__file__).parent / "demos" / "factory"
 
@@ -98,14 +98,17 @@ def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path
     def script(body: Mapping[str, Any]) -> str | Reply:
         return Reply(hangs=True) if "You are cleo" in json.dumps(body) else flaw
 
-    root = project(tmp_path, ["anna", "bert", "cleo", "dora"])
-    with fake_provider(script) as provider:
-        result = panel_runs.run(
-            root,
-            "review",
-            as_diff(DIFF.encode(), "x"),
-            PanelRequest(provider.anthropic, timeout_seconds=6, attempts=1),
-        )
+    def attempt(seconds: float) -> PanelResult:
+        root = project(tmp_path / f"{seconds:g}", ["anna", "bert", "cleo", "dora"])
+        with fake_provider(script) as provider:
+            return panel_runs.run(
+                root,
+                "review",
+                as_diff(DIFF.encode(), "x"),
+                PanelRequest(provider.anthropic, timeout_seconds=seconds, attempts=1),
+            )
+
+    result = within_time(attempt, lambda result: len(result.without_answer) == 1)
     assert [(member.name, member.status) for member in result.without_answer] == [("cleo", "late")]
     assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]
 

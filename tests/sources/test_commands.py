@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from foreword.errors import UsageError
 from foreword.sources.commands import CommandText, Policy, alternatives, inject
 
 ALL = Policy(allow=("*",))
-SHORT = Policy(allow=("*",), shell=True, timeout_seconds=0.3, output_bytes=1_000)
+LIMITED = Policy(allow=("*",), shell=True, output_bytes=1_000)
+SHORT = replace(LIMITED, timeout_seconds=0.3)  # for what hangs
 
 
 def outcomes(result: CommandText) -> list[str]:
@@ -175,7 +177,7 @@ def test_a_root_that_is_gone_is_a_failure_like_any_other(tmp_path: Path) -> None
 
 def test_a_command_killed_by_a_signal_says_so(tmp_path: Path) -> None:
     assert (
-        inject("!`kill -9 $$`", tmp_path, SHORT).text
+        inject("!`kill -9 $$`", tmp_path, LIMITED).text
         == "[command failed with signal 9: kill -9 $$]"
     )
 
@@ -201,14 +203,14 @@ def test_a_command_that_floods_is_cut_and_ended(tmp_path: Path, command: str) ->
 def test_output_up_to_the_limit_is_whole(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x" * 1_000)
     (tmp_path / "b").write_text("é" * 501)
-    result = inject("!`cat a`\n!`cat b`", tmp_path, SHORT)
+    result = inject("!`cat a`\n!`cat b`", tmp_path, LIMITED)
     assert outcomes(result) == ["ran", "cut"]
     assert result.text == "x" * 1_000 + "\n" + "é" * 500 + "\n[output cut at 1,000 bytes: cat b]"
 
 
 def test_half_a_character_at_the_cut_is_dropped(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x" + "é" * 600)
-    assert inject("!`cat a`", tmp_path, SHORT).text.startswith("x" + "é" * 499 + "\n[")
+    assert inject("!`cat a`", tmp_path, LIMITED).text.startswith("x" + "é" * 499 + "\n[")
 
 
 def test_a_child_left_behind_neither_holds_us_up_nor_lives_on(tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ from foreword.work.panel_runs import PanelRequest
 from foreword.work.run_status import RunStatus
 from tests.command import run_in_process
 from tests.factory import DIFF, project, write
+from tests.patience import PATIENCE_SECONDS, within_time
 from tests.postgres import new_database
 from tests.warm_process import ForkedCommand
 
 WHO = re.compile(r"You are (\S+) of the crew")
-SECONDS = 12.0
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,12 +55,16 @@ def run(
     root: Path, script: Any, diff: str = DIFF, watch: panel_runs.Watch | None = None, **options: Any
 ) -> tuple[PanelResult, list[dict[str, Any]]]:
     with fake_provider(script) as provider:
-        request = PanelRequest(provider.openai, **{"timeout_seconds": SECONDS, **options})
+        request = PanelRequest(provider.openai, **{"timeout_seconds": PATIENCE_SECONDS, **options})
         change = as_diff(diff.encode(), "c.diff")
         result = panel_runs.run(root, "review", change, request, watch=watch)
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert PanelResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
+
+
+def _late(result: PanelResult) -> list[str]:
+    return [member.name for member in result.members if member.status == "late"]
 
 
 def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
@@ -79,7 +83,12 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     def watch(agents: list[RunStatus]) -> None:
         last_statuses.update({agent.agent: agent.status for agent in agents})
 
-    result, _ = run(project(tmp_path, crew), script, timeout_seconds=4.0, watch=watch)
+    def attempt(seconds: float) -> PanelResult:
+        last_statuses.clear()
+        root = project(tmp_path / f"{seconds:g}", crew)
+        return run(root, script, timeout_seconds=seconds, watch=watch)[0]
+
+    result = within_time(attempt, lambda result: _late(result) == ["m03"])
     statuses = {member.name: member.status for member in result.members}
     assert {name: status for name, status in statuses.items() if status != "answered"} == {
         "m03": "late",
@@ -284,10 +293,16 @@ def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:
 def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(
     answer: Reply, tmp_path: Path
 ) -> None:
-    replies = {"anna": '{"findings": []}', "bert": answer}
-    result, _ = run(
-        project(tmp_path, replies), lambda body: replies[who(body)], timeout_seconds=4.0, attempts=1
-    )
+    replies: dict[str, str | Reply] = {"anna": '{"findings": []}', "bert": answer}
+
+    def script(body: Mapping[str, Any]) -> str | Reply:
+        return replies[who(body)]
+
+    def attempt(seconds: float) -> PanelResult:
+        root = project(tmp_path / f"{seconds:g}", replies)
+        return run(root, script, timeout_seconds=seconds, attempts=1)[0]
+
+    result = within_time(attempt, lambda result: "anna" not in _late(result))
     assert [member.name for member in result.without_answer] == ["bert"]
     assert result.members[0].status == "answered"
 
@@ -302,7 +317,9 @@ def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
         return replies.get(who(body)) or '{"same": [[1, 2]]}'
 
     with fake_provider(script) as provider:
-        request = PanelRequest(provider.openai, timeout_seconds=SECONDS, moderator=provider.openai)
+        request = PanelRequest(
+            provider.openai, timeout_seconds=PATIENCE_SECONDS, moderator=provider.openai
+        )
         change = as_diff(DIFF.encode(), "x")
         result = panel_runs.run(project(tmp_path, replies), "review", change, request)
     (one,) = result.findings
