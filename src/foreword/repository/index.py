@@ -112,13 +112,12 @@ class RepositoryIndex:
 
     # --- reading the checkout ---------------------------------------------------------------------
 
-    def update(self, progress: Progress | None = None) -> int:
-        """Read what is new or has changed, forget what is gone; returns how many files were
-        read."""
+    def update(self, progress: Progress | None = None) -> None:
+        """Read what is new or has changed, forget what is gone."""
         self.tree = read_tree(self.root)
         self._update_history()
         if not any(self._differences()):
-            return 0
+            return
         # Another process may be at it: what is left to do is looked at again under the lock.
         self._db.execute("BEGIN IMMEDIATE")
         try:
@@ -133,7 +132,6 @@ class RepositoryIndex:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
-        return len(changed)
 
     def _differences(self) -> tuple[list[TreeFile], dict[str, int]]:
         """The files that are new or have changed, and those to forget with their numbers."""

@@ -33,15 +33,14 @@ RECEIPT: dict[str, Kinds] = {
 }
 
 
-def validate_key(key: object) -> str:
-    """The key, or an error where it is none."""
+def validate_key(key: object) -> None:
+    """An error where a key is none."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         message = f"a key has 1 to {LONGEST_KEY} characters of ASCII and no spaces, not {key!r}"
         raise UsageError(
             message[:_LONGEST_ERROR],
             hint="for example a UUID: one for each message, the same when it is sent again",
         )
-    return key
 
 
 def digest_of(records: Iterable[tuple[str, bool]]) -> str:

@@ -198,14 +198,14 @@ def add_messages(
     *,
     most: int | None = None,
     progress: Progress = lambda count: None,
-) -> int:
-    """Take in the messages of a conversation that are waiting, and return how many those were;
-    none where they are more than `most`. The caller holds the conversation's lock."""
+) -> None:
+    """Take in the messages of a conversation that are waiting; none where they are more than
+    `most`. The caller holds the conversation's lock."""
     workflow, last = _extent(db, conversation)
     source = find_source(db, CONVERSATION, str(conversation))
     begin = source.last if source else 0
     if last <= begin or (most is not None and last - begin > most):
-        return 0
+        return
     secrets = secrets_of(db, workflow)
     if source is None:
         source = make_source(db, CONVERSATION, str(conversation), stamp=secrets.digest)
@@ -226,7 +226,6 @@ def add_messages(
         "UPDATE search_sources SET last = ?, entries = ? WHERE id = ?",
         (last, entries, source.id),
     )
-    return last - begin
 
 
 def _extent(db: Database, conversation: int) -> tuple[int, int]:
