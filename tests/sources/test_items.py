@@ -334,11 +334,16 @@ def test_a_file_that_says_what_another_says_is_in_once_and_that_is_told(tmp_path
 
 
 def test_prompts_that_an_agent_offers_by_name_are_no_commands_to_run(tmp_path: Path) -> None:
-    (tmp_path / "commands").mkdir()
-    (tmp_path / "commands/review.md").write_text("---\ndescription: Review it\n---\nLook at $1.\n")
+    for folder in ("commands", "agents/commands"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "agents/commands/review.md").write_text("---\ndescription: Review\n---\nLook.\n")
+    (tmp_path / "agents/commands/tidy.md").write_text("Tidy it up.\n")
     (tmp_path / "commands/verify.md").write_text("---\ntitle: Verify\n---\nmake test\n")
     items, _ = read_items(str(tmp_path), tmp_path, no_input)
-    assert [item.kind for item in items] == ["doc", "command"]
+    assert [item.kind for item in items] == ["doc", "doc", "command"]
+    (tmp_path / "commands/fix.md").write_text("Fix $ARGUMENTS.\n")
+    items, _ = read_items(str(tmp_path), tmp_path, no_input)
+    assert {item.kind for item in items} == {"doc"}
 
 
 def test_hidden_folders_with_markdown_are_told_and_not_read(tmp_path: Path) -> None:

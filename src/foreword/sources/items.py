@@ -237,6 +237,7 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
     notes: list[str] = []
     allowance = files.Allowance()
     left_out = 0
+    prompt_folders = _prompt_folders(folder, paths)
     # collections ship the same file for several agents, in a folder for each
     first_of = dict[Item, str]()
     copies = list[tuple[str, str]]()
@@ -250,7 +251,8 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
                 notes.append(f"{source}: {file.reason}, left out")
             continue
         file_notes = list(file.notes)
-        item = _from_markdown(file.text, PurePosixPath(path), source, file_notes)
+        is_prompt = PurePosixPath(path).parent in prompt_folders
+        item = _from_markdown(file.text, PurePosixPath(path), source, file_notes, is_prompt)
         first = first_of.setdefault(replace(item, source=""), source)
         if first != source:
             copies.append((source, first))
@@ -279,14 +281,33 @@ def _source_path(where: str, path: str) -> str:
     return (PurePosixPath(where) / path).as_posix()
 
 
-def _from_markdown(text: str, path: PurePosixPath, source: str, notes: list[str]) -> Item:
+def _prompt_folders(folder: Path, paths: list[str]) -> set[PurePosixPath]:
+    """The `commands/` of coding agents, whose files are prompts that are called by name: one that
+    says so by its front matter or takes `$ARGUMENTS` says it of all."""
+    found = set[PurePosixPath]()
+    for path in map(PurePosixPath, paths):
+        if path.parent in found or _kind_of(path.parent.name) != "command":
+            continue
+        file = files.read(folder, path.as_posix())
+        if isinstance(file, files.File) and _is_prompt(file.text):
+            found.add(path.parent)
+    return found
+
+
+def _is_prompt(text: str) -> bool:
+    return not _OF_A_PROMPT.isdisjoint(front_matter(text)[0]) or "$ARGUMENTS" in text
+
+
+def _from_markdown(
+    text: str, path: PurePosixPath, source: str, notes: list[str], is_prompt: bool
+) -> Item:
     fields, body, problem = front_matter(text)
     if problem:
         notes.append(f"{problem}; the file is used as a whole")
     body = lines.strip_blank_lines(body)
     kind = _field(fields, "kind", notes, numbers=False).lower()
     return Item(
-        kind=kind or _kind_by_folder(path.parent.name, fields),
+        kind=kind or ("doc" if is_prompt else _kind_of(path.parent.name)),
         is_kind_by_folder=not kind,
         title=_field(fields, "title", notes) or _title_of(body, fields, path),
         text=body,
@@ -339,14 +360,6 @@ def _validated_flag(fields: Mapping[str, object], notes: list[str]) -> bool | No
 
 
 # --- both -----------------------------------------------------------------------------------------
-
-
-def _kind_by_folder(folder: str, fields: Mapping[str, object]) -> str:
-    """The kind that a file's folder says. `commands/` of a coding agent holds prompts that are
-    called by name, with a description each, and no commands to run."""
-    kind = _kind_of(folder)
-    is_prompt = kind == "command" and not _OF_A_PROMPT.isdisjoint(fields)
-    return "doc" if is_prompt else kind
 
 
 def _kind_of(folder: str) -> str:
