@@ -74,9 +74,9 @@ class RepositoryReader:
             for place, file in enumerate(plan.files):
                 found += self._file_section(tag, file, place)
         if not found:
-            self.out.add_absent(
-                tag, source="the code base", reason="no file that has to do with the task"
-            )
+            which = "no other file" if spec.repository == "paths" and plan.files else "no file"
+            reason = f"{which} that has to do with the task"
+            self.out.add_absent(tag, source="the code base", reason=reason)
         return found
 
     # --- the plan ---------------------------------------------------------------------------------
