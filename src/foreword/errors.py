@@ -35,11 +35,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-# Options that are keyword arguments in Python; a value behind one has a digit or a slash in it.
+# Options that are keyword arguments in Python; a value behind one has a digit or a slash in it, or
+# is a word in capitals that stands for any.
 _OPTION = (
     r"--(?P<name>root|source|task|budget|window|counter|recipe|strict|phase|workflow|kind|db|agent|skill"
-    r"|purpose|reserve|system-prompt-tokens|tool-overhead)\b"
-    r"(?: (?P<value>-(?= )|[\w./~:-]*[\d/][\w./~:-]*))?"
+    r"|purpose|reserve|system-prompt-tokens|tool-overhead|model|warn-at|compress-at|compress-to)\b"
+    r"(?: (?:(?P<value>-(?= )|[\w./~:-]*[\d/][\w./~:-]*)|[A-Z]+\b))?"
 )
 _KEYWORDS = {"db": "url"}
 MOST_NAMED = 12  # of sections or problems in a message, and twice as many names: one screen at most

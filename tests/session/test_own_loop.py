@@ -144,6 +144,8 @@ def test_pins_stay_are_named_where_they_are_too_large_and_can_be_taken_back(
             "the user can allow it: --origin https://a.b",
             "the user can allow it: --origin https://a.b",
         ),
+        ("for example --warn-at 12000", "for example warn_at=12000"),
+        ("give --task FILE, or --model NAME", "give task=..., or model=..."),
     ],
 )
 def test_hints_in_python_name_arguments_and_leave_commands_alone(said: str, meant: str) -> None:
