@@ -52,6 +52,15 @@ def test_a_summary_that_is_appended_is_checked(tmp_path: Path) -> None:
         assert_checked(session.context().text, made.warnings)
 
 
+def test_what_is_unproven_in_one_summary_does_not_prove_the_next(tmp_path: Path) -> None:
+    with open_session(tmp_path) as session:
+        session.append_all(TALK)
+        for _ in range(2):
+            made = session.append(summary())
+            assert any("make_invoice_twice" in warning for warning in made.warnings)
+        assert session.context().text.count("`make_invoice_twice` [unproven]") == 2
+
+
 def test_a_summary_that_is_appended_under_a_key_is_checked_once(tmp_path: Path) -> None:
     with open_session(tmp_path) as session:
         session.append_all(TALK)

@@ -136,6 +136,23 @@ def test_what_a_model_invents_is_marked_and_named_in_a_note(start_session: Open)
     assert "were marked: deleteEverything, 8,192" in made.notes[0]
 
 
+def test_what_a_model_invents_stays_marked_when_the_next_summary_repeats_it(
+    start_session: Open,
+) -> None:
+    answer = f"{GOOD}\n- Then `deleteEverything` ran 8,192 times."
+    session = start_session(auto_compress=False)
+    for round_number in range(3):
+        made = session.compress(model=Scripted(lambda asked: answer).model)
+        assert made.applied
+        assert "`deleteEverything` [unproven] ran 8,192 [unproven] times" in made.summary
+        for number in range(20):
+            text = f"Round {round_number}, message {number}: " + f"heron{number} " * 60
+            session.append({"role": "user", "content": text})
+    session.append({"role": "user", "content": "Who called deleteEverything? It ran 8192 times."})
+    made = session.compress(model=Scripted(lambda asked: answer).model)
+    assert "[unproven]" not in made.summary  # now somebody has said it
+
+
 def test_an_answer_too_small_for_what_it_stands_for_is_refused(start_session: Open) -> None:
     session = start_session(auto_compress=False)
     session.extend({"role": "user", "content": f"fact{n} holds. " * 200} for n in range(200))

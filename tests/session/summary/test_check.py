@@ -100,3 +100,23 @@ def test_what_stands_beside_a_summary_is_not_repeated_in_it() -> None:
     assert "## Files, with names in them\n- /work/app/src/cache/store.go" not in beside
     assert "23c05e9d41" in alone
     assert "23c05e9d41" in beside
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "The fix is in src/ghost.py.",
+        'The user said "never touch the golden door of it".',
+        "Run `git push ghost-origin ghost-main` then.",
+        "- `make_ghost` ran 4,711 times in src/ghost.py, see `make_ghost`.",
+    ],
+)
+def test_what_is_marked_in_an_earlier_summary_proves_nothing(summary: str) -> None:
+    said = [Message("user", (Text("Look at src/real.py."),))]
+    found = check_against(summary, evidence_of(said))
+    earlier = mark_unproven(
+        f"See src/real.py.\n{summary}", check_against(f"\n{summary}", evidence_of(said))
+    )
+    again = check_against(f"{summary}\nSee src/real.py.", evidence_of((), [earlier]))
+    assert found.unproven
+    assert again.names == found.names

@@ -128,8 +128,9 @@ class Evidence:
 
 def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Evidence:
     """What these messages say, and other texts that hold beside them: plan, instructions, an
-    earlier summary. What an earlier text says of the user counts as the user's."""
-    others = list(also)
+    earlier summary. What an earlier text says of the user counts as the user's; what was marked in
+    it as unproven proves nothing, or a summary of the summary would say it without the mark."""
+    others = [without_unproven(text) for text in also]
     texts = list(others)
     user_texts = list(others)
     for message in messages:
@@ -138,7 +139,11 @@ def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Eviden
                 case ToolCall(name=name, arguments=arguments):
                     texts += [name, arguments, arguments.replace("\\n", "\n").replace('\\"', '"')]
                 case Text(text) | ToolResult(text=text):
-                    texts.append(part_text(part))
+                    if message.kind == "summary":
+                        text = without_unproven(text)
+                        texts.append(text)
+                    else:
+                        texts.append(part_text(part))
                     # a tool's result may hold what the user answered to it
                     if message.role != "assistant":
                         user_texts.append(text)
@@ -163,6 +168,19 @@ def mark_unproven(summary: str, found: SummaryCheck) -> str:
         while end < len(line) and line[end] in "`\"\u201d'":
             end += 1
         lines[claim.line - 1] = f"{line[:end]} {UNPROVEN}{line[end:]}"
+    return "\n".join(lines)
+
+
+def without_unproven(text: str) -> str:
+    """A text without what is marked in it as unproven, and without the marks."""
+    if UNPROVEN not in text:
+        return text
+    marked_lines = text.split("\n")
+    lines = text.replace(f" {UNPROVEN}", "").split("\n")
+    for claim in find_claims("\n".join(lines)):
+        mark = re.escape(claim.text) + rf"[`\"\u201d']* {re.escape(UNPROVEN)}"
+        if re.search(mark, marked_lines[claim.line - 1]):
+            lines[claim.line - 1] = lines[claim.line - 1].replace(claim.text, "")
     return "\n".join(lines)
 
 
