@@ -228,3 +228,13 @@ UNNAMED = """() => [...document.querySelectorAll(
   .filter(one => one.checkVisibility())
   .filter(one => !(one.getAttribute("aria-label") || one.textContent.trim() || one.labels?.length))
   .map(one => one.outerHTML.slice(0, 120))"""
+
+
+def test_on_a_phone_a_long_name_of_a_session_leaves_the_number_of_its_report_in_sight(
+    browser: Browser, address: Address
+) -> None:
+    with tab(browser, address, PHONE) as opened:
+        for box in opened.go("/reports").locator(".row-link").all():
+            place = box.bounding_box()
+            assert place
+            assert place["width"] > 60
