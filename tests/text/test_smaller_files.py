@@ -787,3 +787,33 @@ def test_lines_without_a_full_stop_are_cut_by_lines_in_any_room() -> None:
 
     assert None not in forms
     assert list(form_checks.shrinks(forms)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "opening", "closing"),
+    [("a.kt", "/*", "*/"), ("a.ml", "(*", "*)"), ("a.hs", "{-", "-}"), ("a.lua", "--[[", "]]")],
+)
+def test_a_comment_at_the_margin_is_whole_in_any_language(
+    name: str, opening: str, closing: str
+) -> None:
+    text = "".join(
+        f"{opening} How shelf {n} is filled:\nthe heavy pots first.\n"
+        f"Never above the rim. {closing}\n"
+        f"let shelf_{n} = {n}\n\n"
+        for n in range(20)
+    )
+    for room in range(180, len(text), 67):
+        form = cut.excerpt(text, room, len, mark, name=name) or ""
+        assert form.count(opening) == form.count(closing)
+        assert form.count("Never above the rim.") == form.count("the heavy pots first.")
+
+
+def test_a_text_at_the_margin_stays_in_its_brackets_of_lisp() -> None:
+    text = "".join(
+        f'(defvar pot-{n} nil\n  "Whether pot {n} is dry.\nSee the shelf.\n'
+        f"Also see `glaze-{n}'.\")\n\n"
+        for n in range(20)
+    )
+    for room in range(180, len(text), 67):
+        form = cut.excerpt(text, room, len, mark, name="pots.el") or ""
+        assert form.count("(defvar") == form.count("'.\")")

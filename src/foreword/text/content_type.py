@@ -115,7 +115,9 @@ _PROGRAMS = {"dash": "sh", "ash": "sh", "node": "js", "deno": "ts", "bun": "ts"}
 _MAN_PAGE = lazy_pattern(r"^[.'](?:TH|Dd)[ \t]", re.MULTILINE)
 _MAN_SECTION = lazy_pattern(r"^[.'][ \t]*S[Hh]\b", re.MULTILINE)
 _POD = lazy_pattern(r"^=head1[ \t]", re.MULTILINE)
-_TEX = lazy_pattern(r"^[ \t]*\\(?:documentclass|begin\{document\})", re.MULTILINE)
+_TEX = lazy_pattern(
+    r"^[ \t]*\\(?:documentclass|begin\{document\}|(?:sub)*section\b|chapter\b)", re.MULTILINE
+)
 _MACRO_LINE = lazy_pattern(r"\s*[\\%{}]")
 _PYTHON = lazy_pattern(
     r"^(?:async def \w+\(|def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import )", re.MULTILINE
@@ -176,6 +178,8 @@ def content_type(text: str, name: str = "") -> str:
     # A page or a test about diffs is none; a change of a file may bear its name.
     if _is_diff(text) and (named in ("", "markdown", "log") or _BEGINS_AS_DIFF.match(text)):
         return "diff"
+    if named == "tex" and _is_macro_file(text):
+        return "code"
     if named == "c" and _CPP_HEADER.search(text):
         return "cpp"  # a header says nothing of its language by its name
     if named and named != "markdown" and (named != "json" or _is_json(text)):
@@ -263,6 +267,12 @@ def _line_markup(text: str, rows: list[str]) -> str:
     if _TEX.search(beginning):
         return "tex"
     return "code" if _share(rows, _MACRO_LINE) >= _MOSTLY else ""
+
+
+def _is_macro_file(text: str) -> bool:
+    """Whether a file of TeX has nothing but macros in it, and no text."""
+    rows = [row for row in text[:_LARGEST_SIGN].splitlines() if row.strip()]
+    return bool(rows) and _share(rows, _MACRO_LINE) >= _MOSTLY and not _TEX.search(text)
 
 
 def _is_diff(text: str) -> bool:

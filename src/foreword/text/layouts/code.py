@@ -87,6 +87,24 @@ _SQL_WORDS = lazy_pattern(
 _SQL_QUOTE = lazy_pattern(r"\$\w*\$|'|/\*")
 _SQL_ENDS = (";", "/", "GO", "go")
 _INDENT = lazy_pattern(r"[ \t]*")
+# What opens a comment or a text over several lines, at the beginning of a line, and what ends it.
+_SPAN_ENDS = {
+    "/*": "*/",
+    "(*": "*)",
+    "{-": "-}",
+    "--[[": "]]",
+    "#=": "=#",
+    "<#": "#>",
+    "<!--": "-->",
+    '"""': '"""',
+    "=pod": "=cut",
+    "=head": "=cut",
+}
+_OPENS_SPAN = lazy_pattern(rf"\s*(?P<sign>{'|'.join(map(re.escape, _SPAN_ENDS))})")
+_LONGEST_SPAN = 200  # lines in which one has to end: what is longer is none, or has another sign
+_LISP_STARTS = "(;[#'`"
+# Of the lines at the margin, in a file that begins with a bracket; all others are documentation.
+_LISP_SHARE = 0.25
 _STATEMENT = lazy_pattern(r"[^;{}]*[;{}]+\s*|[^;{}]+\Z")
 
 
@@ -539,8 +557,9 @@ def indented_blocks(text: str) -> Iterator[str]:
     block = ""
     leads = False  # whether the block is nothing but comments so far
     is_apart = False  # whether a blank line stands in front
-    for row in rows:
-        deeper = not row.strip() or _indent(row) > least
+    inside = _rows_inside(rows)
+    for at, row in enumerate(rows):
+        deeper = not row.strip() or _indent(row) > least or at in inside
         is_comment = _COMMENT.match(row) is not None
         goes_on = deeper or leads or _GOES_ON.match(row) or _FRAMES.match(row)
         if block and (not goes_on or (leads and is_comment and is_apart and not deeper)):
@@ -551,6 +570,27 @@ def indented_blocks(text: str) -> Iterator[str]:
         block += row
     if block:
         yield block
+
+
+def _rows_inside(rows: Sequence[str]) -> set[int]:
+    """The lines that go on what an earlier one began, whatever they are indented by: a comment
+    or a text over several lines, and in Lisp all but those that open a bracket."""
+    inside: set[int] = set()
+    at = 0
+    while at < len(rows):
+        opened = _OPENS_SPAN.match(rows[at])
+        closing = _SPAN_ENDS[opened["sign"]] if opened else ""
+        end = at
+        if opened and closing not in rows[at][opened.end() :]:
+            last = min(len(rows), at + _LONGEST_SPAN)
+            end = next((row for row in range(at + 1, last) if closing in rows[row]), at)
+        inside.update(range(at + 1, end + 1))
+        at = end + 1
+    margin = [at for at, row in enumerate(rows) if row.strip() and row[0] not in " \t;"]
+    brackets = sum(1 for at in margin if rows[at][0] == "(")
+    if margin and rows[margin[0]][0] == "(" and brackets >= _LISP_SHARE * len(margin):
+        inside.update([at for at in margin if rows[at][0] not in _LISP_STARTS])
+    return inside
 
 
 def _indent(row: str) -> int:
