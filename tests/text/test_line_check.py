@@ -31,3 +31,10 @@ def test_whole_sentences_of_a_line_are_parts_and_half_of_one_is_torn() -> None:
         lines=1, parts=1, torn=0, foreign=0
     )
     assert check("First. Sec [...]\n").torn == 1
+
+
+def test_a_whole_line_of_a_string_in_json_is_no_torn_one() -> None:
+    whole = '{"source": ["import pots\\nlet a = 1\\nlet b = 2\\n"], "mode": 3}\n'
+    form = '{"source": ["[...]let a = 1\\n[...]"], "mode": 3}\n'
+
+    assert check_lines(whole, form) == LineCheck(lines=1, parts=1, torn=0, foreign=0)

@@ -18,6 +18,7 @@ from foreword.text.sentences import sentences
 # What stands in front of a member or a statement, and what it ends with.
 _OPENS_MEMBER = tuple('[{,";}>')
 _ENDS_MEMBER = tuple(']},";{<>')
+_ESCAPED_BREAK = "\\n"  # of a line in a string, as JSON writes it
 # A mark with what may stand around it: the quotes of a JSON member, the sign of a comment, the
 # quotes that close a docstring.
 _MARK = lazy_pattern(
@@ -112,6 +113,10 @@ def _is_whole(part: str, line: str) -> bool:
         at += len(sentence)
         ends |= {at, at - len(sentence) + len(sentence.rstrip())}
     before = line[:start].rstrip()
-    begins_member = not before or before[-1] in _OPENS_MEMBER
-    ends_member = part[-1] in _ENDS_MEMBER or line[end : end + 1] in _ENDS_MEMBER
+    begins_member = not before or before[-1] in _OPENS_MEMBER or before.endswith(_ESCAPED_BREAK)
+    ends_member = (
+        part.endswith(_ESCAPED_BREAK)
+        or part[-1] in _ENDS_MEMBER
+        or line[end : end + 1] in _ENDS_MEMBER
+    )
     return (start in ends or begins_member) and (end in ends or ends_member)
