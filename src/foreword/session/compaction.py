@@ -66,7 +66,7 @@ ASKED_BY_ITSELF = "the summary was asked for by itself, not behind the last call
 NOTHING_TO_COMPRESS = (
     "there is nothing to compress: what is there fits already, or is the newest message alone"
 )
-NO_SMALLER = "nothing was compressed: with a summary the history would be no smaller than it is"
+NO_SMALLER = "nothing was compressed: a summary would save nothing"
 OVERTAKEN = (
     "the history was compressed, or a compression undone, by somebody else meanwhile: this one was"
     " dropped"

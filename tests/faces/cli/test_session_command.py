@@ -137,7 +137,7 @@ def test_a_summary_that_would_make_nothing_smaller_is_not_made(tmp_path: Path) -
     for target in ("3", "100"):
         made = foreword("session", "compress", "demo", "--to", target, cwd=tmp_path)
         assert (made.code, made.out) == (0, "")
-        assert "note: nothing was compressed: with a summary the history would be no" in made.err
+        assert "note: nothing was compressed: a summary would save nothing" in made.err
     assert "there is no compression" in foreword("session", "undo", "demo", cwd=tmp_path).err
 
 
