@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
 from foreword.session.summary import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
+from foreword.session.summary.summary_text import read
 from foreword.tokens import counter
 from tests.examples import examples
 
@@ -444,6 +445,37 @@ def test_what_was_revised_does_not_come_back_in_later_compressions(
             assert newer.text.removesuffix(".") in summary
             standing = [row for row in summary.splitlines() if not row.endswith("[replaced later]")]
             assert older.text.removesuffix(".") not in "\n".join(standing)
+
+
+def test_an_agent_takes_back_nothing_that_the_user_said_and_says_nothing_in_the_users_name() -> (
+    None
+):
+    rule = "Keep the message queue in SQLite, never in PostgreSQL."
+    excuse = "The message queue is in PostgreSQL now instead of SQLite, since SQLite locks."
+    summary = ""
+    said = [user(rule), *chatter(5), assistant(excuse), *chatter(5, 5)]
+    for turn in range(1, 4):
+        summary = compress(said, 900, ESTIMATE, earlier=summary)
+        found = read(summary)
+        users = [line for kind, line in found.lines if kind in ("constraint", "request")]
+        assert rule in users
+        assert excuse not in users
+        assert "[replaced later]" not in summary
+        said = chatter(5, 10 * turn)
+
+
+def test_a_numbered_item_of_a_summary_opens_no_part_of_its_own() -> None:
+    earlier = (
+        "1. Primary Request and Intent:\n   - Port the importer to Rust.\n"
+        "2. Findings:\n"
+        '   3. **User\'s latest question**: "how can the tests of the importer pass?"\n'
+        "   4. I looked into the importer. `agent_runner.go` has a real runner now.\n"
+    )
+    lines = read(earlier).lines
+    users = [line for kind, line in lines if kind in ("constraint", "request")]
+    assert users == ["Port the importer to Rust."]
+    assert any("how can the tests" in line for _, line in lines)
+    assert any("agent_runner.go" in line for _, line in lines)
 
 
 def test_two_lines_that_stood_side_by_side_in_a_summary_stand_in_the_next() -> None:

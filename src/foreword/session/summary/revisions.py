@@ -31,6 +31,7 @@ STEM = 6  # letters of a word by which it is compared: deploy, deployed, deploym
 
 REVISED: tuple[Kind, ...] = ("constraint", "request", "decision")
 REVISING: tuple[Kind, ...] = (*REVISED, "failure", "done", "fix", "finding")
+USERS: tuple[Kind, ...] = ("constraint", "request")  # what only the user says
 
 _REVISES = lazy_pattern(
     r"\b(?:instead|rather than|no longer|any ?more|any longer|switch\w* (?:back )?(?:to|from)"
@@ -65,6 +66,8 @@ def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
                 continue
             if lines[older].at < 0 and line.at < 0:
                 continue  # both stood side by side in an earlier summary, which judged them
+            if lines[older].kind in USERS and line.kind not in USERS:
+                continue  # an agent that does it otherwise takes back nothing that the user said
             revised[newer] = _standing_for(revised[newer], revised[older])
             revised[older] = _mark_replaced(revised[older])
     return revised

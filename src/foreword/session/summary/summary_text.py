@@ -52,7 +52,8 @@ FIX = "  fix: "
 
 _ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]*#{1,6}[ \t]+|[ \t]*>[ \t]*")
 _TITLE = lazy_pattern(
-    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)"
+    # what goes on behind the colon is an item: `16. User's latest question: "Why?"`
+    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:\*{0,2}\s*$)"
     r"|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
 )
 FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
