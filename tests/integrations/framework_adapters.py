@@ -63,8 +63,14 @@ def check_openai_agents(folder: str) -> None:
         client = AsyncOpenAI(base_url=f"{provider.url}/v1", api_key="none")
         agent = Agent(name="potter", model=OpenAIResponsesModel("your-model", client))
         session = ForewordSession("chat-1", **options(folder))
+        keeper = session.conversations.session("chat-1")
         for turn in range(TURNS):
-            await Runner.run(agent, f"Turn {turn}: what is new?", session=session)
+            result = await Runner.run(agent, f"Turn {turn}: what is new?", session=session)
+            for response in result.raw_responses:
+                assert keeper.record_usage(response)
+                response.response_id = None  # as a model of the chat API has it
+                assert keeper.record_usage(response)
+        check_usage(keeper, 2 * TURNS)
         kept = await session.get_items(limit=1_000)
         assert len(kept) == 2 * TURNS, len(kept)
         popped = await session.pop_item()

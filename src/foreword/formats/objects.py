@@ -121,6 +121,8 @@ def plain_values(value: object, at: FieldPath) -> list[Any]:
         return [_of_agent_sdk(value, at)]
     if "agents" in packages and hasattr(value, "to_input_item"):
         return [_plain(value.to_input_item())]
+    if "agents" in packages and isinstance(getattr(value, "output", None), list):
+        return [_plain(item) for item in value.output]  # type: ignore[attr-defined]
     dump: Callable[..., Any] | None = getattr(value, "model_dump", None)
     if dump is None or not packages & _DUMPED:
         raise at.wrong(f"{type(value).__name__} is no message", hint=_KNOWN)
