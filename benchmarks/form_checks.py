@@ -494,6 +494,8 @@ def _underlined_level(document: Document, at: int) -> int:
             continue
         below = document.lines[title + 1].rstrip()
         stands_alone = title == 0 or not document.said(title - 1)
+        if document.in_fence[title + 1] >= 0:
+            continue
         if stands_alone and re.fullmatch(r"={3,}|-{3,}", below):
             return 1 if below[0] == "=" else 2
     return 0
