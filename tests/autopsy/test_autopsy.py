@@ -154,6 +154,17 @@ def test_the_command_says_it_in_words_and_as_json_and_hides_secrets(path: Path) 
     assert SECRET not in told.out + data.out
 
 
+def test_a_turn_is_named_by_its_first_words_with_dots_and_no_part_of_a_secret(path: Path) -> None:
+    words = "Please look why the harbour master can't log in here: the key is " + SECRET
+    more = [line("user", f"{words} and go on."), line("assistant", "It has expired. " * 400)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in [*LINES, *more]), "utf-8")
+    values = json.loads(foreword("autopsy", path, "--json", cwd=path.parent).out)
+    turns = [one["what"] for one in values["sessions"][0]["largest"]]
+    (named,) = [turn for turn in turns if turn.startswith("Please look")]
+    assert named.endswith("...")
+    assert SECRET[:4] not in named
+
+
 def test_what_was_not_looked_at_is_said_and_a_break_has_its_price(path: Path) -> None:
     priced = json.dumps(LINES).replace('"model": "m"', '"model": "claude-opus-4-6"')
     lines = [json.dumps(one) for one in json.loads(priced)]

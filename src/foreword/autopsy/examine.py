@@ -45,6 +45,8 @@ OTHER_MODEL = "another model"
 # the session tells neither a pause nor a compaction nor another model
 CHANGED = "the beginning of the request changed, or the provider had dropped it"
 LONGEST_TURN = 70  # characters of a turn's first words
+# Of a turn, to find secrets in its first words: one that is cut in two no longer looks like one.
+MASKED_CHARS = 1_000
 _MCP = "mcp__"
 
 
@@ -188,7 +190,7 @@ class WindowUse:
         elif isinstance(event, MessageEvent):
             if event.by_user:
                 words = " ".join(event.message.text.split())
-                self._turn = mask(words[:LONGEST_TURN])
+                self._turn = _first_words(words)
             for part in event.message.parts:
                 self._see_part(part, event.message.role)
 
@@ -223,6 +225,14 @@ def _source(tool: str) -> str:
     if tool.startswith(_MCP):
         return f"MCP server {tool.removeprefix(_MCP).partition('__')[0]}"
     return f"tool {tool}"
+
+
+def _first_words(words: str) -> str:
+    """How a turn begins, with dots where it goes on."""
+    shown = mask(words[:MASKED_CHARS])
+    if len(shown) <= LONGEST_TURN:
+        return shown
+    return f"{shown[: LONGEST_TURN - 3].rstrip()}..."
 
 
 def _in_tokens(counted: Counter[str], most: int) -> tuple[tuple[str, int], ...]:
