@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 OUTSIDE = "outside the root"
 MISSING = "missing"
+FOLDER = "a folder"
 UNREADABLE = "unreadable"
 LEADS_NOWHERE = "a symbolic link that leads nowhere"
 
@@ -29,7 +30,7 @@ _CHUNK_BYTES = 65_536  # as a pipe holds; from 128 KiB on, each piece would be a
 _REASONS = {
     errno.ENOENT: MISSING,
     errno.ENOTDIR: MISSING,
-    errno.EISDIR: "a folder",
+    errno.EISDIR: FOLDER,
     errno.ENXIO: "not a regular file",
     errno.ELOOP: LEADS_NOWHERE,
     errno.EACCES: f"{UNREADABLE}: permission denied",
@@ -155,7 +156,7 @@ def _open_regular(path: Path) -> Iterator[int]:
 def _open_parts(base: Path, parts: tuple[str, ...]) -> int:
     """A descriptor for the file, folder by folder."""
     if not parts:
-        raise Unusable("a folder")
+        raise Unusable(FOLDER)
     folder = os.open(base, _FOLDER)
     try:
         for name in parts[:-1]:
@@ -177,7 +178,7 @@ def _regular_bytes(descriptor: int, most_bytes: int) -> bytes:
 
 def _require_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
-        raise Unusable("a folder" if stat.S_ISDIR(mode) else "not a regular file")
+        raise Unusable(FOLDER if stat.S_ISDIR(mode) else "not a regular file")
 
 
 def _read_all(read: Callable[[int], bytes], first_bytes: int, most_bytes: int) -> bytes:

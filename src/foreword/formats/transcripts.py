@@ -47,6 +47,7 @@ _LINES = (".jsonl", ".ndjson")
 _RECORDED = frozenset(("method", "path", "url", "headers", "body", "query", "timestamp"))
 _PROMPTS = ("system", "instructions", "developer")  # beside the messages of a request
 # Where there are messages, each of these would be a second conversation.
+_GZIP = b"\x1f\x8b"  # how a file begins that gzip has packed
 _NOT_BESIDE = ("input", "output", "contents", "prompt", "choices", "completion")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
 _ITEM = "item"
@@ -166,7 +167,9 @@ def _parse_json(raw: bytes, where: str, line: int = 0) -> Any:
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise BadSource(where, "not UTF-8", line=line, hint="save it as UTF-8") from None
+        is_packed = raw.startswith(_GZIP)
+        hint = "unpack it first: gunzip" if is_packed else "save it as UTF-8"
+        raise BadSource(where, "not UTF-8", line=line, hint=hint) from None
     except json.JSONDecodeError as error:
         place = {"line": line} if line else {"line": error.lineno, "column": error.colno}
         raise BadSource(where, f"not JSON: {error.msg}", hint=_HINT, **place) from None

@@ -22,7 +22,7 @@ from foreword import regular_file
 from foreword.dataclass import dataclass
 from foreword.errors import BadSource, OutsideRoot
 from foreword.pattern import lazy_pattern
-from foreword.regular_file import LEADS_NOWHERE, MISSING, OUTSIDE, UNREADABLE, Unusable
+from foreword.regular_file import FOLDER, LEADS_NOWHERE, MISSING, OUTSIDE, UNREADABLE, Unusable
 from foreword.text.clean import clean
 
 LARGEST_BYTES = 64 * 1024 * 1024  # of one file: all that a section may have
@@ -248,8 +248,11 @@ def _refuse(root: Path, path: str, reason: str, must: bool) -> Skip:
         return Skip(path, reason)
     if reason == OUTSIDE:
         raise OutsideRoot(path, str(root))
-    hint = f"check the path; it is looked up in {root}" if reason == MISSING else ""
-    raise BadSource(path, reason, hint=hint)
+    hints = {
+        MISSING: f"check the path; it is looked up in {root}",
+        FOLDER: "name a file in it",
+    }
+    raise BadSource(path, reason, hint=hints.get(reason, ""))
 
 
 def _display_path(root: Path, base: Path, path: str, parts: tuple[str, ...]) -> str:

@@ -73,6 +73,8 @@ def place_of(url: str | None, root: Path) -> Path | str:
     url = url or os.environ.get(VARIABLE)
     if not url:
         return state_path(root)
+    if not isinstance(url, str):  # a path, most likely
+        raise UsageError(BEGINS, hint=f"for the file {url} it is sqlite:///{url}")
     scheme, colon, rest = url.partition("://")
     if scheme == "sqlite" and colon:
         return file_of(rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
@@ -13,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from foreword import Session
+from foreword.errors import UsageError
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.session import MODULES
 from tests.command import CommandResult, foreword
@@ -119,6 +121,16 @@ def test_commands_that_are_named_can_be_typed_as_they_stand(tmp_path: Path) -> N
         assert shown.code == 0 or "no compression" in shown.err
     again = foreword("session", "new", name, "--db", store, cwd=tmp_path)
     assert shlex.split(again.err.split("`")[1]) == ["foreword", "session", "append", name]
+
+
+def test_what_is_given_in_the_wrong_way_is_told_how_to_be_given(tmp_path: Path) -> None:
+    packed = tmp_path / "talk.jsonl.gz"
+    packed.write_bytes(gzip.compress(as_lines(rounds_of_talk(1)).encode()))
+    ran = foreword("session", "import", "demo", packed, cwd=tmp_path)
+    assert (ran.code, ran.err.splitlines()[-1]) == (2, "hint: unpack it first: gunzip")
+    with pytest.raises(UsageError) as told:
+        Session.open(tmp_path / "talk.db", "demo")  # type: ignore[arg-type]
+    assert told.value.hint.endswith(f"sqlite:///{tmp_path}/talk.db")
 
 
 def test_a_message_that_is_shown_in_part_is_not_called_whole(tmp_path: Path) -> None:
