@@ -33,6 +33,17 @@ LONGEST_NAME = 200  # characters: a name is shown on one line, in lists and in c
 _NAME = lazy_pattern(rf"[^\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
 
 
+def workflow_fields(workflow: Workflow) -> dict[str, Any]:
+    """What is kept about a workflow besides its nodes; secrets are not hidden."""
+    about = {
+        "id": workflow.name,
+        "name": workflow.name,
+        "created_at": workflow.created,
+        "updated_at": workflow.updated,
+    }
+    return {**about, **workflow.details}
+
+
 class WorkflowState:
     """One workflow in one store, open."""
 
@@ -182,18 +193,13 @@ class WorkflowState:
 
     def snapshot(self) -> dict[str, Any]:
         """The workflow and its nodes as a call shows them, secrets hidden."""
-        return snapshot(self.about(), workflows.nodes(self.db, self.workflow.id))
+        workflow, written = workflows.find_with_nodes(self.db, self.workflow.name)
+        nodes = [workflows.read_node(self.db, node, text) for node, text in written]
+        return snapshot(workflow_fields(workflow), nodes)
 
     def about(self) -> dict[str, Any]:
         """What is kept about the workflow besides its nodes; secrets are not hidden."""
-        now = workflows.find_workflow(self.db, self.workflow.name)
-        about = {
-            "id": now.name,
-            "name": now.name,
-            "created_at": now.created,
-            "updated_at": now.updated,
-        }
-        return {**about, **now.details}
+        return workflow_fields(workflows.find_workflow(self.db, self.workflow.name))
 
     def describe(self, details: object) -> None:
         """Replace what is kept about the workflow besides its nodes."""

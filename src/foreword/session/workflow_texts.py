@@ -15,7 +15,7 @@ from foreword.errors import BadNode
 from foreword.plan.snapshot import as_json, node_json, snapshot
 from foreword.plan.variable_text import variable_lines
 from foreword.secrets.known_values import KnownValues, secrets_in, whole_secrets
-from foreword.session.workflow_state import WorkflowState
+from foreword.session.workflow_state import WorkflowState, workflow_fields
 from foreword.store import variables, workflows
 
 Made = TypeVar("Made")
@@ -84,9 +84,10 @@ class WorkflowTexts:
 
     def _read_nodes(self) -> None:
         state = self._state
-        self._about = snapshot(state.about(), ())["workflow"]
+        workflow, written = workflows.find_with_nodes(state.db, state.workflow.name)
+        self._about = snapshot(workflow_fields(workflow), ())["workflow"]
         try:
-            self._nodes.update(workflows.written_nodes(state.db, state.workflow.id))
+            self._nodes.update(written)
         except BadNode:
             state.snapshot()  # its error has the places of all that is wrong
             raise

@@ -17,7 +17,7 @@ HOME = "/sessions/main"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_about_a_session_runs_at_most_eleven_statements(kind: str, tmp_path: Path) -> None:
+def test_a_page_about_a_session_runs_at_most_ten_statements(kind: str, tmp_path: Path) -> None:
     url = new_url(kind, tmp_path)
     with (
         statements() as seen,
@@ -29,13 +29,13 @@ def test_a_page_about_a_session_runs_at_most_eleven_statements(kind: str, tmp_pa
             assert address.ask("GET", page).status == 200
             seen.clear()
             assert address.ask("GET", page).status == 200
-            assert 0 < len(seen) <= 11, (page, seen)
+            assert 0 < len(seen) <= 10, (page, seen)
         for turn, page in enumerate((HOME, f"{HOME}/chat", f"{HOME}/context"), start=1):
             change_everything(agent, turn)
             seen.clear()
             shown = address.ask("GET", page)
             assert shown.status == 200
-            assert 0 < len(seen) <= 11, (page, seen)
+            assert 0 < len(seen) <= 10, (page, seen)
         assert b"turn 3" in shown.body
 
 
