@@ -132,6 +132,22 @@ def test_pins_stay_are_named_where_they_are_too_large_and_can_be_taken_back(
         session.unpin(99)
 
 
+@pytest.mark.parametrize("points", [130, 260])
+def test_a_pin_stays_as_it_was_said_however_much_of_the_budget_it_takes(
+    open_session: Open, points: int
+) -> None:
+    """A third, then two thirds of the budget: compressed and windowed around it."""
+    rule = " ".join(
+        f"Kiln {number} stays below {1_000 + number} degrees." for number in range(points)
+    )
+    session = open_session(recipe="chat", budget=4_000)
+    session.append({"role": "user", "content": rule}, pinned=True)
+    for number in range(60):
+        session.append(numbered_message(number, 60))
+        assert rule in session.context().text
+    assert session.context().report.total_tokens <= 4_000
+
+
 @pytest.mark.parametrize(
     ("said", "meant"),
     [

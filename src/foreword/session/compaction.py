@@ -124,7 +124,6 @@ def plan(
     writer: HistoryWriter,
     *,
     target: int,
-    budget: int,
     parts_tokens: int,
     lasting: LastingParts,
     workflow: str,
@@ -136,7 +135,7 @@ def plan(
     strict: bool = True,
 ) -> Compaction:
     """What compressing comes to, so that the next call has so many tokens, the fresh parts
-    included; nothing is changed yet. Later calls have that budget. No secret goes into a summary.
+    included; nothing is changed yet. No secret goes into a summary.
 
     The question of the moment is the one given, else the user's last words. A model that can't be
     asked at all (no such model, no key) is an error if `strict`; else a note, as any failure.
@@ -160,7 +159,6 @@ def plan(
             writer,
             groups,
             target=split_target,
-            budget=budget,
             newest_room=newest_room,
             fill=tries_left < TRIES - 1,
         )

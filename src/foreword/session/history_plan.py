@@ -19,9 +19,9 @@ from foreword.session.timeline import Group
 from foreword.session.window import MUCH, Window, choose, low_water
 from foreword.store.compressions import Cut
 
-# Of the budget, each: a first or pinned message that is larger is shortened, so that what stands in
-# front can't push out the newest messages. Real first messages are mostly a few hundred tokens, and
-# some are a plan of many pages. On real compactions 0.15 and 0.08 keep half a name in 100 more, and
+# Of the budget: a first message that is larger is shortened, so that what stands in front can't push
+# out the newest messages; what is pinned stays as it was said. Real first messages are mostly a few
+# hundred tokens, and some are a plan of many pages. On real compactions 0.15 and 0.08 keep half a name in 100 more, and
 # lose a short first message where the target is small.
 FRONT_SHARE = 0.25
 LEAST_FRONT_TOKENS = 60  # a first message with less room than this is left out: a mark says as much
@@ -80,7 +80,6 @@ class FrontRule:
     budget: int
     tokens_within: TokensWithin
     excerpts: Mapping[int, int] = field(default_factory=dict)  # what a compression left of them
-    pinned_budget: int = 0  # by which a pinned message is too large, where that is another
 
     def front_of(
         self,
@@ -96,7 +95,7 @@ class FrontRule:
         later = list[HistoryPiece]()
         for group in message_cache.in_front_of(start, compressed_to=compressed_to):
             most = self._most_tokens(group)
-            if group.tokens > most and most < LEAST_FRONT_TOKENS and not _is_pinned(group):
+            if group.tokens > most and most < LEAST_FRONT_TOKENS:
                 continue
             same = pieces if group.first <= message_cache.compressed_to else later
             same.append(_piece(group, most, self.tokens_within))
@@ -105,10 +104,9 @@ class FrontRule:
         return Front([*pieces, *later])
 
     def _most_tokens(self, group: Group) -> int:
-        budget = self.budget
         if _is_pinned(group):
-            budget = max(budget, self.pinned_budget)
-        most = round(FRONT_SHARE * budget)
+            return group.tokens
+        most = round(FRONT_SHARE * self.budget)
         return min(most, self.excerpts.get(group.first, most))
 
 

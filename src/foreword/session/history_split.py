@@ -52,13 +52,11 @@ def split_history(
     groups: Sequence[Group],
     *,
     target: int,
-    budget: int,
     newest_room: int,
     fill: bool,
 ) -> HistorySplit:
-    """The groups in two, for a call of so many tokens of which the newest may have that room; the
-    budget of later calls says how large a pinned message may be. To fill the room, the group in
-    front of the newest that fit is shown in part."""
+    """The groups in two, for a call of so many tokens of which the newest may have that room. To
+    fill the room, the group in front of the newest that fit is shown in part."""
     newest_from = _newest_start(groups, newest_room)
     left = newest_room - group_tokens(groups[newest_from:])
     is_cut_short = fill and left >= LEAST_PART_TOKENS
@@ -69,7 +67,7 @@ def split_history(
     last = old[-1].last if old else message_cache.compressed_to
     if not last:
         return HistorySplit(last=0, shown_messages=_message_count(groups))
-    rule = FrontRule(budget=target, tokens_within=writer.tokens_within, pinned_budget=budget)
+    rule = FrontRule(budget=target, tokens_within=writer.tokens_within)
     front = rule.front_of(message_cache, last + 1, compressed_to=last)
     texts = list[str]()
     whole_numbers = set[int]()  # of old messages that are shown whole

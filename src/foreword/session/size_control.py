@@ -210,7 +210,6 @@ class SizeControl:
             message_cache,
             self._calls.writer,
             target=target,
-            budget=self._calls.budget.tokens,
             parts_tokens=self._parts_tokens(texts) + self.tools.tokens,
             lasting=self._lasting_parts(texts),
             workflow=self._state.workflow.name,
