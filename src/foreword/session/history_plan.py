@@ -19,10 +19,10 @@ from foreword.session.timeline import Group
 from foreword.session.window import MUCH, Window, choose, low_water
 from foreword.store.compressions import Cut
 
-# Of the budget: a first message that is larger is shortened, so that what stands in front can't push
-# out the newest messages; what is pinned stays as it was said. Real first messages are mostly a few
-# hundred tokens, and some are a plan of many pages. On real compactions 0.15 and 0.08 keep half a name in 100 more, and
-# lose a short first message where the target is small.
+# Of the budget: a first message that is larger is shortened, so that what stands in front can't
+# push out the newest messages; what is pinned stays as it was said. Real first messages are mostly
+# a few hundred tokens, and some are a plan of many pages. On real compactions 0.15 and 0.08 keep
+# half a name in 100 more, and lose a short first message where the target is small.
 FRONT_SHARE = 0.25
 LEAST_FRONT_TOKENS = 60  # a first message with less room than this is left out: a mark says as much
 # Of the room for the history: what the newest exchange has to itself before a summary gives way to

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -223,6 +224,34 @@ def test_a_secret_in_a_node_survives_a_change_of_another_field(
             expect(page.locator(".said")).to_contain_text("node1 is saved")
         (node,) = node_tools.read_tree(typed).nodes.values()
     assert node["config"] == {"selector": "#token", "text": "tok-2718281828-ab"}
+
+
+def test_a_node_that_changed_while_its_form_was_open_is_not_overwritten_unasked(
+    browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = broken_workflow
+    with foreword.Session.open(session.url, "shared", root=session.root) as shared:
+        shared.put_node(_click_node("#old"))
+        with tab(browser, address, script=False) as opened:
+            page = opened.go(addresses.session("shared", "workflow", edit="node1"))
+            page.fill("#config-selector", "#mine")
+            shared.put_node(_click_node("#theirs"))
+            page.click("#save-node")
+            expect(page.locator("#change [role=alert]")).to_contain_text("was changed meanwhile")
+            expect(page.locator("#config-selector")).to_have_value("#mine")
+            assert _selector_of(shared) == "#theirs"
+            page.click("#save-node")
+            expect(page.locator(".said")).to_contain_text("node1 is saved")
+        assert _selector_of(shared) == "#mine"
+
+
+def _click_node(selector: str) -> dict[str, Any]:
+    return {"id": "node1", "position": 1, "type": "click", "config": {"selector": selector}}
+
+
+def _selector_of(session: foreword.Session) -> str:
+    (node,) = node_tools.read_tree(session).nodes.values()
+    return str(node["config"]["selector"])
 
 
 def test_the_browser_is_seen_beside_the_nodes_while_they_run(

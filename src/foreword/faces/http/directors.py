@@ -46,8 +46,8 @@ MOST_BLOCKED = 10  # origins that are named: a page decides how many it asks
 MODEL_VARIABLE = "FOREWORD_DIRECTOR_MODEL"
 NO_MODEL = "this server has no model for its directors"
 NAME_ONE = (
-    f"start it with --model anthropic:NAME or openai:NAME, or set {MODEL_VARIABLE}; the tools work"
-    " without one"
+    "start it with `foreword serve --model anthropic:NAME` or openai:NAME, or set"
+    f" {MODEL_VARIABLE}; the tools work without one"
 )
 BROKEN = "something went wrong in the server; its log has more"
 

@@ -3,8 +3,10 @@ hand, so that a director knows of it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from starlette.responses import Response
@@ -24,6 +26,11 @@ from foreword.session.workflow_state import WorkflowState
 # For a change to be made before the page is shown again; it is a matter of milliseconds, unless
 # a store of somebody else's is slow.
 CHANGE_SECONDS = 10.0
+DIGEST_BYTES = 16  # two states of one node are told apart: 2**64 of them would meet
+CHANGED_MEANWHILE = (
+    "The node was changed meanwhile. Save again to put what stands here in its place, or cancel to"
+    " see what it is now."
+)
 FAILED = "failed: "  # how the outcome of a tool begins that failed
 
 
@@ -39,6 +46,7 @@ class NodeEdit:
     after: str = ""  # of a new one
     parent: str = ""
     branch: str = ""
+    seen: str = ""  # a digest of the node as it was when the form was made
     problem: str = ""
 
 
@@ -47,7 +55,13 @@ def edit_of(request: ViewRequest, entries: list[NodeEntry]) -> NodeEdit | None:
     wanted = request.text("edit")
     if wanted:
         entry = find_entry(entries, wanted)
-        return _edit(entry.type, entry.config, node=entry.id, description=entry.description)
+        return _edit(
+            entry.type,
+            entry.config,
+            node=entry.id,
+            description=entry.description,
+            seen=_digest(entry),
+        )
     kind = request.text("add")
     if not kind:
         return None
@@ -79,6 +93,9 @@ def save(request: ViewRequest) -> Response | NodeEdit:
     try:
         with request.state() as state:
             entries = node_operations.node_entries(state)
+        now = _digest(find_entry(entries, node)) if node else ""
+        if request.text("seen") not in ("", now):
+            return _again(request, kind, CHANGED_MEANWHILE, seen=now)
         tool, arguments = _change(request, kind, node, description, entries)
         outcome = _call(request, tool, arguments)
     except UsageError as error:
@@ -117,7 +134,13 @@ def _change(
     return "update_node", {"node": node, **changed}
 
 
-def _again(request: ViewRequest, kind: str, problem: str) -> NodeEdit:
+def _digest(entry: NodeEntry) -> str:
+    """What tells a node from the same one after a change."""
+    shown = json.dumps([entry.type, entry.config, entry.description], sort_keys=True, default=str)
+    return blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).hexdigest()
+
+
+def _again(request: ViewRequest, kind: str, problem: str, *, seen: str = "") -> NodeEdit:
     """The form as it was filled in, and what stopped it."""
     try:
         config = node_form.config_of(kind, request.form)
@@ -129,6 +152,7 @@ def _again(request: ViewRequest, kind: str, problem: str) -> NodeEdit:
         config,
         node=request.text("node"),
         description=request.text("description"),
+        seen=seen or request.text("seen"),
         problem=problem,
         **place,
     )
