@@ -1,7 +1,7 @@
 """What every face does the same: one suite of cases for Python, HTTP and MCP.
 
 A face brings a `Client`; a case gets it and a name of its own for workflow and task, so that cases
-may share a server. Operations are named as in `tests.operation_table`, their arguments are
+may share a server. Operations are named as in `foreword.operations.table`, their arguments are
 plain JSON, `workflow` among them.
 """
 
@@ -18,11 +18,11 @@ import pytest
 
 from foreword.errors import ForewordError
 from foreword.operations.operation import Operation, Project
+from foreword.operations.table import OPERATIONS
 from foreword.session.session import Session
 from foreword.store.urls import open_database
 from foreword.tokens import counter
 from tests import factory
-from tests.operation_table import OPERATIONS
 from tests.sessions import plan, words
 
 SECRET = "sk-ant-" + "a1" * 20

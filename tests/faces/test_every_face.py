@@ -23,9 +23,9 @@ from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS
 from foreword.faces.mcp.tools import McpTool
 from foreword.faces.serving.app_state import AppState, Settings
 from foreword.operations.operation import AnyOperation, input_example
+from foreword.operations.table import OPERATIONS
 from foreword.operations.tool_schema import input_schema
 from tests.command import foreword
-from tests.operation_table import OPERATIONS
 from tests.sessions import plan
 
 WORKFLOW = "kilns"
