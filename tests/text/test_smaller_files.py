@@ -310,6 +310,109 @@ def test_a_class_without_room_for_its_fields_still_has_its_name_and_more_room_gi
         largest = len(form)
 
 
+# Its mark for a setting is longer than one that counts nothing.
+WORKFLOW = """\
+name: publish
+run-name: Publish the wheels
+
+on:
+  workflow_call:
+    inputs:
+      dry_run:
+        type: boolean
+        required: false
+        default: true
+        description: Only say what would be sent
+      version:
+        type: string
+        description: Which one to send
+
+permissions:
+  id-token: write
+
+jobs:
+  publish:
+    runs-on: ubuntu-latest
+    steps:
+      - name: Fetch the wheels
+        uses: actions/download-artifact@018cc2cf5baa6db3ef3c5f8a56943fffe632ef53 # v6.0.0
+        with:
+          name: wheels
+
+      - name: Send the wheels
+        run: twine upload --skip-existing wheels/*.whl
+
+      - name: Tell the others
+        uses: example/post-message@91efab103c0de0a537f72a35f6b8cda0ee76bf0a # v2
+        with:
+          channel: releases
+          text: ${{ inputs.version }} is out
+        if: ${{ !inputs.dry_run }}
+"""
+# With room for the whole class but not for what stands around it.
+DECLARATIONS = """\
+import React from 'react';
+type ShoppingBasketSummaryContextProps = {
+    children?: React.ReactNode;
+};
+type ShoppingBasketSummaryContextState = {
+    hasError: boolean;
+};
+export declare class ShoppingBasketSummaryContext extends React.PureComponent<\
+ShoppingBasketSummaryContextProps, \
+ShoppingBasketSummaryContextState> {
+    state: {
+        hasError: boolean;
+    };
+    static getDerivedStateFromError(_: unknown): Partial<ShoppingBasketSummaryContextState>;
+    render(): React.ReactNode;
+}
+export {};
+"""
+# Half of the room divides the comment, a quarter of it the function too.
+SCRIPT = """\
+/* written for the course on mechanics by its students
+#  This program is free software: you may copy it and change it,
+#  and give it to others under the same terms as you have it.
+#  It comes without any warranty, not even that it is of use
+#  for anything. The terms are in the file that comes with it,
+#  and if there is none, they are on the page of the course.
+*/
+
+/* load("vectors") comes first */
+/* the bracket of two functions */
+
+bracket(_f,_g):= block([_x,_a,_b,_j,_jj:[],basis],
+\tmode_declare([_x,_a,_b],any),
+\tbasis:[],
+\tfor i:1 thru length(coordinates) do (
+\tbasis:endcons('basis[i],basis)
+\t),
+\t_x:coefmatrix([d(_f)],basis),
+\t_j:matrix([0,1],[-1,0]),
+\t_a:transpose(coefmatrix([d(_g)],basis)),
+\t_b:ratsimp(_a)+ratsimp(_a)+ratsimp(_a)+ratsimp(_a)+ratsimp(_a)+ratsimp(_a)+0,
+\t_x._j._a
+);
+"""
+
+
+@pytest.mark.parametrize("way", [cut.summary, cut.relevant, cut.excerpt])
+@pytest.mark.parametrize("query", ["", "which errors are raised, and what must be tested"])
+@pytest.mark.parametrize("name", ["publish.yml", "basket.d.ts", "bracket.mac"])
+def test_no_room_that_is_larger_by_a_character_gives_less(
+    name: str, query: str, way: Callable[..., str | None]
+) -> None:
+    texts = {"publish.yml": WORKFLOW, "basket.d.ts": DECLARATIONS, "bracket.mac": SCRIPT}
+    text = texts[name]
+    largest = 0
+    for room in range(100, len(text)):
+        form = way(text, room, len, mark, query=query, name=name) or ""
+        assert len(form) <= room
+        assert len(form) + 24 >= largest  # a mark more or less, with another count
+        largest = max(largest, len(form))
+
+
 def test_code_that_breaks_off_falls_into_its_blocks() -> None:
     text = "#ifndef GL_H\n" + "".join(f"#define GL_{n} 0x{n:04x}\n" for n in range(200))
     form = cut.summary(text, 600, len, mark, name="gl.h") or ""

@@ -23,10 +23,12 @@ from foreword.text.gap_marks import (
     PLAIN_KINDS,
     SMALL_GAP,
     charged_text,
+    count_of,
     gap_text,
     header_of,
     is_inside_a_line,
     line_count,
+    plain_mark,
 )
 from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Layout
@@ -34,19 +36,31 @@ from foreword.text.pieces import Layout
 _LITTLE = 0.01  # of the room: what is left over and smaller stays empty
 # Pieces in a row that are tried without finding one that fits: past that, only crumbs would.
 _MOST_MISSES = 400
+# Pieces kept behind the first gap that are looked at for one with room for words, each time that a
+# piece is added: nearly always the first gap has it, and in data none.
+_GAPS_TRIED = 8
 
 
 class PieceSizes:
     """The pieces of a layout with their sizes, measured once, and all that each needs."""
 
-    def __init__(self, layout: Layout, measure: Measure, units_per_char: float) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        measure: Measure,
+        units_per_char: float,
+        *,
+        mark_first: bool = False,
+    ) -> None:
         self.layout = layout
         self.measure = measure
+        self.mark_first = mark_first  # the mark for the whole text stands in the first gap
         self._units_per_char = units_per_char
         self._sizes: dict[int, int] = {}
         self._closures: dict[int, tuple[int, ...]] = {}
         self._gap_units: dict[str, int] = {}
         self._between: dict[tuple[int, int], int] = {}
+        self._saved: dict[tuple[int, int, int], int] = {}
         # of all pieces in front of each
         texts = [piece.text for piece in layout.pieces]
         self._chars = list(accumulate(map(len, texts), initial=0))
@@ -58,6 +72,27 @@ class PieceSizes:
         counts = [line_count(piece.text) for piece in self.layout.pieces]
         return list(accumulate(counts, initial=0))
 
+    @cached_property
+    def _not_plain(self) -> list[int]:
+        """How many pieces whose lines are counted are in front of each."""
+        are_counted = [piece.kind not in PLAIN_KINDS for piece in self.layout.pieces]
+        return list(accumulate(are_counted, initial=0))
+
+    @cached_property
+    def _unit_places(self) -> list[int]:
+        """The pieces that a mark counts as something else than lines."""
+        return [at for at, piece in enumerate(self.layout.pieces) if piece.unit]
+
+    @cached_property
+    def _unit_counts(self) -> dict[str, list[int]]:
+        """How many of each such kind are in front of each piece."""
+        pieces = self.layout.pieces
+        counts: dict[str, list[int]] = {}
+        for unit in {pieces[at].unit for at in self._unit_places}:
+            are_of_it = [piece.unit == unit for piece in pieces]
+            counts[unit] = list(accumulate(are_of_it, initial=0))
+        return counts
+
     def without_needs(self, places: Collection[int]) -> PieceSizes:
         """The same pieces where none needs the ones at these places."""
 
@@ -66,7 +101,7 @@ class PieceSizes:
 
         needs = [without(needed) for needed in self.layout.needs]
         layout = replace(self.layout, needs=needs)
-        return PieceSizes(layout, self.measure, self._units_per_char)
+        return PieceSizes(layout, self.measure, self._units_per_char, mark_first=self.mark_first)
 
     def size(self, at: int) -> int:
         """The measured size of a piece."""
@@ -84,14 +119,53 @@ class PieceSizes:
         return False
 
     def gap_units(self, first: int, end: int) -> int:
-        """What the mark for a gap is charged, before it is known what exactly it will say."""
-        counts_lines = self.layout.pieces[first].kind not in PLAIN_KINDS
-        lines = self._lines[end] - self._lines[first] if counts_lines else 0
+        """What the mark for a gap is charged, as far as it is known what it will say."""
         has_break = self._breaks[end] > self._breaks[first]
-        text = charged_text(self.layout, first, end, lines=lines, has_break=has_break)
+        count = self._count(first, end)
+        text = charged_text(self.layout, first, end, count=count, has_break=has_break)
+        return self._units_of(text)
+
+    def saved_in_gap(self, first: int, end: int, last: int) -> int:
+        """What is charged and not written where the mark for the whole text stands in a gap, and
+        `last` is the last piece: the mark of that gap, beside one that the end then has."""
+        key = (first, end, last)
+        if key not in self._saved:
+            saved = self._mark_units(first, end)
+            stop = len(self.layout.pieces)
+            if not self.is_small_gap(last, stop):
+                saved += self.end_units(last) - self.gap_units(last + 1, stop)
+            self._saved[key] = saved
+        return self._saved[key]
+
+    def saved_at_end(self, last: int) -> int:
+        """The same where nothing is missing in front of the last piece: in an outline the mark for
+        the whole text stands in the place of what is missing behind it."""
+        stop = len(self.layout.pieces)
+        if self.layout.shape != "outline" or self.is_small_gap(last, stop):
+            return 0
+        return self._mark_units(last + 1, stop)
+
+    def _mark_units(self, first: int, end: int) -> int:
+        """The mark for a gap, and the line breaks in front of one that stands behind everything."""
+        return self._units_of(f"\n\n{plain_mark(self._count(first, end))}")
+
+    def _units_of(self, text: str) -> int:
         if text not in self._gap_units:
             self._gap_units[text] = self.measure(text)
         return self._gap_units[text]
+
+    def _count(self, first: int, end: int) -> str:
+        """What the mark for a gap says is missing: of the first kind that is counted there, or
+        lines, or nothing."""
+        place = bisect_left(self._unit_places, first)
+        if place < len(self._unit_places) and self._unit_places[place] < end:
+            unit = self.layout.pieces[self._unit_places[place]].unit
+            before = self._unit_counts[unit]
+            return count_of(before[end] - before[first], unit)
+        if self._not_plain[end] == self._not_plain[first]:
+            return ""
+        lines = self._lines[end] - self._lines[first]
+        return count_of(lines, "line") if lines > 1 else ""
 
     def end_units(self, at: int) -> int:
         """What a mark behind the last piece is charged: in an outline one for what is missing
@@ -100,9 +174,7 @@ class PieceSizes:
             return self.gap_units(at + 1, len(self.layout.pieces))
         if at < 0 or not is_inside_a_line(self.layout.pieces[at]):
             return 0
-        if GAP not in self._gap_units:
-            self._gap_units[GAP] = self.measure(f" {GAP}")
-        return self._gap_units[GAP]
+        return self._units_of(f" {GAP}")
 
     def could_fit(self, at: int, room: int) -> bool:
         """Whether a piece is worth measuring: its length alone says when it is far too large."""
@@ -164,6 +236,8 @@ class PieceChoice:
     def __init__(self, sizes: PieceSizes) -> None:
         self.sizes = sizes
         self.used = 0
+        self._charged = 0  # with marks that are not written in the end
+        self._opening = 0  # pieces from the first on without a gap
         self.kept: list[int] = []
         self._held: set[int] = set()
         self._end = len(sizes.layout.pieces)
@@ -187,13 +261,13 @@ class PieceChoice:
         if not self.sizes.could_fit(at, room - self.used):
             return False
         missing = self._missing(at)
-        before = self.used
+        before = (self._charged, self._opening, self.used)
         if self._add(missing) <= room:
             return True
         for other in missing:
             self.kept.pop(bisect_left(self.kept, other))
             self._held.discard(other)
-        self.used = before
+        self._charged, self._opening, self.used = before
         return False
 
     def _missing(self, at: int) -> list[int]:
@@ -207,12 +281,36 @@ class PieceChoice:
             before = self.kept[index - 1] if index else -1
             behind = self.kept[index] if index < len(self.kept) else self._end
             if self.kept:
-                self.used -= sizes.between(before, behind)
-            self.used += sizes.between(before, at) + sizes.between(at, behind)
-            self.used += sizes.size(at)
+                self._charged -= sizes.between(before, behind)
+            self._charged += sizes.between(before, at) + sizes.between(at, behind)
+            self._charged += sizes.size(at)
             insort(self.kept, at)
             self._held.add(at)
+        self.used = self._charged - self._saving()
         return self.used
+
+    def _saving(self) -> int:
+        """What is charged and not written, as the mark for the whole text stands in a gap."""
+        kept = self.kept
+        sizes = self.sizes
+        while self._opening < len(kept) and not self._has_gap_before(self._opening):
+            self._opening += 1
+        if self._opening == len(kept):
+            return sizes.saved_at_end(kept[-1])
+        if not sizes.mark_first:
+            return 0
+        for index in range(self._opening, len(kept))[:_GAPS_TRIED]:
+            if index > self._opening and not self._has_gap_before(index):
+                continue
+            first = kept[index - 1] + 1 if index else 0
+            if _takes_words(sizes.layout, first):
+                return sizes.saved_in_gap(first, kept[index], kept[-1])
+        return 0
+
+    def _has_gap_before(self, index: int) -> bool:
+        before = self.kept[index - 1] if index else -1
+        at = self.kept[index]
+        return before + 1 < at and not self.sizes.is_small_gap(before, at)
 
     def runs(self) -> list[tuple[int, int]]:
         """What will be written, as runs of pieces: from the first up to the second."""

@@ -136,6 +136,7 @@ def _cut(
             room=room,
             body_room=body_room,
             measure=measure,
+            mark_first=mark_first,
         )
         written, layout = work.largest(order, write)
         tried_name = "" if written is not None else _other_name(text, tried_name, layout)
@@ -212,13 +213,15 @@ class _Work:
     room: int
     body_room: int
     measure: Measure
+    mark_first: bool
 
     def largest(
         self, order: Order, write: Callable[[PieceChoice], str]
     ) -> tuple[str | None, Layout]:
         """What is written of the text, and its layout. Where whole lines under all their titles
         leave much of the room empty, the largest of what is written with fewer titles (if no title
-        was small enough), and of lines that are divided earlier."""
+        was small enough), and of lines that are divided earlier: all are tried, as a smaller room
+        may need the last of them and hold more than this one with the second."""
         best: str | None = None
         for line_room in (self.body_room, self.body_room // 2, self.body_room // 4):
             remembered, sizes = self._sizes(line_room)
@@ -232,8 +235,9 @@ class _Work:
                 if freed:
                     sizes = sizes.without_needs(freed)
                 written = _written_within(self.room, self.body_room, sizes, pieces, write)
+                is_first = best is None
                 best = self._larger(best, written)
-                if best is not None and not self._is_sparse(best):
+                if best is not None and is_first and not self._is_sparse(best):
                     return best, sizes.layout
         return best, sizes.layout
 
@@ -251,17 +255,28 @@ class _Work:
         tight: set[int] = set()
         remembered, sizes = self._layout_sizes(tight, line_room)
         for _ in range(_DIVISIONS):
-            before = len(tight)
-            for at, piece in enumerate(sizes.layout.pieces):
-                may_be_over = 4 * len(piece.text) > line_room or piece.kind in _BRINGING_KINDS
-                if not piece.divisible or not may_be_over:
-                    continue
-                if PieceChoice(sizes).cost(at) > line_room:
-                    tight.add(piece.start)
-            if len(tight) == before:
+            more = self._starts_over(sizes, line_room, tight)
+            if not more:
                 break
+            tight |= more
             remembered, sizes = self._layout_sizes(tight, line_room)
         return remembered, sizes
+
+    def _starts_over(self, sizes: PieceSizes, line_room: int, tight: Container[int]) -> set[int]:
+        """Where pieces start that are too large with what they need, beside those known. What is
+        declared in a class that is one of these may fit as soon as that is divided and no longer
+        brings all of its fields."""
+        found: set[int] = set()
+        pieces = sizes.layout.pieces
+        for at, piece in enumerate(pieces):
+            may_be_over = 4 * len(piece.text) > line_room or piece.kind in _BRINGING_KINDS
+            if not piece.divisible or not may_be_over or piece.start in tight:
+                continue
+            if piece.kind == "code" and not found.isdisjoint(sizes.layout.needs[at]):
+                continue
+            if PieceChoice(sizes).cost(at) > line_room:
+                found.add(at)
+        return {pieces[at].start for at in found}
 
     def _layout_sizes(
         self, tight: Container[int], line_room: int
@@ -270,7 +285,12 @@ class _Work:
             return start in tight or self._is_over(part, line_room)
 
         found = layout_memory.layout_of(self.text, self.name, self.query, over)
-        return found, PieceSizes(found.layout, self.measure, self.total / len(self.text))
+        return found, PieceSizes(
+            found.layout,
+            self.measure,
+            self.total / len(self.text),
+            mark_first=self.mark_first,
+        )
 
     def _is_over(self, part: str, line_room: int) -> bool:
         # No text has more units than bytes, so that a short line need not be measured.

@@ -121,14 +121,13 @@ def is_inside_a_line(piece: Piece) -> bool:
     return piece.kind in _LINE_KINDS and not ends_line
 
 
-def charged_text(layout: Layout, at: int, end: int, *, lines: int, has_break: bool) -> str:
-    """About what will be written in place of the pieces from `at` up to `end`: with their lines in
-    place of what is counted in the end."""
+def charged_text(layout: Layout, at: int, end: int, *, count: str, has_break: bool) -> str:
+    """About what will be written in place of the pieces from `at` up to `end`, where the mark says
+    `count`."""
     first = layout.pieces[at]
-    is_plain = first.kind in PLAIN_KINDS or lines < 2
-    mark = GAP if is_plain else f"{CUT_START}{lines:,} lines]"
+    mark = plain_mark(count)
     if first.kind in ("member", "element"):
-        mark = f'"{mark}",'
+        mark = f'"{mark}",' if first.kind == "element" else f'"{mark}": null,'
     if _leaves_body(layout, at, end):
         mark = f"{mark}\n{mark}"
     return _mark_text(
@@ -184,7 +183,7 @@ def _mark(layout: Layout, first: int, end: int) -> str:
         return GAP
     # Of all together: parts of one line are one.
     lines = line_count("".join([piece.text for piece in missing]))
-    return f"{CUT_START}{_count(lines, 'line')}]" if lines > 1 else GAP
+    return f"{CUT_START}{count_of(lines, 'line')}]" if lines > 1 else GAP
 
 
 def _units(layout: Layout, first: int, end: int) -> list[str]:
@@ -194,13 +193,20 @@ def _units(layout: Layout, first: int, end: int) -> list[str]:
         unit = layout.pieces[at].unit
         if unit and not any(first <= other < at for other in layout.needs[at]):
             counts[unit] += 1
-    return [_count(number, unit) for unit, number in counts.items()]
+    return [count_of(number, unit) for unit, number in counts.items()]
 
 
-def _count(number: int, unit: str) -> str:
+def plain_mark(count: str) -> str:
+    """A mark that says how much is missing, if that is known."""
+    return f"{CUT_START}{count}]" if count else GAP
+
+
+def count_of(number: int, unit: str) -> str:
+    """A number of what a mark counts: `3 hunks`."""
     return quantity(number, unit, _PLURALS.get(unit, ""))
 
 
 def line_count(text: str) -> int:
     """The lines of a text that say something."""
-    return sum(1 for line in text.splitlines() if line.strip())
+    lines = map(str.strip, text.splitlines())
+    return sum(map(bool, lines))
