@@ -58,6 +58,19 @@ def _nothing_secret(text: str) -> bool:
     return False
 
 
+async def _has_ended(chromium: Chromium) -> bool:
+    """Whether a browser without a tab is gone: its tabs go first, and on a busy machine its own end
+    is told some time later. It is asked for something that only a browser can answer."""
+    from playwright.async_api import Error
+
+    try:
+        session = await chromium.browser.new_browser_cdp_session()
+        await session.detach()
+    except Error:
+        return True
+    return chromium.has_ended
+
+
 class Browser:
     """A Chromium with named tabs; every action says where it ended, or raises BrowserFailed with
     the page's state."""
@@ -418,6 +431,8 @@ class Browser:
                 await chromium.guard.begin()
                 result = await do(chromium)
             except BrowserFailed as failure:
+                if not chromium.tabs.all() and await _has_ended(chromium):
+                    raise browser_errors.ended_error() from None
                 if is_new:
                     failure.state.setdefault("note", STARTED_AGAIN)
                 raise
