@@ -5,9 +5,10 @@ the headings above it, the head of its table, the header of its file. Between tw
 apart a mark is written, and paid for. Sizes are measured once, and only when a piece is really
 tried. Where the order comes from and what the whole looks like is the business of `cut`.
 
-More room never gives less: pieces are tried in one order whatever the room, and what is written
-never shrinks when a piece is added. So the first piece that only the larger room has space for
-makes its text larger than anything the smaller room can hold.
+Of one layout more room never gives less: pieces are tried in one order whatever the room, and what
+is written never shrinks when a piece is added. So the first piece that only the larger room has
+space for makes its text larger than anything the smaller room can hold. Where a larger room has
+another layout, as with a line whole that the smaller one divides, it may hold a little less.
 """
 
 from __future__ import annotations
