@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.errors import InputMissing
+from foreword.repository.task_words import words_of
 from tests.command import foreword as command
 from tests.repository.checkout import FILES, TASK, TRACE, write
 
@@ -27,11 +28,11 @@ def forms(package: foreword.Package) -> dict[str, str]:
 
 
 def test_the_file_that_defines_what_the_task_names_comes_first(tmp_path: Path) -> None:
-    package = context(write(tmp_path))
+    package = context(write(tmp_path), budget=450)
 
     assert next(iter(forms(package))) == "shop/prices.py"
     assert "def apply_discount(price, percent):" in package.text
-    assert "tests of these: tests/test_prices.py" in package.text
+    assert "tests: tests/test_prices.py" in package.text
     assert TASK.strip() in package.text
 
 
@@ -40,6 +41,34 @@ def test_the_last_frame_of_a_trace_is_shown(tmp_path: Path) -> None:
 
     assert next(iter(forms(package))) == "shop/cart.py"
     assert "full = sum(" in package.text.partition("<files>")[2]
+
+
+def test_a_test_that_says_most_about_the_task_is_named_whatever_it_is_called(
+    tmp_path: Path,
+) -> None:
+    root = write(tmp_path)
+    body = "def test_vouchers():\n    assert apply_discount(100, 150) is None\n"
+    root.joinpath("tests/test_campaigns.py").write_text(body)
+
+    assert "tests: tests/test_campaigns.py" in context(root, budget=330).text
+
+
+def test_a_task_that_asks_for_tests_is_shown_them(tmp_path: Path) -> None:
+    root = write(tmp_path)
+    task = "apply_discount and with_tax need more tests"
+
+    assert "tests/test_prices.py" in forms(context(root, task, budget=600))
+    assert not words_of("I tested 1.2 with pytest, the tests pass").asks_for_tests
+
+
+def test_a_part_of_a_long_definition_says_what_it_is_in(tmp_path: Path) -> None:
+    fields = "".join(f"    colour_{number} = {number}\n\n" for number in range(600))
+    (tmp_path / "paint.py").write_text(f"class Palette:\n{fields}")
+    package = context(tmp_path, "colour_540 and colour_541 are swapped", budget=600)
+
+    first, second, *_ = _body(package, "paint.py")
+    assert "; in Palette;" in first
+    assert second.startswith("    colour_")
 
 
 @settings(max_examples=12)
@@ -121,8 +150,16 @@ def test_hidden_and_foreign_files_are_never_in(tmp_path: Path) -> None:
 def test_a_code_base_that_says_nothing_about_the_task_says_so(tmp_path: Path) -> None:
     package = context(write(tmp_path, {"a.py": "x = 1\n"}), "zzz qqq")
 
-    assert forms(package) == {}
-    assert [absent.tag for absent in package.report.absent] == ["files", "paths"]
+    assert forms(package) == {"a.py": "full"}
+    assert "no file has anything of the task in it" in "\n".join(package.report.warnings)
+
+
+def test_a_project_of_one_file_is_shown(tmp_path: Path) -> None:
+    write(tmp_path, {"paint.py": "def dilute(colour):\n    return colour // 2\n"})
+    package = context(tmp_path, "diluting gives the wrong colour")
+
+    assert forms(package) == {"paint.py": "full"}
+    assert not package.report.warnings
 
 
 def test_a_task_is_needed(tmp_path: Path) -> None:
@@ -146,13 +183,14 @@ def test_the_task_may_lie_outside_the_root_but_no_link_may_lead_there(tmp_path: 
 def test_why_answers_for_files_in_and_not_in(tmp_path: Path) -> None:
     root = write(tmp_path)
     write(root, {".gitignore": "private.py\n", "private.py": "x = 1\n"})
+    write(root, {f"greetings/{number:03}.py": "hello = 1\n" for number in range(60)})
 
     def why(about: str) -> str:
         from foreword.context.explain import why as explain
 
-        return explain("repository", about, root=root, task=TASK, budget=700).text
+        return explain("repository", about, root=root, task=TASK, budget=450).text
 
     assert "in, " in why("shop/prices.py")
     assert "only by its path" in why("tests/test_prices.py")
     assert "hidden by .gitignore" in why("private.py")
-    assert "less to do with the task" in why("shop/greeting.py")
+    assert "less to do with the task" in why("greetings/059.py")

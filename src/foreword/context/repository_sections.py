@@ -31,6 +31,10 @@ TASK_SHARE = 0.25
 SPARE_SHARE = 0.02
 SPARE_TOKENS = 120
 DEFAULT_TOKENS = 8_000
+_NO_WORD = (
+    "no file has anything of the task in it: what is shown is what stands nearest to the top; name"
+    " files, functions or words of the code in the task"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,8 @@ class RepositoryReader:
             return self._file(index, ranked)
 
         ranked = rank(index, words_of(self.task))
+        if ranked and ranked[0].score == 0:
+            self.out.notes.append(_NO_WORD)
         return plan_detail(
             [one for one in ranked if one.file.path != self.task_path],
             room=self._room(),

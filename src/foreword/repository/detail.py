@@ -12,7 +12,7 @@ from dataclasses import field
 
 from foreword.dataclass import dataclass
 from foreword.repository.definitions import Definition
-from foreword.repository.file_ranking import RankedFile
+from foreword.repository.file_ranking import MOST_TESTS, RankedFile, is_test
 from foreword.repository.regions import Region
 from foreword.repository.views import outline_line, regions_text
 from foreword.section import HANDLE_CHARS
@@ -60,7 +60,7 @@ class FilePlan:
 
 @dataclass(frozen=True, slots=True)
 class DetailPlan:
-    """What is shown: files in the order of their scores, the paths of their tests, and of
+    """What is shown: files in the order of their scores, the paths of tests to look at, and of
     others."""
 
     files: tuple[FilePlan, ...]
@@ -95,7 +95,9 @@ def plan_detail(
     planner.settle()
     planner.complete(end=room - paths_room)
     plans = sorted(planner.plans.values(), key=lambda plan: -plan.ranked.score)
-    tests: dict[str, None] = {}
+    # those that say most about the task, then those that are called like what is shown
+    near = [one.file.path for one in ranked if is_test(one.file.path)]
+    tests = dict.fromkeys(near[:MOST_TESTS])
     for plan in plans:
         tests |= dict.fromkeys(plan.ranked.tests)
     shown = {plan.path for plan in plans}
@@ -122,7 +124,7 @@ class _Planner:
     def add_regions(
         self, best: Sequence[tuple[RankedFile, Region]], *, end: int, most: int
     ) -> None:
-        """Take regions, the best first, as long as there is room; no file takes more than
+        """Take regions, the best first, as long as there is room; no file takes a second one beyond
         `most`."""
         least = 2 * self._gap
         for one, region in best:
@@ -135,7 +137,7 @@ class _Planner:
             if plan is None:
                 cost += self._framing(one)
             had = plan.tokens if plan is not None else 0
-            if self.used + cost > end or had + cost > most:
+            if self.used + cost > end or (had and had + cost > most):
                 continue
             plan = self.plans.setdefault(one.file.number, FilePlan(ranked=one))
             plan.regions.append(region)
@@ -166,13 +168,14 @@ class _Planner:
         self.used = sum([plan.tokens for plan in self.plans.values()])
 
     def complete(self, *, end: int) -> None:
-        """Show a file whole that is shown nearly whole, where there is room."""
+        """Show a file whole that is shown nearly whole, where there is room, and one whose outline
+        is no shorter."""
         for plan in self.plans.values():
             shown = sum([region.last - region.first + 1 for region in plan.regions])
-            if shown < NEARLY_WHOLE * plan.ranked.file.lines:
+            if plan.regions and shown < NEARLY_WHOLE * plan.ranked.file.lines:
                 continue
             more = self.count("".join(self.lines_of(plan.ranked))) + self._gap - plan.tokens
-            if self.used + more <= end:
+            if more <= 0 or (plan.regions and self.used + more <= end):
                 plan.is_whole = True
                 self.used += more
 
@@ -220,12 +223,12 @@ def _best_regions(ranked: Sequence[RankedFile]) -> list[tuple[RankedFile, Region
     highest = 0.0
     for one in ranked:
         highest = max([highest, *[score for _, score in one.regions]])
-    found: list[tuple[float, str, int, RankedFile, Region]] = []
-    for one in ranked:
+    found: list[tuple[float, int, int, RankedFile, Region]] = []
+    for place, one in enumerate(ranked):
         for region, score in one.regions:
             # one that says nothing comes behind all that do, and in front of an empty room
             share = max(_NOTHING, (score / highest) ** 0.5 if highest else 0.0)
             value = one.score**_FILE_POWER * share
-            found.append((-value, one.file.path, region.first, one, region))
+            found.append((-value, place, region.first, one, region))
     found.sort(key=lambda each: each[:3])
     return [(one, region) for *_, one, region in found]

@@ -24,6 +24,7 @@ from foreword.repository.task_words import Frame, TaskWords
 # Files whose regions are ranked: what is known of one is read in half a millisecond.
 REGION_FILES = 60
 COMMON = 0.5  # of the files: a term in more of them tells none apart
+_FEW = 3  # files that a term may be in whatever share of them that is: a project may have no more
 MOST_TESTS = 3  # named beside one file
 _K = 1.2  # of BM25: how soon more of the same counts little
 _B = 0.75  # of BM25: how much a long file has to say more
@@ -72,6 +73,7 @@ class Weights:
     # A source distribution has no history, so this one is not tuned: enough to break ties.
     changed: float = 0.1
     tests: float = 0.15  # of its score that a test keeps
+    wanted_tests: float = 0.5  # the same where the task asks for tests
     side: float = 0.4  # the same of a document, an example or a script
     other: float = 0.4  # the same of what is no code
 
@@ -81,8 +83,8 @@ WEIGHTS = Weights()
 
 @dataclass(slots=True, kw_only=True)
 class RankedFile:
-    """A file, its score (the best file has 1), its regions with theirs, and the files that test
-    it."""
+    """A file, its score (the best has 1, one that the task says nothing about 0), its regions with
+    theirs, and the files that test it."""
 
     file: IndexedFile
     score: float
@@ -94,7 +96,7 @@ Scores = dict[int, float]
 
 
 def rank(index: RepositoryIndex, task: TaskWords, weights: Weights = WEIGHTS) -> list[RankedFile]:
-    """Every file that has to do with a task, the nearest first."""
+    """Every file, the nearest to a task first."""
     return Ranking(index, task, weights).run()
 
 
@@ -143,7 +145,21 @@ class Ranking:
             score = totals[number] / highest
             found = regions.get(number, [])
             ranked.append(RankedFile(file=self.files[number], score=score, regions=found))
+        ranked += self._unrelated(totals)
         self._add_tests(ranked[:_TESTED])
+        return ranked
+
+    def _unrelated(self, totals: Scores) -> list[RankedFile]:
+        """The files that the task says nothing about, sources near the top first: what a small
+        project has left is better shown than an empty room."""
+        rest = [number for number in self.files if number not in totals]
+        rest.sort(
+            key=lambda number: (-self.priors[number], self.files[number].path.count("/"), number)
+        )
+        ranked = list[RankedFile]()
+        for place, number in enumerate(rest, start=len(totals)):
+            regions = self._regions(number) if place < REGION_FILES else []
+            ranked.append(RankedFile(file=self.files[number], score=0.0, regions=regions))
         return ranked
 
     def _totals(self) -> Scores:
@@ -163,7 +179,8 @@ class Ranking:
         """What kind of file it is: a task is mostly about sources."""
         prior = 1.0
         if is_test(file.path):
-            prior = self.weights.tests
+            wanted = self.task.asks_for_tests
+            prior = self.weights.wanted_tests if wanted else self.weights.tests
         elif _SIDE.search(file.path):
             prior = self.weights.side
         if file.language not in _CODE:
@@ -179,7 +196,7 @@ class Ranking:
             rows = self.index.counts(term)
             rarity = self._rarity(len(rows))
             self.rarity[term] = rarity
-            if len(rows) > COMMON * len(norms):
+            if len(rows) > max(_FEW, COMMON * len(norms)):
                 continue
             value = weight * rarity * (_K + 1)
             for number, count in rows:

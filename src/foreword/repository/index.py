@@ -30,7 +30,7 @@ from foreword.store import private
 from foreword.store.paths import cache_folder, files_beside, refuse_links
 from foreword.text.division import rows_of
 
-FORMAT = 4  # of the tables; a file of another format is made anew
+FORMAT = 5  # of the tables; a file of another format is made anew
 FILE = "index.db"
 # What one occurrence among the names that a file defines counts for: as much as this many in its
 # text. At 1 and at 6 a point or two fewer of 102 issues have their file among the first ten.
@@ -189,9 +189,7 @@ class RepositoryIndex:
         if reason:
             return
         self._add_definitions(number, outline)
-        rows = list[tuple[int, int, str, int]]()
-        for region, size in zip(regions, sizes, strict=True):
-            rows.append((region.first, region.last, region.name, size))
+        rows = [(*region, size) for region, size in zip(regions, sizes, strict=True)]
         self._db.execute(
             "INSERT INTO detail VALUES (?, ?, ?)",
             (number, json.dumps(rows, separators=(",", ":")), _counts_as_text(counts)),
@@ -273,8 +271,8 @@ class RepositoryIndex:
         """The regions of a file, in order."""
         found = self._db.execute("SELECT regions FROM detail WHERE file = ?", (file,)).get
         regions = list[SizedRegion]()
-        for first, last, name, size in json.loads(found) if found else ():
-            regions.append(SizedRegion(Region(first=first, last=last, name=name), size))
+        for *region, size in json.loads(found) if found else ():
+            regions.append(SizedRegion(Region(*region), size))
         return regions
 
     def definitions_by_name(self, name: str) -> list[FoundDefinition]:

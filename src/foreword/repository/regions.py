@@ -28,31 +28,42 @@ class Region(NamedTuple):
     first: int
     last: int
     name: str = ""  # qualified, of the definition it is (part of)
+    is_beginning: bool = True  # of that definition; a part further down does not say its name
+
+    @property
+    def inside(self) -> str:
+        """What a reader who sees only these lines is not told that they are in."""
+        return self.name.rpartition(".")[0] if self.is_beginning else self.name
 
 
 def regions_of(lines: Sequence[str], definitions: Sequence[Definition]) -> list[Region]:
     """The regions of a file, in order."""
     owners = [""] * (len(lines) + 2)
     starts = {1}
+    beginnings = set[int]()
     for one in definitions:
         if one.kind == "value":
             continue
         last = min(one.last, len(lines))
         for line in range(one.first, last + 1):
             owners[line] = one.qualified_name
-        starts.add(one.first)
+        beginnings.add(one.first)
         starts.add(last + 1)
+    starts |= beginnings
     found: list[Region] = []
     begin = 1
     for line in range(2, len(lines) + 2):
         is_end = line > len(lines) or owners[line] != owners[begin] or line in starts
         if is_end and begin <= len(lines):
-            found += _divide(lines, begin, line - 1, owners[begin])
+            is_beginning = begin in beginnings
+            found += _divide(lines, begin, line - 1, name=owners[begin], is_beginning=is_beginning)
             begin = line
     return _without_blank(lines, found)
 
 
-def _divide(lines: Sequence[str], first: int, last: int, name: str) -> list[Region]:
+def _divide(
+    lines: Sequence[str], first: int, last: int, *, name: str, is_beginning: bool
+) -> list[Region]:
     """A run of lines in parts that are not too long, each from a blank line on where there is
     one."""
     found: list[Region] = []
@@ -63,9 +74,10 @@ def _divide(lines: Sequence[str], first: int, last: int, name: str) -> list[Regi
                 cut = line + 1
                 break
         cut = min(cut, last)
-        found.append(Region(first=first, last=cut - 1, name=name))
+        found.append(Region(first=first, last=cut - 1, name=name, is_beginning=is_beginning))
         first = cut
-    found.append(Region(first=first, last=last, name=name))
+        is_beginning = False
+    found.append(Region(first=first, last=last, name=name, is_beginning=is_beginning))
     return found
 
 
@@ -75,8 +87,7 @@ def _without_blank(lines: Sequence[str], regions: Sequence[Region]) -> list[Regi
     for region in regions:
         is_blank = not any(line.strip() for line in lines[region.first - 1 : region.last])
         if is_blank and found:
-            before = found[-1]
-            found[-1] = Region(first=before.first, last=region.last, name=before.name)
+            found[-1] = found[-1]._replace(last=region.last)
         else:
             found.append(region)
     return found

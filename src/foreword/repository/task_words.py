@@ -39,6 +39,14 @@ _IDENTIFIER = lazy_pattern(r"(?<![\w])([A-Za-z_]\w{0,79})")
 _WORD = lazy_pattern(r"[^\W\d]\w+")
 _CODE_LIKE = lazy_pattern(r"_|[a-z0-9][A-Z]|^[A-Z][a-z]+[A-Z]|^[A-Z]{3,}$")
 _CALLED = lazy_pattern(r"(?<![\w])([A-Za-z_]\w{1,79})\(")
+# What is done about tests. An issue that only mentions some ("tests pass", "I tested it with")
+# asks for none.
+_ABOUT_TESTS = lazy_pattern(
+    r"\b(?:add|write|extend|update|fix|repair|improve|need|needs|missing|more|flaky|failing|broken"
+    r"|with|cover)\b(?:[ \t]+[\w'-]+){0,3}[ \t]+(?:tests?|specs?|coverage)\b"
+    r"|\band test\b|\btests? (?:is|are) (?:flaky|missing|broken|failing)\b",
+    re.IGNORECASE,
+)
 _URL = lazy_pattern(r"https?://[^\s)>\]]{1,500}")
 
 
@@ -61,6 +69,7 @@ class TaskWords:
     paths: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()  # dotted names, as in imports
     frames: tuple[Frame, ...] = ()  # in the order of the text
+    asks_for_tests: bool = False
 
 
 def words_of(task: str) -> TaskWords:
@@ -86,6 +95,7 @@ def words_of(task: str) -> TaskWords:
         paths=tuple(dict.fromkeys(paths))[:MOST_NAMES],
         modules=tuple(dict.fromkeys(_modules(bare)))[:MOST_NAMES],
         frames=tuple(frames)[:MOST_NAMES],
+        asks_for_tests=_ABOUT_TESTS.search(prose) is not None,
     )
 
 

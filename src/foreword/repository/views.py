@@ -12,7 +12,7 @@ from foreword.repository.definitions import Definition
 from foreword.repository.regions import Region
 from foreword.text.omission_mark import GAP, lines_mark, outline_mark
 
-_TESTS = "tests of these: "
+_TESTS = "tests: "
 _LONGEST_LINE = 200  # characters of a line of an outline
 
 
@@ -23,10 +23,8 @@ def regions_text(lines: Sequence[str], regions: Sequence[Region], handle: str) -
     for region in regions:
         gap = lines[done : region.first - 1]
         if any(line.strip() for line in gap):
-            owner = region.name.rpartition(".")[0]
-            written.append(
-                lines_mark(done + 1, region.first - 1, inside=owner, handle=handle) + "\n"
-            )
+            mark = lines_mark(done + 1, region.first - 1, inside=region.inside, handle=handle)
+            written.append(f"{mark}\n")
             handle = ""
         else:
             written += gap
@@ -75,7 +73,7 @@ def paths_by_folder(paths: Sequence[str]) -> list[str]:
 
 
 def test_line(paths: Sequence[str]) -> str:
-    """The line in front of them that names the tests of what is shown."""
+    """The line in front of them that names the tests to look at."""
     return f"{_TESTS}{' '.join(paths)}"
 
 
