@@ -138,6 +138,8 @@ def test_the_command_prints_hits_or_json_and_says_what_is_wrong(project: Path) -
     assert "nothing about it was found" in nothing
     assert "within budget: nothing came in" in nothing
     assert "as given" in nothing
+    assert "in none of it: zebra" in run("search", "retry the zebra", cwd=project).err
+    assert "in none of it" not in run("search", "retries and loops", cwd=project).err
     assert run("search", " ", cwd=project).code == 2
     assert run("search", "retry", "docs", cwd=project).code == 2
 

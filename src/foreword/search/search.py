@@ -19,7 +19,8 @@ from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.recipe.budget import choose_counter, whole_number
-from foreword.relevance import read_question
+from foreword.relevance import Question, read_question, terms
+from foreword.relevance.terms import stem
 from foreword.search import document_search, transcript_search
 from foreword.search.conversation_search import ConversationPlace, ConversationScope
 from foreword.search.conversation_search import take_in as take_in_messages
@@ -99,7 +100,7 @@ def search(
             places.append(transcript_search.place_of(machine, known))
         asked = read_question(question)
         hits = _mask_hits(find(places, asked, budget=tokens, counter=counting))
-        notes = () if hits else (NOTHING,)
+        notes = _missing_words_note(asked, hits) if hits else (NOTHING,)
         package = answer(
             _best_kind_first(hits),
             question=question,
@@ -184,6 +185,15 @@ def _is_readable(root: Path, path: str) -> bool:
 def _mask_hits(hits: Sequence[Hit]) -> list[Hit]:
     """Hits without what looks like a secret; what was hidden before stays so."""
     return [replace(hit, text=mask(hit.text)) for hit in hits]
+
+
+def _missing_words_note(asked: Question, hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Which words of a question none of its hits has: a reader takes those for an answer else."""
+    found = set[str]()
+    for hit in hits:
+        found.update(terms(f"{hit.where} {hit.text}"))
+    missing = [word for word in asked.words if stem(word) not in found]
+    return (f"in none of it: {', '.join(missing)}",) if missing else ()
 
 
 def _best_kind_first(hits: Sequence[Hit]) -> list[Hit]:
