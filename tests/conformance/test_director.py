@@ -205,6 +205,61 @@ def test_d5_what_is_locked_without_a_heading_for_decisions_is_not_lost(tmp_path:
     assert any("Locked: use Dovetail" in warning for warning in package.report.warnings)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Locked: use Dovetail\nDeferred: Larch\n",
+        "- **[LOCKED]** use Dovetail\n- **[DEFERRED]** Larch\n",
+        "2. User decisions\n-----------------\n\n- use Dovetail\n- later: Larch\n",
+    ],
+    ids=["labels", "tags", "a numbered title with a line under it"],
+)
+def test_d5_decisions_are_found_without_a_heading_of_markdown(tmp_path: Path, lines: str) -> None:
+    step = f"# Step\n\nBuild it.\n\n{lines}\n3. Needs\n--------\n\nEbbtide.\n"
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert all(line in found["decisions"] for line in lines.splitlines()[-2:])
+    assert found["current_step"] == "# Step\n\nBuild it.\n\n3. Needs\n--------\n\nEbbtide.\n"
+
+
+def test_d5_a_line_that_is_labelled_by_the_matter_itself_is_no_decision(tmp_path: Path) -> None:
+    step = "# Step\n\nA door has states:\n\n- Open: it moves\n- Locked: it stays shut\n"
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    package = foreword.assemble("director", root=root, agent="builder")
+    assert "decisions" not in tags(package)
+    assert blocks(package.text)["current_step"] == step
+
+
+def test_d5_one_decision_in_a_step_that_is_still_a_template_is_not_lost(tmp_path: Path) -> None:
+    step = (
+        "# Step N: [Step Name]\n\n## What This Delivers\n\n_What will be working?_\n\n## Tasks\n\n"
+        "- [ ] Task 1: [Task Name]\n\n## Needs First\n\n_What needs to be done before?_\n\n"
+        "## Decisions\n\n### Locked\n- Use Dovetail\n\n### Flexible\n_Areas of judgment._\n\n"
+        "### Deferred\n_Ideas set aside._\n\n### Why\n_Reasons._\n\n### When\n_Dates._\n"
+    )
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert "- Use Dovetail" in found["decisions"]
+    assert "current_step" not in found
+
+
+def test_d5_decisions_in_a_file_beside_the_step_bind_with_those_in_it(tmp_path: Path) -> None:
+    beside = "# Decisions\n\n## Locked\n\n- No accounts (Snowdrop)\n"
+    root = project(tmp_path, {f"{STEP}/DECISIONS.md": beside})
+    package = foreword.assemble("director", root=root, agent="builder")
+    found = blocks(package.text)["decisions"]
+    assert "Dovetail" in found
+    assert "Snowdrop" in found
+    sent = foreword.assemble("director", root=root, agent="deep_researcher", step=STEP)
+    assert "Snowdrop" in blocks(sent.text)["instructions"]
+    root = project(tmp_path, {f"{STEP}/STEP.md": "# Step\n\nSee DECISIONS.md.\n"})
+    package = foreword.assemble("director", root=root, agent="builder")
+    assert "Snowdrop" in blocks(package.text)["decisions"]
+    assert "decisions" not in {absent.tag for absent in package.report.absent}
+    (row,) = [row for row in package.report.sections if row.tag == "decisions"]
+    assert row.source == f"{STEP}/DECISIONS.md"
+
+
 @pytest.mark.parametrize("agent", ["verifier", "syncer", "researcher"])
 def test_d5_an_agent_without_a_decisions_tag_reads_them_in_the_step(
     tmp_path: Path, agent: str
@@ -387,6 +442,10 @@ def test_d17_what_a_tool_commits_on_its_own_takes_no_room_of_real_commits(tmp_pa
         "chore(release): 2.0.0",
         "v1.4.0",
         "docs: update STATE.md timestamps",
+        "chore(release): 2.1.0 [skip ci]",
+        "chore(deps): update dependency vite to v5",
+        "[pre-commit.ci] auto fixes from pre-commit.com hooks",
+        "...",
     ]
     commit(project(tmp_path), "Release notes for 2.0", "Add the Lighthouse", *own, *own)
     package = foreword.assemble("director", root=tmp_path, agent="builder")
@@ -449,6 +508,48 @@ def test_d2_a_finished_task_is_skipped_even_where_the_state_still_names_it(tmp_p
             "director", root=project(tmp_path, {".director/STATE.md": state}), agent="builder"
         ).text
     )
+    assert found["task"] == FILES[TASK]
+
+
+def test_d2_a_task_that_the_step_ticks_off_is_finished(tmp_path: Path) -> None:
+    step = FILES[f"{STEP}/STEP.md"] + "\n## Tasks\n\n- [x] Choose a slot\n- [ ] Cancel\n"
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert "Velveteen" in found["task"]
+
+
+def test_d2_tasks_that_nobody_has_filled_in_are_passed_over_and_the_report_says_so(
+    tmp_path: Path,
+) -> None:
+    blank = "# Task: [Task Name]\n\n## What To Do\n\n_What is it?_\n"
+    root = project(tmp_path, {TASK: blank, ".director/STATE.md": None})
+    package = foreword.assemble("director", root=root, agent="builder")
+    assert "Velveteen" in blocks(package.text)["task"]
+    assert any(f"{TASK} is not filled in" in warning for warning in package.report.warnings)
+
+
+def test_d2_steps_may_lie_deeper_than_in_their_goal(tmp_path: Path) -> None:
+    deep = ".director/goals/02-bookings/steps/03-deep"
+    state = "| Current goal | Members book a lane |\n| Current step | Deep |\n"
+    root = project(
+        tmp_path,
+        {
+            f"{deep}/STEP.md": "# Step 3: Deep\n\nBluebell.\n",
+            f"{deep}/tasks/01-a.md": "# A\n\nDo it.\n",
+            ".director/STATE.md": state,
+        },
+    )
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert "Bluebell" in found["current_step"]
+
+
+def test_d2_goals_and_steps_may_be_links_inside_the_project(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".director/goals/02-bookings").rename(root / "bookings")
+    (root / ".director/goals/02-bookings").symlink_to(root / "bookings")
+    (root / "bookings/01-calendar").rename(root / "calendar")
+    (root / "bookings/01-calendar").symlink_to(root / "calendar")
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
     assert found["task"] == FILES[TASK]
 
 

@@ -479,3 +479,16 @@ def test_d10_everything_that_gave_way_can_be_recalled_whole(large: Path) -> None
     }
     assert recalled["research"] == LARGE[".director/research/FEATURES.md"]
     assert len(recalled["recent_changes"].splitlines()) == 20
+
+
+def test_d9_the_mark_in_place_of_all_instructions_says_how_many_lines_they_have(
+    tmp_path: Path,
+) -> None:
+    project(tmp_path)
+    bare = set[str]()
+    for budget in range(least(tmp_path, "builder"), 400, 4):
+        found = blocks(assembled(tmp_path, budget, "builder").text)
+        said = found.get("instructions", "")
+        if said.startswith("[... ") and said.count("\n") == 1:
+            bare.add(said.split(",")[0])
+    assert bare == {"[... 3 lines"}

@@ -77,3 +77,43 @@ def test_a_state_file_that_is_not_there_is_not_said_to_name_another_step(tmp_pat
         leave_out=how.leave_out,
     )
     assert found.note.startswith(".director/STATE.md names no folder we know")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("| Field | Value |\n|---|---|\n| **Current step** | PDF | since May |", "PDF"),
+        ("Current step: [PDF export](goals/01/02-pdf/STEP.md)", "PDF export"),
+    ],
+)
+def test_a_field_may_be_a_row_of_a_table_or_a_link(text: str, value: str) -> None:
+    assert field_of(text, "Current step") == value
+
+
+@pytest.mark.parametrize(
+    ("line", "is_done"),
+    [
+        ("- [x] Task 2: Shrink photos", True),
+        ("- [X] **Shrink photos** -- on the phone, before they are stored", True),
+        ("2. [x] Aufgabe 2: Shrink photos", True),
+        ("* [x] Task 2", True),
+        ("- [x] 02 Shrink photos (3 May)", True),
+        ("- [x] [small pictures](tasks/02-shrink.md)", True),
+        ("- [x] `02-shrink`", True),
+        ("| 2 | Shrink photos | \u2705 Done |", True),
+        ("| Shrink photos | [x] |", True),
+        ("- [ ] Shrink photos", False),
+        ("| 2 | Shrink photos | in progress |", False),
+        ("- [x] Step 2: The form works", False),
+        ("- [x] Ask which photos to shrink (2)", False),
+        ("2. [x] The form works", False),
+    ],
+)
+def test_a_task_is_done_where_its_step_ticks_it_off(
+    tmp_path: Path, line: str, is_done: bool
+) -> None:
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks/02-shrink.md").write_text("# Task 2: Shrink photos\n\nBefore they go.\n")
+    (tmp_path / "STEP.md").write_text(f"# Photos\n\n{line}\n")
+    pending = pending_in(tmp_path, "tasks/*.md", (), ticked_in="STEP.md")
+    assert pending == ([] if is_done else ["tasks/02-shrink.md"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.text.blank_template import is_blank_template
+from foreword.text.blank_template import is_blank_template, is_unanswered
 
 BLANK_VISION = """\
 # Vision
@@ -119,3 +119,18 @@ def test_long_headings_with_nothing_under_them_are_no_answer() -> None:
         "## What do the people who come here every single week want from us\n\n_Say it here._\n\n"
     )
     assert is_blank_template(heading * 5)
+
+
+@pytest.mark.parametrize(
+    ("part", "is_open"),
+    [
+        ("### Locked\n_Choices the user made._\n\n- [Decision from conversation]\n", True),
+        ("**Locked:** _none yet_\n", True),
+        ("**Locked:** Stripe\n\n**Deferred:** _none yet_\n", False),
+        ("- [LOCKED] Stripe\n", False),
+        ("- *Postgres only*\n", False),
+        ("### Locked\n- Stripe\n\n### A\n_?_\n\n### B\n_?_\n\n### C\n_?_\n\n### D\n_?_\n", False),
+    ],
+)
+def test_one_answer_in_a_part_of_a_file_is_enough(part: str, is_open: bool) -> None:
+    assert is_unanswered(part) is is_open

@@ -177,6 +177,17 @@ def _find(how: Locate, root: Path, values: Mapping[str, str]) -> locate.LocatedN
     among = fill(how.among or "", values)
     if how.pending:
         return locate.current_folder(
-            root, among, named_in=how.named_in, pending=how.pending, leave_out=how.leave_out
+            root,
+            among,
+            named_in=how.named_in,
+            pending=how.pending,
+            leave_out=how.leave_out,
+            ticked_in=how.ticked_in,
         )
-    return locate.first_pending(root, among, named_in=how.named_in, leave_out=how.leave_out)
+    return locate.first_pending(
+        root,
+        among,
+        named_in=how.named_in,
+        leave_out=how.leave_out,
+        ticked_in=how.ticked_in,
+    )

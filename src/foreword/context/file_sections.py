@@ -16,7 +16,6 @@ from pathlib import PurePosixPath
 
 from foreword.context.blanks import fill, first_blank, path_description
 from foreword.context.inputs import ReadingResult
-from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import FIRST_IN_GROUP, Form, Rank, Rule, Section
@@ -24,14 +23,11 @@ from foreword.sources import commands, documents, files
 from foreword.sources.front_matter import without_front_matter
 from foreword.sources.library import Library, fields_of
 from foreword.text import lines, named_sections, relevance
-from foreword.text.blank_template import is_blank_template
+from foreword.text.blank_template import is_blank_template, is_unanswered, is_unfilled_task
 from foreword.text.words import mentions
 
 BY_TASK_TYPE = "task_type"
 UNFILLED = "an unfilled template"
-# How much of a one-line task is searched for placeholders: a title is far shorter.
-PLACEHOLDER_CHARS = 4_000
-PLACEHOLDER = lazy_pattern(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
 # A context may read twice what one section may, so that one huge folder does not starve the
 # sections behind it and two of them still end.
 SECTIONS_IN_A_CONTEXT = 2
@@ -100,7 +96,8 @@ class FileSectionReader:
         if isinstance(file, files.Skip):
             self.out.add_absent(tag, source=file.path, reason=file.reason)
             return []
-        if _is_unfilled(file, is_task=template == "{task}"):
+        # of a part only the part is judged: one decision in a template is a decision
+        if not spec.heading and _is_unfilled(file, is_task=template == "{task}"):
             self.out.add_absent(tag, source=file.path, reason=UNFILLED)
             return []
         rule = self.selection.rule(tag)
@@ -124,12 +121,19 @@ class FileSectionReader:
     ) -> list[Section]:
         """A file as a section, or the part of it that the recipe wants."""
         spec = self.selection.sections[tag]
-        text = self._part(tag, file)
-        if text is None:
+        beside = self.files_beside(tag, spec, file)
+        text = self._part(tag, file, is_alone=not beside)
+        read = beside if text is None else [file, *beside]
+        if not read:
             return []
+        if text is None or beside:
+            parts = [] if text is None else [text]
+            parts += [other.text for other in beside]
+            text = "\n\n".join(lines.strip_blank_lines(part) for part in parts)
         if spec.inject:
             text = self.inject(text, file.path)
-        self.out.notes += [f"{file.path}: {note}" for note in file.notes]
+        for one in read:
+            self.out.notes += [f"{one.path}: {note}" for note in one.notes]
         # only a whole file comes back byte for byte
         raw = file.raw if text is file.text else None
         if self.selection.recipe.documents:
@@ -140,15 +144,26 @@ class FileSectionReader:
             rule=rule,
             rank=rank,
             title=file.path if header else "",
-            source=file.path,
+            source=", ".join(one.path for one in read),
             before="\n".join(part for part in (spec.before, header) if part),
             after=spec.after.rstrip("\n"),
             raw=raw,
         )
         return [section]
 
-    def _part(self, tag: str, file: files.File) -> str | None:
-        """What the recipe wants of a file: some fields, what is under a heading, or all of it."""
+    def files_beside(self, tag: str, spec: SectionSpec, file: files.File) -> list[files.File]:
+        """The files in the same folder that a section has in addition."""
+        folder = PurePosixPath(file.path).parent
+        unread = list[files.Skip]()
+        paths = list[str]()
+        for pattern in spec.beside:
+            paths += files.find(self.root, str(folder / pattern), unread)
+        self.out.notes += files.skip_notes(unread)
+        return self._usable_files(tag, list(dict.fromkeys(paths)))
+
+    def _part(self, tag: str, file: files.File, *, is_alone: bool = True) -> str | None:
+        """What the recipe wants of a file: some fields, what is under a heading, or all of it.
+        Where there is nothing, the report says so of a file that is alone in its section."""
         spec = self.selection.sections[tag]
         if spec.fields:
             text, problem = fields_of(file.text, spec.fields)
@@ -162,10 +177,11 @@ class FileSectionReader:
             under = named_sections.section_text(file.text, spec.heading)
             if under is None:
                 self._warn_of_labels(file, spec.heading)
-            if under is None or is_blank_template(under):
+            if under is None or is_unanswered(under):
                 section = f"{spec.heading[0]} section"
                 reason = f"no {section}" if under is None else f"nothing in its {section}"
-                self.out.add_absent(tag, source=file.path, reason=reason)
+                if is_alone:
+                    self.out.add_absent(tag, source=file.path, reason=reason)
                 return None
             return under
         if spec.without:
@@ -317,10 +333,9 @@ class FileSectionReader:
 
 def _is_unfilled(file: files.File, is_task: bool = False) -> bool:
     """Whether a Markdown file was never filled in; of a task the title alone is enough."""
-    if not file.path.lower().endswith((".md", ".markdown")) or not is_blank_template(file.text):
+    if not file.path.lower().endswith((".md", ".markdown")):
         return False
-    has_title = bool(file.text.strip()) and not PLACEHOLDER.search(file.text[:PLACEHOLDER_CHARS])
-    return not (is_task and has_title)
+    return is_unfilled_task(file.text) if is_task else is_blank_template(file.text)
 
 
 def _is_left_out(path: str, spec: SectionSpec) -> bool:

@@ -183,7 +183,13 @@ class _SectionReader:
         return self.selection.sections.values()
 
     def _step_text(self) -> str:
-        return files.read(self.root, f"{self.values['step']}/STEP.md", must=True).text.strip("\n")
+        """The step whole, with what its sections have from files beside it."""
+        file = files.read(self.root, f"{self.values['step']}/STEP.md", must=True)
+        parts = [file.text]
+        for tag, spec in self.selection.recipe.sections.items():
+            if fill(spec.file or "", self.values) == file.path:
+                parts += [other.text for other in self.file_reader.files_beside(tag, spec, file)]
+        return "\n\n".join(part.strip("\n") for part in parts)
 
     def _check_folder(self) -> None:
         """An error where the folder that the recipe is about is not there; a skill that brings

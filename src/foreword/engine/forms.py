@@ -14,6 +14,7 @@ from itertools import product
 from foreword.engine.render import Scale, turn_text
 from foreword.message import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
+from foreword.text import lines
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
 from foreword.text.quantity import quantity
 from foreword.tokens import Counter
@@ -72,9 +73,9 @@ def _bare_mark(section: Section, room: int, scale: Scale) -> tuple[Body, int] | 
     forms = section.rule.forms
     if section.entries or "gone" in forms or not any(form in CUTS for form in forms):
         return None
-    lines = section.text.count("\n")
     mark = recall_mark(section.handle, scale.counter)
-    text = scale.with_frame(section, mark(lines, scale.counter.measure(section.text)))
+    lost_lines = lines.count(section.text)
+    text = scale.with_frame(section, mark(lost_lines, scale.counter.measure(section.text)))
     body = Body(text=text, form="excerpt")
     size = units(section, body, scale)
     return (body, size) if size <= room else None
@@ -120,7 +121,7 @@ def _marked_part(section: Section, form: Form, scale: Scale) -> Body | None:
     if not part or part == section.text:
         return None
     measure = scale.counter.measure
-    lost_lines = section.text.count("\n") - part.count("\n")
+    lost_lines = lines.count(section.text) - lines.count(part)
     lost_units = max(0, measure(section.text) - measure(part))
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
     text = f"{scale.safe(part, section.origin)}\n{mark}"
@@ -167,7 +168,7 @@ def _lead(section: Section, scale: Scale) -> Body | None:
     if opening is None or content_type(section.text, _file_name(section)) != "markdown":
         return None
     measure = scale.counter.measure
-    lost_lines = section.text.count("\n") - opening.count("\n")
+    lost_lines = lines.count(section.text) - lines.count(opening)
     lost_units = max(0, measure(section.text) - measure(opening))
     mark = recall_mark(section.handle, scale.counter)(lost_lines, lost_units)
     # On the same line where that goes on: what is missing begins there.
@@ -309,8 +310,7 @@ def _least_entry(section: Section, entry: Entry, scale: Scale) -> Entry:
     """The messages of an entry with a mark in place of all words that are longer."""
     mark = recall_mark(section.handle, scale.counter)
     for row, at, words in _longest_first(entry):
-        lines = words.count("\n") + 1
-        instead = mark(lines, scale.counter.measure(words))
+        instead = mark(lines.count(words), scale.counter.measure(words))
         if len(words) > len(instead):
             entry = _with_words(entry, row, at, instead)
     return entry

@@ -158,6 +158,12 @@ class SectionSpec(RecipePart):
             "Only what stands under this heading of the file, or under those that stand in for it."
         ),
     )
+    beside: Names = field(
+        default=(),
+        metadata=description(
+            "Files and globs in the folder of `file` that are read in addition, whole."
+        ),
+    )
     without: Names | None = field(
         default=None, metadata=description("The file without what stands under these headings.")
     )
@@ -365,6 +371,13 @@ class Locate(RecipePart):
     )
     leave_out: Names = field(
         default=(), metadata=description("File names that do not count, such as `*.done.md`.")
+    )
+    ticked_in: str | None = field(
+        default=None,
+        metadata=description(
+            "A file in a folder above the matches: what is ticked off in its lists and tables by"
+            " name does not count."
+        ),
     )
     pending: str | None = field(
         default=None,

@@ -17,10 +17,14 @@ from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.sources import files
 from foreword.text import markdown
+from foreword.text.blank_template import is_unfilled_task
+from foreword.text.ticked_items import DONE_WORDS, done_names
 
 NUMBERED = lazy_pattern(r"^(?:(?:goal|step|task|phase)\s+)?(?:(\d+)\b)?\s*")
-# What a line `Status:` says of a task that nobody has to do any more.
-_DONE = frozenset("done complete completed finished closed cancelled canceled obsolete".split())
+# A name that is a number alone may count anything; `Task 2` is the second task.
+_NAME = lazy_pattern(r"[^\W\d_]", re.IGNORECASE)
+_OTHER_NUMBER = lazy_pattern(r"\s*(?:goal|step|phase)\s+\d+\s*", re.IGNORECASE)
+_LINK = lazy_pattern(r"\[([^\]\n]*)\]\([^)\n]*\)")
 
 
 class NameField(Protocol):
@@ -51,11 +55,16 @@ def nearest_above(root: Path, path: str, filename: str) -> LocatedName:
 
 
 def first_pending(
-    root: Path, pattern: str, *, named_in: NameField | None, leave_out: Sequence[str]
+    root: Path,
+    pattern: str,
+    *,
+    named_in: NameField | None,
+    leave_out: Sequence[str],
+    ticked_in: str | None = None,
 ) -> LocatedName:
-    """The file a state file names, else the first that matches, of those that do not count as
-    done."""
-    pending = pending_in(root, pattern, leave_out)
+    """The file a state file names, else the first that somebody has filled in, of those that do
+    not count as done."""
+    pending = pending_in(root, pattern, leave_out, ticked_in)
     if not pending:
         return LocatedName(note=f"nothing pending matches {pattern}")
     wanted = ""
@@ -65,9 +74,26 @@ def first_pending(
             wanted = field_of(state.text, named_in.field)
     if wanted:
         for path in pending:
-            if _goes_by([PurePosixPath(path).stem, _title_of(root, path)], wanted):
+            if _goes_by(_names_of(root, path), wanted):
                 return LocatedName(path)
+    for path in pending:
+        if not _is_unfilled(root, path):
+            passed_over = f"{pending[0]} is not filled in; took the next that is: {path}"
+            return LocatedName(path, passed_over if path != pending[0] else "")
     return LocatedName(pending[0])
+
+
+def _is_unfilled(root: Path, path: str) -> bool:
+    file = files.read(root, path)
+    return isinstance(file, files.Skip) or is_unfilled_task(file.text)
+
+
+def _names_of(root: Path, path: str) -> list[str]:
+    """What a file goes by: its own name, its title, and what stands behind a colon in that."""
+    title = _title_of(root, path)
+    names = [PurePosixPath(path).stem, title]
+    _, colon, rest = title.partition(":")
+    return [*names, rest] if colon else names
 
 
 def _title_of(root: Path, path: str) -> str:
@@ -75,9 +101,39 @@ def _title_of(root: Path, path: str) -> str:
     return markdown.first_title(file.text) if isinstance(file, files.File) else ""
 
 
-def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
+def pending_in(
+    root: Path, pattern: str, leave_out: Sequence[str], ticked_in: str | None = None
+) -> list[str]:
     """Files that match and do not count as done, in natural order."""
-    return [path for path in files.find(root, pattern) if not _is_done(root, path, leave_out)]
+    ticked: dict[str, list[str]] = {}  # what is ticked off, by the folder of the files
+    pending: list[str] = []
+    for path in files.find(root, pattern):
+        folder = str(PurePosixPath(path).parent)
+        if ticked_in and folder not in ticked:
+            ticked[folder] = _ticked_names(root, path, ticked_in)
+        is_ticked = _is_named(root, path, ticked.get(folder, ()))
+        if not is_ticked and not _is_done(root, path, leave_out):
+            pending.append(path)
+    return pending
+
+
+def _ticked_names(root: Path, path: str, filename: str) -> list[str]:
+    """What the nearest file of that name above a file ticks off."""
+    above = nearest_above(root, path, filename)
+    file = files.read(root, f"{above.path}/{filename}") if above.path else None
+    if not isinstance(file, files.File):
+        return []
+    names = [name for name in done_names(file.text) if _NAME.search(name)]
+    return [name for name in names if not _OTHER_NUMBER.fullmatch(name)]
+
+
+def _is_named(root: Path, path: str, wanted: Sequence[str]) -> bool:
+    """Whether one of the names is a file's, or leads to it."""
+    if not wanted:
+        return False
+    names = _names_of(root, path)
+    filename = PurePosixPath(path).name
+    return any(PurePosixPath(name).name == filename or _goes_by(names, name) for name in wanted)
 
 
 def _is_done(root: Path, path: str, leave_out: Sequence[str]) -> bool:
@@ -86,7 +142,7 @@ def _is_done(root: Path, path: str, leave_out: Sequence[str]) -> bool:
     if any(fnmatch(name, pattern) for pattern in leave_out):
         return True
     file = files.read(root, path)
-    return isinstance(file, files.File) and field_of(file.text, "Status").lower() in _DONE
+    return isinstance(file, files.File) and field_of(file.text, "Status").lower() in DONE_WORDS
 
 
 def current_folder(
@@ -96,6 +152,7 @@ def current_folder(
     named_in: NameField | None,
     pending: str,
     leave_out: Sequence[str],
+    ticked_in: str | None = None,
 ) -> LocatedName:
     """The folder a state file names, or the next one that still has something pending."""
     folders = [str(PurePosixPath(path).parent) for path in files.find(root, among)]
@@ -103,10 +160,10 @@ def current_folder(
         return LocatedName(note=f"nothing matches {among}")
     named = ""
     if named_in is not None:
-        named = _folder_from_state(root, folders, PurePosixPath(among).name, named_in)
+        named = _folder_from_state(root, folders, among, named_in)
     later = folders[folders.index(named) :] if named else folders
     for folder in later:
-        if not pending or pending_in(root, f"{folder}/{pending}", leave_out):
+        if not pending or pending_in(root, f"{folder}/{pending}", leave_out, ticked_in):
             return LocatedName(folder, _choice_note(root, named, folder, named_in))
     return LocatedName(named or folders[-1], f"nothing is pending in {named or among}")
 
@@ -124,9 +181,7 @@ def _choice_note(root: Path, named: str, folder: str, named_in: NameField | None
     return f"{why}; took the first that has something pending: {folder}"
 
 
-def _folder_from_state(
-    root: Path, folders: Sequence[str], filename: str, named_in: NameField
-) -> str:
+def _folder_from_state(root: Path, folders: Sequence[str], among: str, named_in: NameField) -> str:
     """The folder that a field of the state file names, or nothing."""
     state = files.read(root, named_in.file)
     if isinstance(state, files.Skip):
@@ -134,29 +189,41 @@ def _folder_from_state(
     inside: Sequence[str] = folders
     parent = field_of(state.text, named_in.within) if named_in.within else ""
     if parent:
-        inside = _folders_within(root, folders, parent) or folders
+        top = among.partition("*")[0].rstrip("/")
+        inside = _folders_within(root, folders, parent, top=top) or folders
     wanted = field_of(state.text, named_in.field)
     if wanted:
         for folder in inside:
-            if _is_called(root, folder, wanted, filename):
+            if _is_called(root, folder, wanted, PurePosixPath(among).name):
                 return folder
     return ""
 
 
-def _folders_within(root: Path, folders: Sequence[str], wanted: str) -> list[str]:
-    """The folders that lie in one of that name."""
-    parents = {folder: str(PurePosixPath(folder).parent) for folder in folders}
-    chosen = {parent for parent in parents.values() if _is_called(root, parent, wanted)}
-    return [folder for folder in folders if parents[folder] in chosen]
+def _folders_within(root: Path, folders: Sequence[str], wanted: str, *, top: str) -> list[str]:
+    """The folders that lie in one of that name below the top."""
+    called: dict[str, bool] = {}
+    inside: list[str] = []
+    for folder in folders:
+        above = PurePosixPath(folder).parents
+        parents = [str(parent) for parent in above if top in map(str, parent.parents)]
+        for parent in parents:
+            if parent not in called:
+                called[parent] = _is_called(root, parent, wanted)
+        if any(called[parent] for parent in parents):
+            inside.append(folder)
+    return inside
 
 
 def field_of(text: str, name: str) -> str:
-    """The value of a line such as `**Current step:** PDF generation`."""
+    """The value of a line such as `**Current step:** PDF generation`, or of such a row of a
+    table; of a link its label."""
     for line in text.split("\n"):
-        found = re.match(rf"\W*{re.escape(name)}[^\w:]*:(.*)", line, re.IGNORECASE | re.DOTALL)
-        words = list(re.finditer(r"\w+", found[1])) if found else []
-        if found and words:
-            return found[1][words[0].start() : words[-1].end()]
+        field = rf"\W*{re.escape(name)}[^\w:|]*(?::(.*)|\|([^|]*))"
+        found = re.match(field, line, re.IGNORECASE | re.DOTALL)
+        value = _LINK.sub(r"\1", found[1] or found[2] or "") if found else ""
+        words = list(re.finditer(r"\w+", value))
+        if words:
+            return value[words[0].start() : words[-1].end()]
     return ""
 
 

@@ -9,6 +9,7 @@ out is the caller's decision.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from foreword.pattern import lazy_pattern
@@ -41,6 +42,7 @@ _TO_COME = lazy_pattern(
 _MARKUP = lazy_pattern(
     r"^[ \t]*(?:[-*+]|\d+[.)]|>)[ \t]*(?:\[[ xX]\])?|^[ \t]*(?:```|~~~).*$|<!--.*?-->|[*_`|:>#=-]+"
 )
+_IN_LIST = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _LABEL = lazy_pattern(r"\s*(?:[-*+]\s+)?\*\*[^*]+\*\*:?\s*(.*)")
 _RULE = lazy_pattern(r"\s*+\|[\s:|]*+-[\s:|-]*+")
 _HEADING = lazy_pattern(r"^ {0,3}(?:#|(?:=++|-++)[ \t]*+\r?$)", re.MULTILINE)
@@ -50,6 +52,8 @@ _PROSE = lazy_pattern(
     r"(?!\n[ \t]*+[=|-])$",
     re.MULTILINE,
 )
+_TITLE_CHARS = 4_000  # of a one-line task: a title is far shorter
+_TITLE_PROMPT = lazy_pattern(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
 _CHECKLIST = lazy_pattern(r"\s*(?:quality gate|checklist|before considering)\b", re.IGNORECASE)
 
 
@@ -68,6 +72,34 @@ def is_blank_template(text: str) -> bool:
     if "prompted" not in kinds:
         answered += kinds.count("labelled")
     return not answered or answered < MOSTLY_EMPTY * (len(kinds) - kinds.count(""))
+
+
+def is_unanswered(text: str) -> bool:
+    """Whether no line of a part of a file says more than a prompt: one answer is enough, for what
+    the user has decided is lost otherwise."""
+    for section in _sections(text):
+        for line in _said_lines(section):
+            if _is_answer(line):
+                return False
+    return True
+
+
+def _is_answer(line: str) -> bool:
+    """Whether a line has a word of its own; an item in italics is somebody's, a line of them may
+    be a prompt."""
+    if _TO_COME.search(line):
+        return False
+    if _IN_LIST.match(line):
+        return re.search(r"\w", _MARKUP.sub(" ", _PLACEHOLDER.sub(" ", line))) is not None
+    label = _LABEL.fullmatch(line)
+    return bool(_words_beside_prompts(label[1] if label else line))
+
+
+def is_unfilled_task(text: str) -> bool:
+    """Whether a task was never filled in; its title alone is enough."""
+    if not is_blank_template(text):
+        return False
+    return not text.strip() or _TITLE_PROMPT.search(text[:_TITLE_CHARS]) is not None
 
 
 def _says_it_is_unfilled(text: str) -> bool:
@@ -113,11 +145,8 @@ def _sections(text: str) -> list[str]:
 def _kind(section: str) -> str:
     """`answered`, `prompted`, `labelled` (a label with a word or two, as templates have them
     too), or nothing."""
-    lines = [line[:_JUDGED_CHARS] for line in section.splitlines() if line.strip()]
     kinds: set[str] = set()
-    for line, below in pairwise([*lines, ""]):
-        if _RULE.fullmatch(below):  # the head of a table
-            continue
+    for line in _said_lines(section):
         kind = _line_kind(line)
         if kind == "answered":
             return kind
@@ -125,6 +154,14 @@ def _kind(section: str) -> str:
     if "prompted" in kinds:
         return "prompted"
     return "labelled" if "labelled" in kinds else ""
+
+
+def _said_lines(section: str) -> Iterator[str]:
+    """The lines of a section, as much of each as is judged, without the heads of tables."""
+    lines = [line[:_JUDGED_CHARS] for line in section.splitlines() if line.strip()]
+    for line, below in pairwise([*lines, ""]):
+        if not _RULE.fullmatch(below):
+            yield line
 
 
 def _line_kind(line: str) -> str:
@@ -145,7 +182,10 @@ def _line_kind(line: str) -> str:
 def _is_prompt(line: str) -> bool:
     """Whether little is left of a line once its prompts are gone; an aside in italics in real
     text is no prompt."""
-    left = _PLACEHOLDER.sub(" ", _ITALIC.sub(" ", line))
-    words = re.findall(r"\w+", _MARKUP.sub(" ", left))
     most = _PROMPT_WORDS if _PLACEHOLDER.search(line) else _ASIDE_WORDS
-    return len(words) <= most
+    return len(_words_beside_prompts(line)) <= most
+
+
+def _words_beside_prompts(line: str) -> list[str]:
+    left = _PLACEHOLDER.sub(" ", _ITALIC.sub(" ", line))
+    return re.findall(r"\w+", _MARKUP.sub(" ", left))

@@ -3,7 +3,9 @@
 `## 3. User Decisions (3 May)`, `## 🔒 [Decisions](d.md)`, `<h2>Decisions</h2>`, `> ## Decisions`, a
 line `**Decisions**` and a line `Decisions:` above a list are all headings of decisions. A first
 title is looked for in this generous way; further titles, which only stand in for it (`Locked`
-alone), must be all that a heading says. Pure; `markdown` finds headings by their exact words.
+alone), must be all that a heading says. Where lines begin with several of those (`Locked: A4 only`,
+`- [DEFERRED] QR codes`), they are sections of their own. Pure; `markdown` finds headings by their
+exact words.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 from foreword.pattern import lazy_pattern
 from foreword.text import lines, markdown
@@ -67,11 +70,18 @@ _OTHER_HEADING = lazy_pattern(
     | <h(?P<level>[1-6])\b[^>\r\n]*>(?P<html>[^\r\n]{1,200}?)</h[1-6]>
     | (?P<details><details\b[^>\r\n]*>[ \t]*)?
       <summary\b[^>\r\n]*>(?P<summary>[^\r\n]{1,200}?)</summary>
+    | \d{1,3}[.)][ \t]+(?P<underlined>[^\r\n]{1,80})\r?\n[ \t]*(?P<rule>-{3,}|={3,})
     | (?P<item>[-*+][ \t]+|\d{1,3}[.)][ \t]+)?
       (?:\*\*|__)?(?P<label>\w[^:*_\r\n]{0,60})(?:\*\*|__)?:(?:\*\*|__)?
     )[ \t]*\r?$""",
     re.MULTILINE | re.VERBOSE,
 )
+# In front of what a line says: `- **Locked:** `, `2. (locked) `, `Locked - `.
+_LABEL_BEFORE = r"^[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?[^\w\s]*[ \t]*"
+_LABEL_BEHIND = r"(?:[*_]*:[*_]*|[*_]*[\])][*_:]*|[ \t]+[-\u2013\u2014]+)[ \t]+(?=\S)"
+# One alone may be a word of the matter (`- Locked: the door stays shut`); two are a scheme.
+_LEAST_LABELS = 2
+_BLANK_LINES = lazy_pattern(r"(?>(?:[ \t]*(?:\r\n?|\n))*)")
 _DETAILS_END = lazy_pattern(r"^[ \t]*</details>", re.MULTILINE | re.IGNORECASE)
 
 
@@ -104,14 +114,63 @@ def text_without_sections(text: str, titles: Sequence[str]) -> str:
 
 def find_sections(text: str, titles: Sequence[str]) -> list[Heading]:
     """The headings of these titles that stand in no other one, in their order."""
+    candidates = [one for one in _headings(text, titles) if _is_one_of(one.title, titles)]
+    candidates += _labelled_lines(text, titles[1:])
     found: list[Heading] = []
-    end = 0
-    for heading in _headings(text, titles):
-        if heading.start < end or not _is_one_of(heading.title, titles):
-            continue
-        found.append(heading)
-        end = heading.end
+    for heading in sorted(candidates, key=lambda one: (one.start, -one.end)):
+        end = found[-1].end if found else 0
+        if heading.start >= end:
+            found.append(heading)
     return found
+
+
+def _labelled_lines(text: str, labels: Sequence[str]) -> list[Heading]:
+    """Lines that begin with one of these labels and go on, each run of them as one section; none
+    where all have the same label."""
+    matches = list(_label_pattern(tuple(labels)).finditer(text)) if labels else []
+    if len({match["label"].casefold() for match in matches}) < _LEAST_LABELS:
+        return []
+    found: list[Heading] = []
+    blocks = markdown.blocks(text)
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    for match, next_label in zip(matches, ends, strict=True):
+        at = bisect_right(blocks, match.start(), key=lambda block: block.start) - 1
+        if at < 0 or blocks[at].kind not in ("item", "paragraph", "quote"):
+            continue
+        end = min(_block_end(text, blocks, at), next_label)
+        if found and found[-1].end == match.start():
+            found[-1] = replace(found[-1], end=end)
+            continue
+        section = Heading(
+            level=_LABEL_LEVEL,
+            title=match["label"],
+            start=match.start(),
+            body=match.end(),
+            end=end,
+        )
+        found.append(section)
+    return found
+
+
+def _block_end(text: str, blocks: Sequence[Block], at: int) -> int:
+    """Where a block ends with the items that are deeper than it, and the blank lines behind."""
+    first = blocks[at]
+    end = first.end
+    for place in range(at + 1, len(blocks)):
+        block = blocks[place]
+        if first.kind != "item" or block.kind != "item" or block.level <= first.level:
+            break
+        end = block.end
+    blank = _BLANK_LINES.match(text, end)
+    return blank.end() if blank else end
+
+
+@cache
+def _label_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, labels))
+    return re.compile(
+        rf"{_LABEL_BEFORE}(?P<label>{names}){_LABEL_BEHIND}", re.IGNORECASE | re.MULTILINE
+    )
 
 
 def _is_one_of(heading: str, titles: Sequence[str]) -> bool:
@@ -165,12 +224,13 @@ def _lines_like_headings(text: str, titles: Sequence[str]) -> Iterator[re.Match[
         is_plain = line["hashes"] is not None and not line["quote"]
         if is_plain:
             continue
-        if line["bold"] or line["html"] or _is_one_of(_title(line), titles):
+        ends_others = line["bold"] or line["html"] or line["underlined"]
+        if ends_others or _is_one_of(_title(line), titles):
             yield line
 
 
 def _title(line: re.Match[str]) -> str:
-    names = ("in_quote", "bold", "html", "summary", "label")
+    names = ("in_quote", "bold", "html", "summary", "underlined", "label")
     return next(line[name] for name in names if line[name]).rstrip(": ")
 
 
@@ -179,7 +239,7 @@ def _other_heading(text: str, line: re.Match[str], blocks: Sequence[Block]) -> H
     one it is in. None where it is none: in code, as an item, above no list."""
     kind = blocks[0].kind
     wanted = {"quote"} if line["quote"] else {"paragraph", "html"}
-    if line["item"]:
+    if line["item"] or line["underlined"]:  # to a parser, a list of one item above a rule
         wanted = {"item"}
     if kind not in wanted:
         return None
@@ -189,6 +249,8 @@ def _other_heading(text: str, line: re.Match[str], blocks: Sequence[Block]) -> H
         level = len(line["hashes"])
     elif line["html"]:
         level = int(line["level"])
+    elif line["underlined"]:
+        level = 1 if line["rule"].startswith("=") else 2
     elif line["summary"]:
         details_end = _DETAILS_END.search(text, line.end())
         end = details_end.start() if details_end else end
