@@ -102,7 +102,15 @@ class UnknownName(UsageError):
 
     code = "unknown_name"
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        where: str = "",
+        hint_if_none: str = "",
+    ) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
         message = f"unknown {kind} {name!r}"
         if where:
@@ -110,7 +118,7 @@ class UnknownName(UsageError):
         guess = did_you_mean(name, self.known)
         if guess:
             message += f", did you mean {guess!r}?"
-        hint = f"there is no {kind} to choose from"
+        hint = hint_if_none or f"there is no {kind} to choose from"
         if self.known:
             hint = f"known: {name_list(self.known)}"
         super().__init__(message, hint=hint)

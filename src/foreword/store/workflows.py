@@ -115,7 +115,13 @@ def find_workflow(db: Database, name: str) -> Workflow:
     """The workflow of that name, or an error that names those there are."""
     found = find(db, name)
     if found is None:
-        raise UnknownName("workflow", name, names(db), where=f"in {db.name}")
+        raise UnknownName(
+            "workflow",
+            name,
+            names(db),
+            where=f"in {db.name}",
+            hint_if_none="there is none yet; `foreword session new NAME` makes one",
+        )
     return found
 
 

@@ -17,6 +17,7 @@ from foreword import Session
 from foreword.errors import UsageError
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.session import MODULES
+from foreword.store.urls import open_database
 from tests.command import CommandResult, foreword
 from tests.faces.behaviour import HALF_READ_MESSAGES
 from tests.postgres import new_database
@@ -131,6 +132,15 @@ def test_what_is_given_in_the_wrong_way_is_told_how_to_be_given(tmp_path: Path) 
     with pytest.raises(UsageError) as told:
         Session.open(tmp_path / "talk.db", "demo")  # type: ignore[arg-type]
     assert told.value.hint.endswith(f"sqlite:///{tmp_path}/talk.db")
+
+
+def test_a_store_without_sessions_says_how_one_is_made(tmp_path: Path) -> None:
+    open_database(None, tmp_path).close()
+
+    ran = foreword("session", "context", "demo", cwd=tmp_path)
+
+    assert ran.code == 2
+    assert "hint: there is none yet; `foreword session new NAME` makes one" in ran.err
 
 
 def test_a_message_that_is_shown_in_part_is_not_called_whole(tmp_path: Path) -> None:
