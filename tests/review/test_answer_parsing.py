@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.review.answer_parsing import LONGEST, MOST_FINDINGS, parse_answer
+from foreword.review.answer_parsing import MOST_FINDINGS, parse_answer
+from foreword.review.finding_parsing import LONGEST
 from foreword.review.findings import merge
 
 ENTRY = {
@@ -217,18 +218,25 @@ def test_findings_are_read_under_other_names_by_severity_and_as_sentences(answer
         ({"approved": False}, True),
         ({"requires_human_review": True}, True),
         ({"risk_level": "high"}, True),
+        ({"verdict": "approve with comments"}, True),
+        ({"summary": "Card numbers are logged."}, True),
+        ({"blockers": 2}, True),
+        ({"score": 3}, True),
+        ({"notes": ["Wait for Alice."]}, True),
         ({"verdict": "No changes needed"}, False),
-        ({"verdict": "approve with high confidence (non-blocking)"}, False),
+        ({"verdict": "Approved"}, False),
         ({"approved": True, "risk_level": "low"}, False),
+        ({"summary": "LGTM, no issues found.", "total_findings": 0}, False),
+        ({"strengths": ["Well tested."], "panel_name": "code-review"}, False),
     ],
     ids=str,
 )
-def test_who_is_against_a_change_and_names_no_finding_has_not_answered(
+def test_what_an_answer_says_besides_its_findings_is_unread_unless_it_is_a_plain_yes(
     conclusion: dict[str, object], is_against: bool
 ) -> None:
     parsed = parse_answer(json.dumps({"findings": [], **conclusion}), "A")
-    assert parsed.findings == ()
-    assert bool(parsed.problem) is is_against
+    assert (parsed.findings, parsed.problem) == ((), "")
+    assert bool(parsed.unread) is is_against
 
 
 def test_an_absurd_answer_is_bounded_and_says_so() -> None:
@@ -285,3 +293,75 @@ def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> 
     ):
         (finding,) = parse_answer(answer, "one").findings
         assert finding.severity == "critical"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Here is my review:\n\n{}",
+        "Sure. I have reviewed the change and found no issues.\n```json\n{}\n```",
+        "LGTM!\n{}\nLet me know if you have any questions.",
+        "<think>Is it injectable? No.</think>\n{}",
+    ],
+)
+def test_courtesies_around_an_answer_say_nothing(answer: str) -> None:
+    parsed = parse_answer(answer.replace("{}", '{"findings": []}'), "A")
+    assert (parsed.findings, parsed.problem, parsed.unread) == ((), "", ())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "LGTM, but the token is logged.\n{}",
+        "No critical issues, however the query is injectable. {}",
+        "Keine Probleme, aber die Tests fehlen.\n{}",
+        "| severity | finding |\n|---|---|\n| critical | Card numbers are logged |\n\n{}",
+        "The diff says {} and I reject it.",
+        "I could not see the whole change.\n{}",
+        "\N{CROSS MARK}\n{}",
+        "Changes requested.\n{}",
+    ],
+)
+def test_words_around_an_answer_are_unread_and_quoted(answer: str) -> None:
+    assert parse_answer(answer.replace("{}", '{"findings": []}'), "A").unread
+
+
+@pytest.mark.parametrize(
+    ("entry", "severity"),
+    [
+        ({"title": "Card numbers are logged"}, "medium"),
+        ("Card numbers are logged", "medium"),
+        ({"title": "x y", "severity": 10}, "high"),
+        ({"title": "x y", "severity": "spicy"}, "high"),
+        ({"title": "x y", "severity": "low, but it blocks the release"}, "low"),
+        ({"title": "x y", "severity": "low", "cvss": 9.8}, "low"),
+        ({"title": "x y", "severity": "low", "blocking": True}, "low"),
+    ],
+    ids=str,
+)
+def test_a_finding_that_may_be_worse_than_its_severity_is_unread(
+    entry: object, severity: str
+) -> None:
+    parsed = parse_answer(json.dumps({"findings": [entry]}), "A")
+    assert [finding.severity for finding in parsed.findings] == [severity]
+    assert parsed.unread
+
+
+@pytest.mark.parametrize(
+    "more", [{"level": "critical"}, {"priority": "P0"}, {"impact": "Critical"}], ids=str
+)
+def test_the_worst_of_several_severities_counts(more: dict[str, str]) -> None:
+    answer = json.dumps([{"title": "x y", "severity": "low", **more}])
+    (finding,) = parse_answer(answer, "A").findings
+    assert finding.severity == "critical"
+
+
+def test_the_findings_of_all_answers_in_a_text_count() -> None:
+    other = json.dumps({"findings": [{**ENTRY, "severity": "critical", "title": "Tokens leak"}]})
+    parsed = parse_answer(f"{PLAIN}\n{other}\n" + '{"findings": []}', "A")
+    assert [finding.severity for finding in parsed.findings] == ["critical", "high"]
+
+
+def test_what_a_finding_says_in_other_fields_is_told_with_it() -> None:
+    (finding,) = parse_answer(json.dumps([{**ENTRY, "exploit": "One request."}]), "A").findings
+    assert finding.detail == "d\nexploit: One request."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -331,8 +333,8 @@ def test_a_part_of_a_profile_that_no_panel_can_apply_calls_for_a_person(section:
     assert verdict == "human_review"
     fact = passed_name(section)
     assert reasons == (
-        f"Human review: profile strict asks what can't be evaluated here: not {fact}. Say what you"
-        f" know with --fact NAME=VALUE: {fact}.",
+        f"Human review: no panel can apply all of profile strict: {section}. Say what is met with"
+        f" --fact NAME=true: {fact}.",
     )
     assert decide(review_of(**{fact: True}), profile)[0] == "approve"
 
@@ -407,6 +409,115 @@ def test_rules_are_read_in_the_forms_that_projects_write(
     profile = profile_of(thresholds={"critical": 0, "high": 0}, **section)
     expected = {"block": "changes_requested", "human": "human_review"}.get(verdict, verdict)
     assert decide(review_of(), profile)[0] == expected
+
+
+EVERY_FORM: dict[str, object] = {
+    "name": "strict",
+    "metadata": {"owner": "platform"},
+    "thresholds": {"critical": 0, "high": 0},
+    "weighting": {"model": "weighted_average", "weights": {"code-review": 1.0}},
+    "required_panels": [{"panel": "code-review"}],
+    "panel_overrides_by_change_type": {"chore": {"required_panels": ["code-review"]}},
+    "risk_aggregation": {"rules": [{"condition": "critical_findings > 0", "result": "critical"}]},
+    "escalation": {"rules": [{"condition": "high_findings > 0", "action": "block"}]},
+    "block": {"conditions": [{"condition": "critical_findings > 0"}]},
+    "canaries": {"rules": [{"condition": "files_changed > 900", "action": "block"}]},
+    "rules": {"small": {"when": "lines_changed < 400", "then": "approve"}},
+    "auto_merge": {"enabled": True, "conditions": [{"condition": "critical_findings == 0"}]},
+}
+
+
+def mappings_in(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        yield path
+        for key, member in value.items():
+            yield from mappings_in(member, (*path, key))
+    elif isinstance(value, list):
+        for number, member in enumerate(value):
+            yield from mappings_in(member, (*path, number))
+
+
+@pytest.mark.parametrize("path", list(mappings_in(EVERY_FORM)), ids=str)
+def test_no_field_at_any_depth_is_passed_over(path: tuple[Any, ...]) -> None:
+    data = copy.deepcopy(EVERY_FORM)
+    assert decide(review_of(), profile_of(**data))[0] == "approve"
+    inner: Any = data
+    for key in path:
+        inner = inner[key]
+    inner["unless_alice"] = "says no"
+    verdict, reasons = decide(review_of(), profile_of(**data))
+    assert verdict != "approve"
+    if path not in (("weighting", "weights"),):  # there it is a value that can't be read
+        assert any("unless_alice" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        # a permission that is off, not a hurdle
+        {"auto_approval": {"enabled": False}},
+        {"automation": {"enabled": False}},
+        # a list of what has to be so, not of what stops a change
+        {"gates": [{"condition": "medium_findings == 0", "action": "block"}]},
+        {"rules": [{"condition": "medium_findings == 0"}]},
+        {"exceptions": {"rules": [{"when": "true", "then": "approve"}]}},
+        # two conditions, two outcomes, and what may be a condition
+        {"rules": [{"if": "true", "when": "files_changed > 9", "then": "approve"}]},
+        {"rules": [{"when": "true", "then": "approve", "outcome": "block"}]},
+        {"rules": [{"when": "true", "then": "approve", "severity": "low"}]},
+        {"rules": [{"when": "true", "then": "approve", "enabled": "no"}]},
+        {"auto_merge": {"enabled": True, "author": "dependabot"}},
+        {"auto_merge": {"enabled": True, "operator": "any", "requires": ["ci"], "when": ["true"]}},
+        {"auto_merge": {"enabled": True, "method": "manual"}},
+        # an approval that a rule gives is given by no other
+        {"rules": [{"when": "files_changed_in ['docs/']", "then": "approve"}]},
+        # panels that have a weight, and those of some kinds of changes
+        {"weighting": {"weights": {"code-review": 0.2, "security-review": 0.8}}},
+        {"panel_overrides_by_change_type": {"risky": {"required_panels": ["threats"]}}},
+        {"missing_panel_behavior": "hold"},
+        {"status": "pending"},
+        {"notes": "Payments need Alice."},
+        {"owners": {"src/": ["alice"]}},
+        {"override": {"src/": {"required_panels": ["x"]}}},
+        {"аuto_merge": False},  # the first letter is Cyrillic
+        # words that nobody here uses, and places that may be read in two ways
+        {"block": ['any_panel_verdict == "reject"']},
+        {"block": ['risk_level == "severe"']},
+        {"block": ['policy_flag matches "pii.*"']},
+        {"block": ['files_changed_in ["^src/.*"]']},
+        {"block": ['files_changed_in ["a.py"]']},
+        {"block": ['files_changed_in ["SRC/"]']},
+    ],
+    ids=str,
+)
+def test_what_may_be_read_in_two_ways_approves_nothing(section: dict[str, object]) -> None:
+    profile = profile_of(**{"thresholds": {"critical": 0, "high": 0}, **section})
+    assert decide(review_of(), profile)[0] == "human_review"
+
+
+@pytest.mark.parametrize(
+    ("action", "verdict"),
+    [
+        ("notify", "approve"),
+        ("warn-only", "approve"),
+        ("notify_and_wait", "human_review"),
+        ("login_required", "human_review"),
+        ("block_auto_merge", "human_review"),
+        ("Block", "changes_requested"),
+    ],
+)
+def test_only_what_plainly_tells_somebody_stops_nothing(action: str, verdict: str) -> None:
+    rules = [{"condition": "true", "action": action}]
+    assert decide(review_of(), profile_of(auto_merge=True, escalation={"rules": rules}))[0] == (
+        verdict
+    )
+
+
+def test_what_a_member_says_besides_its_findings_calls_for_a_person() -> None:
+    review = replace(review_of(), unread={"A": ("verdict: request_changes",)})
+    verdict, reasons = decide(review, profile_of(thresholds={"critical": 0, "high": 0}))
+    assert verdict == "human_review"
+    assert "A says what is in none of its findings: verdict: request_changes" in reasons[0]
 
 
 def test_a_profile_that_is_for_some_changes_decides_nothing_of_others() -> None:

@@ -3,6 +3,7 @@ be read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from foreword.errors import BadSource, did_you_mean
@@ -93,15 +94,28 @@ def _profile_problems(
 def _idle_rule_problems(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
     """Parts of a profile that no panel applies, so that each panel calls for a person."""
     for rule in profile.rules:
-        fact = passed_name(rule.where)
-        if rule.condition == f"not {fact}":
+        if rule.is_unapplied:
             message = (
                 f"no panel can apply {rule.where}, so it calls for a person unless --fact"
-                f" {fact}=true is given"
+                f" {passed_name(rule.where)}=true is given"
             )
-            yield warning(
-                document.path, _line_of(text, rule.where), code="unapplied-section", message=message
-            )
+            line = _line_of_path(text, rule.where)
+            yield warning(document.path, line, code="unapplied-section", message=message)
+
+
+def _line_of_path(text: str, path: str) -> int:
+    """The line of the last name of a path that is below the names before it."""
+    number = 0
+    lines = text.splitlines()
+    for name in re.findall(r"[^.\[\]]+", path):
+        if not name.isdigit():
+            below = range(number, len(lines))
+            number = next((at for at in below if _has_key(lines[at], name)), number)
+    return number + 1
+
+
+def _has_key(line: str, name: str) -> bool:
+    return re.search(rf"(?:^|[\s{{,\"'-]){re.escape(name)}[\"']?\s*:", line) is not None
 
 
 def _line_of(text: str, words: str) -> int:

@@ -1,24 +1,30 @@
-"""Read the findings out of what a member of a panel answered.
+"""Read the findings out of what a member of a panel answered, and say what else is in it.
 
 The answer should be a JSON object with a list of findings. Models write it in a fence, between
 markers, after an introduction, with other names for the fields and other words for the severities:
-all that is read. What has no findings that can be read is nonsense and says why; an empty list is
-an answer. Whatever is in it, the time and the size are bounded, and secrets are hidden.
+all that is read. What has no findings that can be read is a problem and says why; an empty list is
+an answer. Whatever else an answer says, in words or in fields, is *unread*, and named: nobody is
+approved by half of an answer. Whatever is in it, the time and the size are bounded, and secrets are
+hidden.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice, pairwise
-from math import isfinite
-from typing import Any, TypeGuard
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from foreword.pattern import lazy_pattern
+from foreword.review.answer_prose import consents, statements
+from foreword.review.finding_parsing import (
+    by_lower_case,
+    clean_text,
+    is_finding,
+    parse_finding,
+    read_severity,
+)
 from foreword.review.findings import SEVERITIES, Finding, Severity
-from foreword.secrets.masking import mask
 
 # In one answer; the worst are kept. A review that is meant to be read has a few dozen, so this only
 # stops a model that repeats itself, and keeps the merging of a whole panel quick.
@@ -26,126 +32,76 @@ MOST_FINDINGS = 200
 # Characters that are searched for JSON: several times 200 findings of ordinary length, and a bound
 # on the time that an endless answer may take.
 LONGEST_ANSWER = 400_000
-# Characters of each field. A title is one line in a list, a detail some paragraphs, a file a path.
-LONGEST = {"title": 200, "detail": 4_000, "remediation": 2_000, "file": 400}
-# No source file has more lines: a larger number is a mistake or a joke, and stands for no line.
-LARGEST_LINE = 10_000_000
+# Of what is unread, so many are quoted, each so far: enough to know what it is about.
+MOST_QUOTED = 3
+LONGEST_QUOTE = 120
 
+# Under these names a list is the findings, also if it is empty.
 _LISTS = ("findings", "policy_flags", "issues", "problems", "comments", "violations")
-_TITLES = ("title", "flag", "summary", "name", "issue", "message", "problem")
-_DETAILS = (
-    "detail",
-    "details",
-    "description",
-    "rationale",
-    "explanation",
-    "reason",
-    "message",
-    "body",
-    "comment",
-)
-_REMEDIES = (
-    "remediation",
-    "remedy",
-    "fix",
-    "suggestion",
-    "suggested_fix",
-    "recommendation",
-    "mitigation",
-)
-_FILES = ("file", "path", "filename", "file_path", "filepath")
-_LINES = (
-    "line",
-    "line_number",
-    "lineno",
-    "start_line",
-    "line_start",
-    "lines",
-    "line_range",
-    "start",
-)
-_PLACES = ("location", "evidence", "position")
-_SEVERITY_FIELDS = ("severity", "level", "priority", "risk_level")
-_SEVERITY_WORDS: Mapping[Severity, str] = {
-    "critical": (
-        "critical crit blocker blockers blocking severe fatal catastrophic emergency urgent highest"
-        " showstopper p0 sev0 s0 kritisch crítico crítica critico critica critique 严重 重大 致命"
-    ),
-    "high": (
-        "high major serious important error p1 sev1 s1 hoch schwer alto alta élevé élevée grave 高"
-    ),
-    "medium": (
-        "medium med moderate warning warn normal significant unknown unspecified p2 sev2 s2 mittel"
-        " medio media médio média moyen moyenne 中"
-    ),
-    "low": (
-        "low minor small nit nitpick trivial style cosmetic p3 sev3 s3 niedrig gering bajo baja"
-        " baixo baixa basso bassa faible 低"
-    ),
-    "info": (
-        "info information informational informative note notice suggestion hint none negligible p4"
-        " sev4 s4"
-    ),
-}
-# Lists of findings under names that others use for other things, too: an empty one says nothing.
+# Under these it has findings, if anything: others use the names for other things, too.
 _MORE_LISTS = lazy_pattern(
     r"(?:\w+_)?(?:blockers|bugs|concerns|defects|errors|issues|findings|problems|risks"
     r"|vulnerabilities|warnings)"
 )
-# Where an answer says what it comes to as a whole, and which of that is no consent.
-_CONCLUSIONS = ("verdict", "aggregate_verdict", "decision", "conclusion", "recommendation")
-_CONSENTS = ("approve", "approved", "lgtm")
-_DISSENTS = ("requires_human_review", "changes_requested", "blocked")
-_AGAINST = lazy_pattern(
-    r"request.?change|changes?.request|changes?.(?:need|requir)|needs?.(?:change|work)|block|reject"
-    r"|fail|deny|denied|declin|disapprov|unapprov|not.?(?:approv|merge)|no.?go|veto",
-    re.IGNORECASE,
+# What an answer may say of the change as a whole, and who speaks about what.
+_VERDICTS = ("verdict", "aggregate_verdict", "decision", "conclusion", "recommendation", "status")
+_CONSENTS = ("approve", "approved", "lgtm", "passed", "mergeable", "safe_to_merge")
+_DISSENTS = ("requires_human_review", "changes_requested", "blocked", "blocking")
+_RISKS = ("risk_level", "risk", "overall_risk", "overall_severity", "highest_severity", "severity")
+_CONFIDENCES = ("confidence", "confidence_score", "confidence_level")
+_COUNTS = lazy_pattern(rf"(?:\w+_)?(?:count|total|findings)|{'|'.join(SEVERITIES)}")
+_IDENTITY = frozenset(
+    (
+        "agent date language member model panel panel_name panel_version persona reviewer role"
+        " schema_version timestamp version"
+    ).split()
 )
-_CONSENTING = lazy_pattern(
-    r"(?:\bno|non|\bnot|without|un)[ _-]?(?:\w+[ _-])?(?:block|reject|fail|change)\w*",
-    re.IGNORECASE,
-)
-_NEGATED = lazy_pattern(r"\b(?:non|not)[ _-]\w+")
-_NO_FINDING = lazy_pattern(r"(?:no|none|nothing|n/?a)\b", re.IGNORECASE)
-_FLAG = lazy_pattern(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+# What was looked at, and what is good: no finding is in it.
+_NO_FINDINGS = frozenset(("execution_trace", "files", "files_reviewed", "positives", "strengths"))
+_LEAST_COMPLIANCE = 0.7  # by the panels of projects that ask for a `compliance_score` from 0 to 1
 
-_EMISSION = lazy_pattern(r"<!--[ \t]{0,9}STRUCTURED_EMISSION_(START|END)[ \t]{0,9}-->")
-_FENCE = lazy_pattern(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+_EMISSION = lazy_pattern(r"<!--[ \t]{0,9}STRUCTURED_EMISSION_(?:START|END)[ \t]{0,9}-->")
+_FENCE = lazy_pattern(r"^[ \t]*`{3,}[\w-]*[ \t]*$", re.MULTILINE)
+_THINKING = lazy_pattern(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _OPENING = lazy_pattern(r"[\[{]")
-_FILE_LINE = lazy_pattern(r"(?P<file>[^\s:]+\.\w+):L?(?P<line>\d{1,8})(?:[-:,]\S*)?")
-_NUMBER = lazy_pattern(r"\d{1,8}")
-_CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_SENTENCE = lazy_pattern(r"(.{15,160}?[.!?])(?:\s|$)", re.DOTALL)
-# Brackets that are tried as the beginning of JSON, and answers that are compared: a text of nothing
-# but brackets must not take a parse for each of them.
+# Brackets that are tried as the beginning of JSON: a text of nothing but brackets must not take a
+# parse for each of them.
 _MOST_TRIES = 200
 # Objects around the one that has the list: in `{"result": {"review": {"findings": []}}}` there are
 # two. Deeper down, a list of that name is more likely part of what a member quotes.
 _DEEPEST = 3
-# A title made from a detail that has no short first sentence: one line on a screen.
-_TITLE_CHARS = 120
-
-
-def _severity_by_word() -> dict[str, Severity]:
-    severities: dict[str, Severity] = {}
-    for severity, words in _SEVERITY_WORDS.items():
-        for word in words.split():
-            severities[word] = severity
-    return severities
-
-
-_SEVERITY = _severity_by_word()
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
     """What an answer says; `problem` is why there is nothing to read in it, `note` what was left
-    out of it."""
+    out of it, `unread` what it says besides its findings, in its own words."""
 
     findings: tuple[Finding, ...] = ()
     problem: str = ""
     note: str = ""
     confidence: float | None = None
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was found in the JSON of an answer."""
+
+    has_list: bool = False
+    entries: list[tuple[str, object]] = field(default_factory=list)  # by their path
+    unread: list[str] = field(default_factory=list)
+    counts: list[tuple[str, int]] = field(default_factory=list)
+    risks: list[tuple[str, Severity]] = field(default_factory=list)
+    confidence: float | None = None
+
+    def add(self, other: _Reading) -> None:
+        self.has_list = self.has_list or other.has_list
+        self.entries += other.entries
+        self.unread += other.unread
+        self.counts += other.counts
+        self.risks += other.risks
+        self.confidence = other.confidence if self.confidence is None else self.confidence
 
 
 def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> ParsedAnswer:
@@ -153,118 +109,117 @@ def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> Parse
     for `x.py`."""
     if not answer.strip():
         return ParsedAnswer(problem="the answer is empty")
-    text = answer[:LONGEST_ANSWER]
-    found = _find_entries(text)
-    if found is None:
+    text = _THINKING.sub("", answer[:LONGEST_ANSWER], count=1)
+    reading = _read_answer(text)
+    if reading is None:
         return ParsedAnswer(problem=_why_unreadable(answer, text))
-    entries, whole = found
-    claims = _without_votes(entries)
+    claims = _claims(reading)
     findings = []
-    unread = 0
     # The worst are chosen from more than are kept, but an answer of thousands is not read whole.
-    for entry in claims[: 5 * MOST_FINDINGS]:
-        finding = _parse_finding(entry, member, files)
-        if finding is not None:
-            findings.append(finding)
-        elif entry:
-            unread += 1
+    for path, entry in claims[: 5 * MOST_FINDINGS]:
+        parsed = parse_finding(entry, member, files)
+        if parsed is not None:
+            findings.append(parsed[0])
+            reading.unread += [f"{path}.{name}" for name in parsed[1]]
     if claims and not findings:
         return ParsedAnswer(problem="none of its findings has a title or a description")
-    if unread:
-        problem = f"{unread:,} of {len(claims):,} findings have no title and no description"
+    silent = len(claims[: 5 * MOST_FINDINGS]) - len(findings)
+    if silent:
+        problem = f"{silent:,} of {len(claims):,} findings have no title and no description"
         return ParsedAnswer(problem=problem)
-    if not findings and _is_against(whole):
-        return ParsedAnswer(problem="it is against the change and has no finding that says why")
+    reading.unread += _contradictions(reading, findings)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     worst = tuple(findings[:MOST_FINDINGS])
     left_out = len(claims) - len(worst)
     note = f"{left_out:,} of {len(claims):,} findings were left out" if left_out else ""
-    return ParsedAnswer(worst, note=note, confidence=_confidence(whole))
+    if note:
+        reading.unread.append(note)
+    if len(answer) > LONGEST_ANSWER:
+        reading.unread.append(f"what stands behind its first {LONGEST_ANSWER:,} characters")
+    unread = [clean_text(part, LONGEST_QUOTE) for part in dict.fromkeys(reading.unread)]
+    return ParsedAnswer(
+        worst, note=note, confidence=reading.confidence, unread=tuple(unread[:MOST_QUOTED])
+    )
 
 
-def _without_votes(entries: Sequence[object]) -> list[object]:
-    """The entries that are findings; of votes, those against the change, where there is nothing
-    more to the point."""
-    claims = [entry for entry in entries if not _is_vote(entry)]
+def _claims(reading: _Reading) -> list[tuple[str, object]]:
+    """The entries that are findings. Opinions on the whole (`{"persona", "verdict": "approve",
+    "rationale"}`) are none, unless they are against the change and there is nothing more to the
+    point."""
+    claims = []
+    against = []
+    for path, entry in reading.entries:
+        if not _is_vote(entry):
+            claims.append((path, entry))
+        elif isinstance(entry, Mapping) and consents(str(entry["verdict"])):
+            opinion = {key: value for key, value in entry.items() if not is_prose_field(key)}
+            _read_object(opinion, path, reading, depth=_DEEPEST)
+            for key in entry:
+                if is_prose_field(key) and any(statements(str(entry[key]))):
+                    reading.unread.append(_quoted(f"{path}.{key}", entry[key]))
+        else:
+            against.append((path, entry))
     if claims:
-        return claims
-    votes = [entry for entry in entries if _is_vote(entry)]
-    return [vote for vote in votes if _says_no(vote["verdict"])]
+        reading.unread += [f"{path}.verdict" for path, _ in against]
+    return claims or against
 
 
-def _is_against(whole: object, depth: int = 0) -> bool:
-    """Whether an answer as a whole does not consent to the change, whatever findings it lists."""
-    if not isinstance(whole, Mapping) or depth > _DEEPEST:
+def is_prose_field(name: object) -> bool:
+    """Whether a field of an opinion has its reasons."""
+    return str(name).casefold() in ("rationale", "reason", "summary", "comment", "explanation")
+
+
+def _is_vote(entry: object) -> bool:
+    if not isinstance(entry, Mapping) or "severity" in entry:
         return False
-    fields = _by_lower_case(whole)
-    if any(fields.get(name) is False for name in _CONSENTS):
-        return True
-    if any(fields.get(name) is True for name in _DISSENTS):
-        return True
-    risk = fields.get("risk_level")
-    if isinstance(risk, str) and _worst_word(risk) in ("critical", "high"):
-        return True
-    conclusions = [fields.get(name) for name in _CONCLUSIONS]
-    if any(_says_no(words) for words in conclusions if isinstance(words, str)):
-        return True
-    return any(_is_against(field, depth + 1) for field in whole.values())
+    return isinstance(entry.get("verdict"), str)
 
 
-def _says_no(words: str) -> bool:
-    """Whether a verdict is against a change: `no changes needed` and `non-blocking` are not."""
-    return bool(_AGAINST.search(_CONSENTING.sub("", words[:400])))
+def _contradictions(reading: _Reading, findings: list[Finding]) -> Iterator[str]:
+    """Where an answer says more or worse of the change as a whole than its findings do."""
+    for path, count in reading.counts:
+        if count > len(findings):
+            yield f"{path}: {count}"
+    ranks = [SEVERITIES.index(finding.severity) for finding in findings]
+    worst = min(ranks, default=SEVERITIES.index("low"))
+    for path, severity in reading.risks:
+        if SEVERITIES.index(severity) < min(worst, SEVERITIES.index("low")):
+            yield f"{path}: {severity}"
 
 
 # ---- finding the JSON ----
 
 
-def _find_entries(text: str) -> tuple[list[object], object] | None:
-    """(entries, the JSON they are in) of the answer in a text: the whole of it where that is one,
-    else the first that has a finding, else an empty one.
+def _read_answer(text: str) -> _Reading | None:
+    """All that the answers in a text say, and the words around them; None where there is no
+    answer.
 
     What a member quotes may look like an answer, and a change that is reviewed may have been
-    written to be quoted.
+    written to be quoted: one that has no findings takes nothing from another.
     """
     whole = _parse_json(text.strip())
-    entries = _entries(whole, bare=True)
-    if entries is not None:
-        return entries, whole
-    empty = None
-    for answer in islice(_answers(text), _MOST_TRIES):
-        entries, _ = answer
-        if entries:
-            return answer
-        if empty is None:
-            empty = answer
-    return empty
-
-
-def _answers(text: str) -> Iterator[tuple[list[object], object]]:
-    """(entries, the JSON they are in) of every answer in the text: marked ones first, and the
-    last before others."""
-    for marked in [*_between_markers(text), *reversed(_FENCE.findall(text))]:
-        whole = _parse_json(_without_fence(marked))
-        entries = _entries(whole, bare=True)
-        if entries is not None:
-            yield entries, whole
-    for whole in reversed(list(_embedded_json(text))):
-        entries = _entries(whole)
-        if entries is not None:
-            yield entries, whole
-
-
-def _between_markers(text: str) -> Iterator[str]:
-    """What stands between a start and the end that follows it, the last first."""
-    marks = list(_EMISSION.finditer(text))
-    for start, end in reversed(list(pairwise(marks))):
-        if (start[1], end[1]) == ("START", "END"):
-            yield text[start.end() : end.start()]
-
-
-def _without_fence(text: str) -> str:
-    """What is inside a fence, or the text where there is none."""
-    inner = _FENCE.search(text)
-    return (inner[1] if inner else text).strip()
+    if isinstance(whole, dict | list):
+        alone = _read_value(whole)
+        return alone if alone.has_list or whole == [] else None
+    reading = _Reading()
+    rest: list[str] = []
+    bare = list[str]()  # `[]`, which is an answer only where nothing else is said
+    end = 0
+    for start, stop, value in _embedded_json(text):
+        part = _read_value(value)
+        is_bare = value == []
+        if part.has_list or is_bare:
+            rest.append(text[end:start])
+            end = stop
+            reading.add(part)
+            bare += [text[start:stop]] if is_bare else []
+    rest.append(text[end:])
+    words = _FENCE.sub("", _EMISSION.sub("", "\n".join(rest)))
+    said = list(statements(words))
+    if not reading.has_list and (said or not bare):
+        return None
+    reading.unread = [*(f'"{clause}"' for clause in said), *reading.unread]
+    return reading
 
 
 def _parse_json(text: str) -> object:
@@ -277,9 +232,9 @@ def _parse_json(text: str) -> object:
         return None
 
 
-def _embedded_json(text: str) -> Iterator[object]:
-    """Every JSON value with brackets that stands anywhere in the text; a value inside another is
-    not given again."""
+def _embedded_json(text: str) -> Iterator[tuple[int, int, object]]:
+    """(start, end, value) of every JSON value with brackets that stands anywhere in the text; a
+    value inside another is not given again."""
     decoder = json.JSONDecoder(strict=False)
     at = 0
     for _ in range(_MOST_TRIES):
@@ -288,240 +243,116 @@ def _embedded_json(text: str) -> Iterator[object]:
             return
         try:
             value, at = decoder.raw_decode(text, opening.start())
-            yield value
+            yield opening.start(), at, value
         except (ValueError, RecursionError):
             at = opening.start() + 1
 
 
-def _entries(value: object, depth: int = 0, *, bare: bool = False) -> list[object] | None:
-    """The list of findings in a JSON value, or None. A bare `[]` counts only where nothing else
-    is said."""
-    if isinstance(value, list):
-        return value if _is_list_of_findings(value, bare=bare) else None
-    if not isinstance(value, Mapping) or depth > _DEEPEST:
-        return None
-    fields = _by_lower_case(value)
-    lists = [fields[name] for name in _LISTS if isinstance(fields.get(name), list)]
-    lists += [_graded(name, fields[name]) for name in fields if _names_more(name, fields[name])]
-    if lists:
-        return list(chain.from_iterable(lists))
-    grouped = fields.get("findings")
-    if isinstance(grouped, Mapping) and grouped and not any(grouped.values()):
-        return []  # `{"findings": {"critical": [], "high": []}}`
-    for field in value.values():
-        if isinstance(field, Mapping):
-            entries = _entries(field, depth + 1)
-            if entries is not None:
-                return entries
-    return None
-
-
-def _names_more(name: str, value: object) -> bool:
-    """Whether a field holds findings under another name: `blockers`, `critical_issues`, `high`."""
-    if name in _LISTS or not isinstance(value, list) or not value:
-        return False
-    if not all(isinstance(entry, Mapping) and _is_finding(entry) for entry in value):
-        return False
-    is_name = name in SEVERITIES or _MORE_LISTS.fullmatch(name) is not None
-    return is_name or all("severity" in entry for entry in value)
-
-
-def _graded(name: str, entries: list[object]) -> list[object]:
-    """The findings of a list whose name says how bad they are, each with that severity."""
-    severity = _worst_word(name.replace("_", " "))
-    if severity is None:
-        return entries
-    return [{"severity": severity, **entry} for entry in entries if isinstance(entry, Mapping)]
-
-
-def _is_list_of_findings(value: list[object], *, bare: bool) -> bool:
-    if not value:
-        return bare
-    if not all(isinstance(entry, Mapping) for entry in value):
-        return False
-    return any(_is_finding(entry) for entry in value)
-
-
-def _is_finding(entry: object) -> bool:
-    if not isinstance(entry, Mapping):
-        return False
-    return any(name in entry for name in ("severity", *_TITLES, *_DETAILS))
-
-
-def _by_lower_case(value: Mapping[object, object]) -> dict[str, Any]:
-    return {str(name).casefold(): field for name, field in value.items()}
-
-
 def _why_unreadable(answer: str, text: str) -> str:
-    if len(answer) > len(text):
+    if len(answer) > LONGEST_ANSWER:
         return (
-            f"the answer has {len(answer):,} characters and no findings in the first {len(text):,}"
+            f"the answer has {len(answer):,} characters and no findings in the first"
+            f" {LONGEST_ANSWER:,}"
         )
     if _OPENING.search(text) and "findings" in text:
         return "the answer has findings, but not as JSON that can be read"
     return "the answer has no findings in it"
 
 
-# ---- one finding ----
+# ---- what the JSON says ----
 
 
-def _is_vote(entry: object) -> TypeGuard[Mapping[str, str]]:
-    """Whether an entry is an opinion on the whole: `{"persona", "verdict": "approve",
-    "rationale", ...}`."""
-    if not isinstance(entry, Mapping) or "severity" in entry:
-        return False
-    return isinstance(entry.get("verdict"), str)
+def _read_value(value: object) -> _Reading:
+    """What a JSON value says, where it is an answer."""
+    reading = _Reading()
+    if isinstance(value, list):
+        if any(map(is_finding, value)) and all(isinstance(entry, Mapping) for entry in value):
+            _take_list(value, "findings", None, reading)
+    elif isinstance(value, Mapping):
+        fields = by_lower_case(value)
+        if "severity" in fields and is_finding(fields) and not _has_lists(fields):
+            _take_list([value], "finding", None, reading)  # one finding, and no list around it
+        else:
+            _read_object(value, "", reading)
+    return reading
 
 
-def _parse_finding(entry: object, member: str, files: Collection[str]) -> Finding | None:
-    """A finding out of an entry, or None where it says nothing."""
-    if isinstance(entry, str) and len(entry.split()) > 2 and not _NO_FINDING.match(entry):
-        # `"CRITICAL: the card number is logged"`
-        head = entry.partition(":")[0] if ":" in entry[:40] else ""
-        entry = {"title": entry, "severity": _worst_word(head)}
-    if not isinstance(entry, Mapping):
-        return None
-    fields = _by_lower_case(entry)
-    detail = _text(fields, _DETAILS, "detail")
-    title = " ".join(_text(fields, _TITLES, "title").split())
-    if not title:
-        title = _first_sentence(detail)
-    if not re.search(r"\w", title):
-        return None
-    flags = (title,) if _FLAG.fullmatch(title) else ()
-    if "_" in title and " " not in title:
-        title = title.replace("_", " ")
-    file, line = _place(fields, files)
-    return Finding(
-        severity=_severity(fields),
-        title=title,
-        detail="" if detail == title else detail,
-        file=file,
-        line=line,
-        said_by=(member,),
-        remediation=_text(fields, _REMEDIES, "remediation"),
-        flags=flags,
-    )
+def _has_lists(fields: Mapping[str, object]) -> bool:
+    return any(name in fields for name in _LISTS)
 
 
-def _text(fields: Mapping[str, object], names: Sequence[str], kind: str) -> str:
-    """The first field that has words in it, without secrets and controls, and no longer than it
-    may be."""
-    words = _first_text(fields, names)
-    limit = LONGEST[kind]
-    # Twice the limit, because what is hidden may become shorter; all of it could be megabytes.
-    text = _CONTROL.sub("", mask(words[: 2 * limit])).strip()
-    return _shorten(text, limit)
+def _read_object(value: Mapping[str, object], path: str, reading: _Reading, depth: int = 0) -> None:
+    """Read every field of an object; what is no finding, and nothing that is known to be none, is
+    unread."""
+    for key, member in value.items():
+        name = str(key).casefold()
+        place = f"{path}.{key}" if path else str(key)
+        is_list = name in _LISTS
+        if member == [] or (is_list and member and _is_empty(member)):
+            # also `{"findings": {"critical": [], "high": []}}`
+            reading.has_list = reading.has_list or is_list
+        elif member in (None, "") or name in _NO_FINDINGS:
+            continue
+        elif isinstance(member, Mapping) and depth <= _DEEPEST:
+            _read_object(member, place, reading, depth + 1)
+        elif isinstance(member, list):
+            graded, _ = read_severity(name.replace("_", " "))
+            is_named = is_list or name in SEVERITIES or _MORE_LISTS.fullmatch(name) is not None
+            if is_named or all(map(is_finding, member)):
+                _take_list(member, place, graded, reading)
+            else:
+                reading.unread.append(_quoted(place, member))
+        elif not _reads_scalar(name, place, member, reading):
+            reading.unread.append(_quoted(place, member))
 
 
-def _first_text(fields: Mapping[str, object], names: Sequence[str]) -> str:
-    for name in names:
-        value = fields.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
+def _take_list(
+    entries: list[object], path: str, severity: Severity | None, reading: _Reading
+) -> None:
+    """Take a list of findings; where its name says how bad they are, each has that severity."""
+    reading.has_list = True
+    for number, entry in enumerate(entries):
+        if severity is not None:
+            inner = entry if isinstance(entry, Mapping) else {"title": entry}
+            entry = {"severity": severity, **inner}
+        reading.entries.append((f"{path}[{number}]", entry))
 
 
-def _first_sentence(detail: str) -> str:
-    flat = " ".join(detail.split())
-    sentence = _SENTENCE.match(flat)
-    return _shorten(sentence[1] if sentence else flat, _TITLE_CHARS)
+def _is_empty(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(map(_is_empty, value.values()))
+    return value in (None, "", [])
 
 
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 4].rstrip()} ..."
-
-
-def _severity(fields: Mapping[str, object]) -> Severity:
-    """The severity by any of its names, the worst of several; medium where none is given, and high
-    where it is nothing that is known here: it may be the worst."""
-    severity = _first_field(fields, _SEVERITY_FIELDS)
-    if isinstance(severity, Mapping):
-        inner = _by_lower_case(severity)
-        severity = _first_field(inner, (*_SEVERITY_FIELDS, "name", "label", "value"))
-    if severity not in (None, ""):
-        return _worst_word(str(severity)) or "high"
-    counts = fields.get("findings_count")
-    if isinstance(counts, Mapping):
-        return next((severity for severity in SEVERITIES if counts.get(severity)), "info")
-    return "medium"
-
-
-def _worst_word(text: str) -> Severity | None:
-    """The worst severity that a text names: `P1`, `sev-0`, `Medium to High`; not `non-blocking`."""
-    plain = text[:80].casefold()
-    found = set[Severity]()
-    words = re.findall(r"[^\W\d_]+(?:[ -]?\d\b)?", _NEGATED.sub("medium", plain))
-    for word in words:
-        for spelling in (re.sub(r"[ -]", "", word), word.rstrip("0123456789 -")):
-            if spelling in _SEVERITY:
-                found.add(_SEVERITY[spelling])
-    return min(found, key=SEVERITIES.index, default=None)
-
-
-def _first_field(fields: Mapping[str, object], names: Sequence[str]) -> object:
-    """The first field that is there, whatever it holds."""
-    return next((fields[name] for name in names if name in fields), None)
-
-
-def _place(fields: Mapping[str, object], files: Collection[str]) -> tuple[str, int]:
-    """File and line, wherever they stand: in fields of their own, in a location, or as
-    `file:line`."""
-    for name in _PLACES:
-        location = fields.get(name)
-        if isinstance(location, Mapping):
-            fields = {**_by_lower_case(location), **fields}
-        elif isinstance(location, str):
-            fields = {"file": location, **fields}
-    file = _text(fields, _FILES, "file")
-    line = _first_line_number(fields)
-    file_and_line = _FILE_LINE.fullmatch(file)
-    if file_and_line:
-        file = file_and_line["file"]
-        line = line or _line(file_and_line["line"])
-    return _name_in_change(file.replace("\\", "/").removeprefix("./"), files), line
-
-
-def _name_in_change(file: str, files: Collection[str]) -> str:
-    """The file by the name it has in the change: `b/x.py` and `/x.py` are `x.py` where there is
-    one."""
-    if file in files or not files:
-        return file
-    shorter = [file.removeprefix("a/"), file.removeprefix("b/"), file.lstrip("/")]
-    return next((name for name in shorter if name in files), file)
-
-
-def _first_line_number(fields: Mapping[str, object]) -> int:
-    for name in _LINES:
-        line = _line(fields.get(name))
-        if line:
-            return line
-    return 0
-
-
-def _line(value: object) -> int:
-    """The first line of `12`, `"12-14"`, `"L12"`, `[12, 14]`, `{"start": 12}`; 0 for anything
-    else."""
+def _reads_scalar(name: str, path: str, value: object, reading: _Reading) -> bool:
+    """Whether a field with a single value says something that is understood, and is not against
+    the change."""
     if isinstance(value, bool):
-        return 0
-    if isinstance(value, float):
-        value = int(value) if isfinite(value) else 0
-    if isinstance(value, str):
-        digits = _NUMBER.search(value[:80])
-        value = int(digits[0]) if digits else 0
-    if isinstance(value, list) and value and not isinstance(value[0], list | dict):
-        return _line(value[0])
-    if isinstance(value, Mapping) and not isinstance(value.get("start"), list | dict):
-        return _line(value.get("start"))
-    return value if isinstance(value, int) and 0 < value <= LARGEST_LINE else 0
+        return (name in _CONSENTS and value) or (name in _DISSENTS and not value)
+    if isinstance(value, int | float):
+        if name in _CONFIDENCES and 0 <= value <= 100:
+            reading.confidence = float(value) if value <= 1 else value / 100
+            return True
+        if _COUNTS.fullmatch(name) and isinstance(value, int):
+            reading.counts.append((path, value))
+            return True
+        is_compliance = name == "compliance_score" and _LEAST_COMPLIANCE <= value <= 1
+        return is_compliance or name in _IDENTITY
+    if not isinstance(value, str):
+        return False
+    if name in _VERDICTS:
+        return consents(value)
+    if name in _RISKS:
+        severity, is_known = read_severity(value)
+        if severity is not None and is_known:
+            reading.risks.append((path, severity))
+            return True
+        return False
+    if name in _CONFIDENCES:
+        return value.strip().casefold() in ("high", "very high")
+    return name in _IDENTITY or not any(statements(value))
 
 
-def _confidence(whole: object) -> float | None:
-    """How sure the member says it is, from 0 to 1."""
-    if not isinstance(whole, Mapping):
-        return None
-    for name in ("confidence", "confidence_score"):
-        value = whole.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value) if 0 <= value <= 1 else None
-    return None
+def _quoted(path: str, value: object) -> str:
+    words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"{path}: {' '.join(words[:LONGEST_QUOTE].split())}"

@@ -6,14 +6,14 @@ known here unless the user says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Literal
 
 from foreword.pattern import lazy_pattern
-from foreword.review.condition import UNKNOWN, EachOutcome, Facts, evaluate
+from foreword.review.condition import RISKS, UNKNOWN, EachOutcome, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 from foreword.review.profile import ReviewProfile
 
@@ -40,11 +40,16 @@ _EMISSIONS: Mapping[Status, str] = {
     "nonsense": "invalid",
     "missing": "missing",
 }
+# What a member comes to by its own findings: without a critical or high one, or with.
+VOTES = ("approve", "request_changes")
 # Files of a change that are named in a result, which is read by people.
 MOST_FILES = 1_000
 # Patterns of one condition: people write a dozen, and braces behind braces stand for any number.
 MOST_PATTERNS = 500
 _COMMA = lazy_pattern(r",\s+")  # `"db/, migrations/"`: two places in one text
+# Not a place but a regular expression, or one that takes back what another says (`!docs/`), where
+# whose turn it is differs from tool to tool.
+_NO_PLACE = lazy_pattern(r"^!|[\\^$|()+]|\.\*")
 _BRACES = lazy_pattern(r"\{([^{}]*,[^{}]*)\}")
 
 
@@ -82,6 +87,8 @@ class Review:
     change: ReviewedChange
     facts: Mapping[str, object] = field(default_factory=dict)  # what the user knows besides
     shown: str = ""  # how much of the change the members were shown, where that is not all of it
+    # by member, what its answer says besides findings that are read
+    unread: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def confidence_in(findings: Sequence[Finding]) -> float:
@@ -133,11 +140,28 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "panel_risk": lambda name: risk if name == review.panel else UNKNOWN,
         "panel_confidence": lambda name: confidence if name == review.panel else UNKNOWN,
     }
-    facts = Facts(values=values, lists=lists, tests=tests)
+    facts = Facts(values=values, lists=lists, tests=tests, words=_words(profile))
     facts = facts.with_values({"risk_level": _risk_level(profile, facts, risk)})
     return facts.with_values(
         {name: given for name, given in review.facts.items() if not facts.knows(name)}
     )
+
+
+def _words(profile: ReviewProfile) -> dict[str, Collection[str]]:
+    """The words that each name may stand for; a profile's risks have names of its own."""
+    results = [rule.result.strip().casefold() for rule in profile.risk_rules]
+    return {
+        "risk_level": (*RISKS, *results),
+        "highest_severity": RISKS,
+        "panel_risk": RISKS,
+        "panel_verdict": VOTES,
+        # what others call an old answer that stands in for a new one; there is none here
+        "emission_status": (*_EMISSIONS.values(), "fallback"),
+        "policy_flag_severity": SEVERITIES,
+        "finding": SEVERITIES,
+        "finding_severity": SEVERITIES,
+        "severity": SEVERITIES,
+    }
 
 
 def facts_in_vain(review: Review, profile: ReviewProfile) -> list[str]:
@@ -174,7 +198,7 @@ def _votes(review: Review) -> list[str]:
         if finding.severity in ("critical", "high"):
             objecting.update(finding.said_by)
     answered = [member.name for member in review.members if member.status == "answered"]
-    return ["request_changes" if name in objecting else "approve" for name in answered]
+    return [VOTES[name in objecting] for name in answered]
 
 
 def _required_panel_missing(review: Review, profile: ReviewProfile) -> object:
@@ -202,9 +226,7 @@ def _files_in(files: Sequence[str], places: object) -> object:
     for place in map(str, places):
         for part in _COMMA.split(place):
             patterns += islice(_patterns_of(part), MOST_PATTERNS + 1)
-    # `!docs/` takes back what another says, and whose turn it is differs from tool to tool
-    has_exception = any(pattern.startswith("!") for pattern in patterns)
-    if has_exception or len(patterns) > MOST_PATTERNS:
+    if len(patterns) > MOST_PATTERNS or any(map(_NO_PLACE.search, patterns)):
         return UNKNOWN
     outcomes = tuple(_is_at_one_of(patterns, file) for file in files)
     is_cut = len(files) >= MOST_FILES
@@ -214,7 +236,7 @@ def _files_in(files: Sequence[str], places: object) -> object:
 def _patterns_of(place: str) -> Iterator[str]:
     """The patterns that a place stands for, as a shell reads it: `src/{a,b}/` is two, and the
     folders of `src/**/x.py` may be none."""
-    plain = place.strip().replace("\\", "/").removeprefix("./")
+    plain = place.strip().removeprefix("./")
     braces = _BRACES.search(plain)
     if braces:
         for choice in braces[1].split(","):
@@ -225,14 +247,38 @@ def _patterns_of(place: str) -> Iterator[str]:
         yield plain.replace("**/", "")
 
 
-def _is_at_one_of(patterns: Sequence[str], file: str) -> bool:
-    """Whether a file fits a pattern, or is in a folder of that name, wherever that is: `db/` is in
-    `src/db/x.py`."""
-    for pattern in patterns:
-        folder = f"/{pattern.strip('/')}/"
-        if fnmatchcase(file, pattern.lstrip("/")) or folder in f"/{file}/":
-            return True
-    return False
+def _is_at_one_of(patterns: Sequence[str], file: str) -> object:
+    """Whether a file is in one of these places. Where that depends on how a place is read, it is
+    not known: `db/` may be that of the root alone or any folder of the name, as in `src/db/x.py`,
+    and `docs/*` what is in it or below."""
+    if any(_is_at(pattern, file) for pattern in patterns):
+        return True
+    return UNKNOWN if any(_may_be_at(pattern, file) for pattern in patterns) else False
+
+
+def _is_at(pattern: str, file: str) -> bool:
+    """By the narrow reading: from the root, a star in one folder, upper and lower case apart. A
+    pattern for names alone (`*.sql`) is for files in any folder."""
+    folders = file.split("/")
+    parts = pattern.strip("/").split("/")
+    if len(parts) == 1 and "*" in pattern:
+        return fnmatchcase(folders[-1], pattern)
+    if parts[-1] == "**":
+        del parts[-1]
+    elif "**" in parts:
+        return fnmatchcase(file, pattern.lstrip("/"))
+    elif len(folders) != len(parts) and "*" in parts[-1]:
+        return False
+    pairs = zip(parts, folders, strict=False)
+    return len(parts) <= len(folders) and all(fnmatchcase(folder, part) for part, folder in pairs)
+
+
+def _may_be_at(pattern: str, file: str) -> bool:
+    """By the wide reading: in a folder of that name wherever it is, a star over any number of
+    folders, in any case."""
+    plain = pattern.casefold().strip("/")
+    named = file.casefold()
+    return fnmatchcase(named, plain) or fnmatchcase(f"/{named}/", f"*/{plain}/*")
 
 
 def has_run(review: Review, panel: str) -> bool:

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from foreword.pattern import lazy_pattern
@@ -60,7 +59,6 @@ _TEXT_TESTS: Mapping[str, Callable[[str, str], bool]] = {
     "starts_with": str.startswith,
     "ends_with": str.endswith,
     "contains": str.__contains__,
-    "matches": fnmatchcase,
 }
 _COMPARISONS = ("==", "!=", "in", "not in", *_ORDER, *_TEXT_TESTS)
 _QUANTIFIERS = ("any", "all", "no")
@@ -79,12 +77,15 @@ class NotACondition(ValueError):
 class Facts:
     """What is known: single values, names with several values, and tests with an argument.
 
-    A value of `UNKNOWN` in a list is a value that is there and that nobody can name.
+    A value of `UNKNOWN` in a list is a value that is there and that nobody can name. Where a name
+    has `words`, its values are among them, and what compares to any other word is not known:
+    no finding here is `severe`, and that does not mean that none is.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
     lists: Mapping[str, Sequence[object]] = field(default_factory=dict)
     tests: Mapping[str, Callable[[object], object]] = field(default_factory=dict)
+    words: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def with_values(self, more: Mapping[str, object]) -> Facts:
         """The facts with these values besides."""
@@ -99,13 +100,17 @@ class Facts:
     def list_of(self, name: str) -> tuple[str, Sequence[object]] | None:
         """The values of a name, and how they are asked about: `no_policy_flags` is every flag;
         nothing where the name does not say."""
-        first, _, rest = name.partition("_")
-        quantifier = first if first in _QUANTIFIERS and rest else ""
-        plain = rest if quantifier else name
-        for spelling in (plain, _singular(plain)):
+        for quantifier, spelling in _spellings(name):
             if spelling in self.lists:
                 return quantifier, self.lists[spelling]
         return None
+
+    def words_of(self, name: str) -> Collection[str]:
+        """The words that the values of a name may be; none where any may be."""
+        for _, spelling in _spellings(name):
+            if spelling in self.words:
+                return self.words[spelling]
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +261,10 @@ class _Parser:
         left = self._operand()
         for sign in _COMPARISONS:
             if self._take(*sign.split()):
-                return _Compare(left, sign, self._operand())
+                right = self._operand()
+                if sign in ("==", "!=") and isinstance(left, _Constant):
+                    return _Compare(right, sign, left)  # `"high" == risk_level`
+                return _Compare(left, sign, right)
         return left
 
     def _operand(self) -> _Node:
@@ -364,7 +372,7 @@ class _Evaluator:
             found = self.facts.list_of(left.name)
             if found is not None:
                 quantifier, values = found
-                outcomes = [compare(value, sign, wanted) for value in values]
+                outcomes = self._outcomes(left.name, values, sign, wanted)
                 if not outcomes and not quantifier:
                     # none of no findings is critical: that may approve, and stops nothing
                     return sign in ("!=", "not in") and mixed is False
@@ -373,8 +381,24 @@ class _Evaluator:
         value = self._value(left, UNKNOWN)
         if value is UNKNOWN:
             return UNKNOWN
-        outcome = compare(value, sign, wanted)
+        name = left.name if isinstance(left, _Name | _NamedTest) else ""
+        (outcome,) = self._outcomes(name, [value], sign, wanted)
         return outcome if isinstance(outcome, bool) else self._blame(left)
+
+    def _outcomes(
+        self, name: str, values: Sequence[object], sign: str, wanted: object
+    ) -> list[object]:
+        """What each value of a name compares to."""
+        words = self.facts.words_of(name)
+        outcomes = [compare(value, sign, wanted) for value in values]
+        if not words or sign not in ("==", "!=", "in", "not in"):
+            return outcomes
+        asked = wanted if isinstance(wanted, tuple | list) else (wanted,)
+        if all(isinstance(word, str) and _plain(word) in words for word in asked):
+            return outcomes
+        # a value that is one of the others is; of the rest it is not known
+        is_one = sign in ("==", "in")
+        return [outcome if outcome is is_one else UNKNOWN for outcome in outcomes]
 
     def _value(self, node: _Node, mixed: object) -> object:
         match node:
@@ -420,7 +444,8 @@ class _Evaluator:
             found = self.facts.list_of(argument.left.name)
             if found is not None:
                 wanted = self._value(argument.right, UNKNOWN)
-                outcomes = [compare(value, argument.sign, wanted) for value in found[1]]
+                name = argument.left.name
+                outcomes = self._outcomes(name, found[1], argument.sign, wanted)
                 if UNKNOWN not in outcomes:
                     return outcomes.count(True)
             return self._blame(argument.left)
@@ -503,6 +528,15 @@ def _quantify(quantifier: str, outcomes: Sequence[object], mixed: object) -> obj
         failing = _quantify("", [*known, False], mixed)
         return holding if holding is failing else UNKNOWN
     return known[0] if len(set(known)) == 1 else mixed
+
+
+def _spellings(name: str) -> Iterator[tuple[str, str]]:
+    """(quantifier, name) of what a name may mean: `no_policy_flags` is none of `policy_flag`."""
+    first, _, rest = name.partition("_")
+    quantifier = first if first in _QUANTIFIERS and rest else ""
+    plain = rest if quantifier else name
+    yield quantifier, plain
+    yield quantifier, _singular(plain)
 
 
 def _singular(name: str) -> str:

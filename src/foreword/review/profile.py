@@ -9,6 +9,7 @@ of `verdict`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +17,27 @@ from typing import Any
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.plan.value_words import value_in_words
+from foreword.review.profile_parts import (
+    IDENTITY,
+    Part,
+    ProfileReading,
+    is_off,
+    plain_name,
+    says_nothing,
+)
 from foreword.review.profile_rules import (
+    BLOCK_SECTIONS,
+    JOINING,
+    RULE_SECTIONS,
     ProfileRule,
     condition_text,
-    is_off,
-    passed_name,
+    has_condition,
+    person_rule,
     rule_lines,
     rule_list,
-    rule_questions,
     section_rules,
+    take_condition,
     unreadable_rule,
-    with_known_names,
 )
 
 
@@ -93,59 +104,113 @@ class ReviewProfile:
 
 
 _THRESHOLD_KEYS = ("thresholds", "decision_thresholds", "findings")
-_READ_HERE = (
-    "auto_merge",
-    "missing_panel_behavior",
-    "required_panels",
-    "risk_aggregation",
-    "weighting",
-)
-# Of `auto_merge`: under what its conditions stand, and what says nothing about when it merges.
+# Of `auto_merge`: under what its conditions stand, and what says how it merges, not when.
 _APPROVAL_CONDITIONS = ("conditions", "criteria", "requirements", "requires", "when")
-_ABOUT_MERGING = frozenset(
-    ("delete_branch", "description", "enabled", "merge_method", "method", "notify", "operator")
+_ABOUT_MERGING = ("delete_branch", "notify")
+_MERGE_METHODS = ("merge", "rebase", "squash")
+# Switches: set, they call for a person whatever was found.
+_PERSON_SWITCHES = (
+    "human_approval_required",
+    "human_review_required",
+    "require_human_approval",
+    "require_human_review",
+    "requires_human_approval",
+    "requires_human_review",
 )
-_KNOWN_NAMES = (*_THRESHOLD_KEYS, *_READ_HERE, *_APPROVAL_CONDITIONS, "operator")
-_EXAMPLES = {
-    "auto_merge": "auto_merge: {enabled: true, conditions: [aggregate_confidence >= 0.8]}",
-    "risk_aggregation": "risk_aggregation: {rules: [{condition: high_findings > 0, result: high}]}",
-    "weighting": "weighting: {missing_panel_behavior: block}",
-}
+# Sections about what is done beside or after a verdict: who is told, what is repaired or overruled,
+# which other panels may look. No change is approved by them, and none is stopped.
+_ELSEWHERE = (
+    "auto_remediate",
+    "auto_remediation",
+    "logging",
+    "notification",
+    "notifications",
+    "notify",
+    "optional_panels",
+    "override",
+    "reporting",
+    "retention",
+    "threat_model_tiers",
+)
+# What nothing of that has inside, however deep: `override` for some folders may have an
+# `auto_merge` of its own.
+_DECIDING = frozenset(
+    map(
+        plain_name,
+        (
+            *RULE_SECTIONS,
+            *BLOCK_SECTIONS,
+            *_THRESHOLD_KEYS,
+            *_PERSON_SWITCHES,
+            "auto_merge",
+            "required_panels",
+        ),
+    )
+)
+# Sections that only ever ask for more. Off, they ask for nothing; of any other that is off nobody
+# can say whether a hurdle is gone or a permission (`auto_approval: {enabled: false}`).
+_HURDLES = lazy_pattern(r"(?:check|gate|escalation|freeze|block|rule)s?$|^(?:multimodel|proof)")
+# Where people keep what anchors repeat, and what they have put aside.
+_ASIDE = ("x-", "_", ".")
+_IN_FORCE = ("active", "approved", "current", "enabled", "inforce", "live", "stable")
+# What `missing_panel_behavior` says where a panel that has not run takes nothing from the others.
+OTHERS_STAND = ("redistribute", "ignore", "skip")
+_BEHAVIORS = (*OTHERS_STAND, "block", "fail", "error", "human_review", "escalate")
 HIGHEST = "highest_severity"  # the one way to reckon a risk that needs no rules
+_AVERAGE = "weighted_average"
 _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
+_MERGE_EXAMPLE = "auto_merge: {enabled: true, conditions: [aggregate_confidence >= 0.8]}"
+_RISK_EXAMPLE = "risk_aggregation: {rules: [{condition: high_findings > 0, result: high}]}"
+_WEIGHT_EXAMPLE = "weighting: {missing_panel_behavior: block}"
 
 
 def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewProfile:
-    """The profile that a file has; what it says in a form that can't be read is an error, since
-    no change is judged by half of the rules."""
-    data = with_known_names(data, where, _KNOWN_NAMES)
+    """The profile that a file has. What it says in a known place and a form that makes no sense is
+    an error; whatever else is not understood becomes a rule that calls for a person."""
+    reading = ProfileReading(where)
+    top = reading.open(data)
+    top.take_prose(*IDENTITY)
+    _take_metadata(top)
     thresholds = None
-    key = next((key for key in _THRESHOLD_KEYS if key in data), "")
-    if key:
-        thresholds = read_thresholds(data[key], where=where, profile=name)
-    rules = section_rules(data, where, read_elsewhere=(*_READ_HERE, key))
-    weighting = _mapping(data, "weighting", where)
-    behavior = data.get("missing_panel_behavior", weighting.get("missing_panel_behavior", ""))
+    threshold_keys = [key for key in _THRESHOLD_KEYS if key in top]
+    if threshold_keys:
+        limits = top.take(threshold_keys[0])
+        thresholds = read_thresholds(limits, where=where, profile=name)
+    approval = _approval(top)
+    risk_rules = tuple(_risk_rules(top))
+    required = _panel_names(top, "required_panels")
+    behavior, weighted = _weighting(top)
+    if behavior not in OTHERS_STAND:
+        required += [panel for panel in weighted if panel not in required]
+    rules = [*_switches(top), *_change_type_rules(top)]
+    rules += _panel_rules_by_change_type(top, required)
+    for section in top.names():
+        value = top.take(section)
+        if not _is_about_something_else(section, value):
+            rules += section_rules(reading, section, value)
+    rules += map(unreadable_rule, reading.unread_paths())
     return ReviewProfile(
         name=name,
         source=where,
         thresholds=thresholds,
-        rules=(*rules, *_merge_questions(data)),
-        approval=_approval(data, where),
-        risk_rules=tuple(_risk_rules(data, where)),
-        required_panels=_texts(data, "required_panels", where),
-        missing_panel_behavior=str(behavior or ""),
+        rules=tuple(rules),
+        approval=approval,
+        risk_rules=risk_rules,
+        required_panels=tuple(required),
+        missing_panel_behavior=behavior,
     )
 
 
 def decision_lines(data: Mapping[str, Any]) -> list[str]:
     """The rules of a profile as every agent of the project should know them: `condition: action`, a
     line each, and whether it approves on its own. What can't be read says nothing."""
+    known = (*RULE_SECTIONS, "block", "auto_merge")
+    spelled = {plain_name(name): name for name in known}
+    data = {spelled.get(plain_name(str(key)), str(key)): value for key, value in data.items()}
     try:
-        data = with_known_names(data, "", _KNOWN_NAMES)
+        found = list(rule_lines(data))
     except BadSource:
         return []
-    found = list(rule_lines(data))
     block = data.get("block")
     conditions = block.get("conditions") if isinstance(block, Mapping) else block
     if isinstance(conditions, list) and conditions:
@@ -161,77 +226,228 @@ def decision_lines(data: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _approval(data: Mapping[str, Any], where: str) -> Approval | None:
-    if "auto_merge" not in data:
-        return None
-    if isinstance(data["auto_merge"], bool):
-        return Approval(enabled=data["auto_merge"])
-    auto_merge = _mapping(data, "auto_merge", where)
-    conditions = list[str]()
-    for key in _APPROVAL_CONDITIONS:
-        conditions += map(condition_text, _list(auto_merge, key, where))
-    joined = str(auto_merge.get("operator", "all")).casefold()
-    if joined not in ("all", "and", "any", "or"):
-        problem = f"auto_merge.operator must be all or any, not {joined!r}"
-        raise BadSource(where, problem, hint="operator: all")
-    return Approval(
-        # anything but a plain yes is none: `enabled: "off"` must not approve
-        enabled=auto_merge.get("enabled", bool(conditions)) is True,
-        conditions=tuple(conditions),
-        any_suffices=joined in ("any", "or"),
-    )
+# ---- what decides nothing ----
 
 
-def _merge_questions(data: Mapping[str, Any]) -> Iterator[ProfileRule]:
-    """What `auto_merge` asks for in words of its own, as in `min_approvals: 2`."""
-    auto_merge = data.get("auto_merge")
-    if isinstance(auto_merge, Mapping) and not is_off(auto_merge):
-        for key, value in auto_merge.items():
-            if key in _APPROVAL_CONDITIONS:
-                yield from rule_questions(f"auto_merge_{key}", list(rule_list(value)))
-            elif key not in _ABOUT_MERGING and value is not None:
-                yield unreadable_rule(f"auto_merge_{key}")
+def _take_metadata(top: Part) -> None:
+    """`metadata` with nothing but descriptions in it."""
+    path = top.path_of("metadata")
+    value = top.take("metadata")
+    if isinstance(value, Mapping):
+        top.reading.open(value, path).take_prose(*IDENTITY, "labels")
+    elif not says_nothing(value):
+        top.reading.refuse(path)
 
 
-def _risk_rules(data: Mapping[str, Any], where: str) -> Iterator[RiskRule]:
-    aggregation = _mapping(data, "risk_aggregation", where)
-    if "rules" not in aggregation and aggregation.get("model", HIGHEST) != HIGHEST:
-        yield RiskRule(condition=passed_name("risk_aggregation"), result="low")
-    for number, entry in enumerate(_list(aggregation, "rules", where)):
-        place = f"risk_aggregation.rules[{number}]"
-        result = entry.get("result") if isinstance(entry, Mapping) else None
-        if not isinstance(result, str):
-            raise BadSource(where, f"{place} has no result", hint="result: high")
-        yield RiskRule(condition=condition_text(entry), result=result)
+def _is_about_something_else(section: str, value: object) -> bool:
+    """Whether a section says nothing about when a change passes; else its rules are asked for."""
+    if says_nothing(value) or section.startswith(_ASIDE):
+        return True
+    if plain_name(section) in map(plain_name, _ELSEWHERE):
+        return not _decides(value)
+    return is_off(value) and _HURDLES.search(plain_name(section)) is not None
 
 
-def _mapping(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
-    value = data.get(key)
-    if value is None:
-        return {}
+def _decides(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_decides, value))
     if not isinstance(value, Mapping):
-        problem = f"{key} must be a mapping, not {value_in_words(value)}"
-        raise BadSource(where, problem, hint=_EXAMPLES[key])
-    return value
+        return False
+    names = {plain_name(str(key)) for key in value}
+    return not names.isdisjoint(_DECIDING) or any(map(_decides, value.values()))
 
 
-def _list(data: Mapping[str, Any], key: str, where: str) -> Sequence[object]:
-    value = data.get(key)
+# ---- what calls for a person ----
+
+
+def _switches(top: Part) -> Iterator[ProfileRule]:
+    """`human_approval_required: true`, `enabled: false` or `status: draft` of a whole profile."""
+    for key in _PERSON_SWITCHES:
+        path = top.path_of(key)
+        value = top.take(key)
+        if value is True:
+            yield person_rule(path, value)
+        elif value not in (None, False):
+            top.reading.refuse(path)
+    if top.take_switch() is False:
+        yield person_rule("enabled", False)
+    status = top.take("status")
+    if status is not None and plain_name(str(status)) not in _IN_FORCE:
+        yield person_rule("status", status)
+
+
+def _change_type_rules(top: Part) -> Iterator[ProfileRule]:
+    """Which changes a profile is for: of any other kind, it decides nothing."""
+    trigger = _open(top, "trigger_conditions")
+    if trigger is None:
+        return
+    trigger.take_prose()
+    types = trigger.take("change_types")
+    if isinstance(types, list):
+        condition = f"change_type not in {json.dumps(types, default=str)}"
+        yield ProfileRule(where=trigger.path, condition=condition, action="human_review")
+    else:
+        top.reading.refuse(trigger.path)
+
+
+# ---- auto_merge, risk, panels ----
+
+
+def _approval(top: Part) -> Approval | None:
+    if "auto_merge" not in top:
+        return None
+    if isinstance(top.peek("auto_merge"), bool | None):
+        return Approval(enabled=top.take("auto_merge") is True)
+    auto_merge = _open(top, "auto_merge", example=_MERGE_EXAMPLE)
+    if auto_merge is None:
+        return Approval(enabled=False)
+    conditions = list[str]()
+    used = 0
+    for key in _APPROVAL_CONDITIONS:
+        if key in auto_merge:
+            used += 1
+            conditions += _approval_conditions(auto_merge, key)
+    joined = _operator(auto_merge)
+    if used > 1 and joined == "or":
+        auto_merge.reading.refuse(auto_merge.path_of("operator"))  # one of which of the lists
+    # anything but a plain yes is none: `enabled: "off"` must not approve
+    is_named = "enabled" in auto_merge
+    enabled = auto_merge.take("enabled") is True if is_named else bool(conditions)
+    if not enabled:
+        auto_merge.take_all()
+    auto_merge.take_prose()
+    for about in _ABOUT_MERGING:
+        auto_merge.take(about)
+    for method in ("merge_method", "method"):
+        if auto_merge.peek(method) in _MERGE_METHODS:
+            auto_merge.take(method)
+    return Approval(enabled=enabled, conditions=tuple(conditions), any_suffices=joined == "or")
+
+
+def _approval_conditions(auto_merge: Part, key: str) -> Iterator[str]:
+    reading = auto_merge.reading
+    path = auto_merge.path_of(key)
+    for number, entry in enumerate(_list(auto_merge, key)):
+        if not isinstance(entry, Mapping) or not has_condition(entry):
+            yield condition_text(entry)
+            continue
+        part = reading.open(entry, f"{path}[{number}]")
+        condition = take_condition(part)
+        part.take_prose()
+        yield condition if condition is not None else condition_text(entry)
+
+
+def _operator(auto_merge: Part) -> str:
+    written = auto_merge.take("operator")
+    joined = JOINING.get(str(written or "all").casefold())
+    if joined is None:
+        problem = f"auto_merge.operator must be all or any, not {value_in_words(written)}"
+        raise BadSource(auto_merge.reading.where, problem, hint="operator: all")
+    return joined
+
+
+def _risk_rules(top: Part) -> Iterator[RiskRule]:
+    aggregation = _open(top, "risk_aggregation", example=_RISK_EXAMPLE)
+    if aggregation is None:
+        return
+    aggregation.take_prose()
+    if aggregation.take("model") not in (None, HIGHEST):
+        aggregation.reading.refuse(f"{aggregation.path}.model")
+    for number, entry in enumerate(_list(aggregation, "rules")):
+        place = f"{aggregation.path}.rules[{number}]"
+        rule = aggregation.reading.open(entry, place) if isinstance(entry, Mapping) else None
+        result = rule.take("result") if rule is not None else None
+        if rule is None or not isinstance(result, str):
+            problem = f"{place} has no result"
+            raise BadSource(top.reading.where, problem, hint="result: high")
+        condition = take_condition(rule)
+        rule.take_prose()
+        yield RiskRule(condition=condition or condition_text(entry), result=result)
+
+
+def _weighting(top: Part) -> tuple[str, list[str]]:
+    """What becomes of the weight of a panel that is missing, and the panels that have a weight."""
+    behaviors = [top.take("missing_panel_behavior")]
+    panels = list[str]()
+    weighting = _open(top, "weighting", example=_WEIGHT_EXAMPLE)
+    if weighting is not None:
+        weighting.take_prose()
+        behaviors.append(weighting.take("missing_panel_behavior"))
+        if weighting.take("model") not in (None, _AVERAGE):
+            weighting.reading.refuse(f"{weighting.path}.model")
+        weights = weighting.take("weights")
+        if isinstance(weights, Mapping) and all(map(_is_number, weights.values())):
+            panels = [str(panel) for panel, weight in weights.items() if weight]
+        elif not says_nothing(weights):
+            weighting.reading.refuse(f"{weighting.path}.weights")
+    named = {str(behavior).casefold() for behavior in behaviors if behavior}
+    if len(named) > 1 or not named <= set(_BEHAVIORS):
+        top.reading.refuse("missing_panel_behavior")
+    return (next(iter(named)) if len(named) == 1 else ""), panels
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _panel_rules_by_change_type(top: Part, required: Sequence[str]) -> Iterator[ProfileRule]:
+    """The panels that some kinds of changes need besides those that all need."""
+    types = _open(top, "panel_overrides_by_change_type")
+    for change_type in types.names() if types is not None else ():
+        override = _open(types, change_type) if types is not None else None
+        if override is None:
+            continue
+        override.take_prose("optional_panels")
+        for panel in _panel_names(override, "required_panels"):
+            if panel not in required:
+                kind = f"change_type == {json.dumps(change_type)}"
+                yield ProfileRule(
+                    where=override.path,
+                    condition=f"{kind} and not panel_executed({json.dumps(panel)})",
+                    action="human_review",
+                )
+
+
+def _panel_names(part: Part, key: str) -> list[str]:
+    """The panels of a list, by their names or under `panel`."""
+    panels = list[str]()
+    path = part.path_of(key)
+    for number, entry in enumerate(_list(part, key)):
+        named: object = entry
+        if isinstance(entry, Mapping):
+            inner = part.reading.open(entry, f"{path}[{number}]")
+            _, named = inner.take_one(("panel", "name"))
+            inner.take_prose()
+        if not isinstance(named, str):
+            problem = f"{path} must name panels, not {value_in_words(entry)}"
+            raise BadSource(part.reading.where, problem)
+        panels.append(named)
+    return panels
+
+
+def _open(part: Part, key: str, *, example: str = "") -> Part | None:
+    """A field that is a mapping, opened as a part; None where there is nothing. Anything else is
+    an error where there is an example of what it should be, else unread."""
+    path = part.path_of(key)
+    value = part.take(key)
+    if isinstance(value, Mapping):
+        return part.reading.open(value, path)
+    if value is not None and example:
+        problem = f"{path} must be a mapping, not {value_in_words(value)}"
+        raise BadSource(part.reading.where, problem, hint=example)
+    if not says_nothing(value):
+        part.reading.refuse(path)
+    return None
+
+
+def _list(part: Part, key: str) -> Sequence[object]:
+    path = part.path_of(key)
+    value = part.take(key)
     if value is None:
         return ()
     if not isinstance(value, str | Mapping | list):
-        raise BadSource(where, f"{key} must be a list, not {value_in_words(value)}")
+        raise BadSource(part.reading.where, f"{path} must be a list, not {value_in_words(value)}")
     return rule_list(value)
-
-
-def _texts(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    names = []
-    for entry in _list(data, key, where):
-        named = entry.get("panel", entry.get("name")) if isinstance(entry, Mapping) else entry
-        if not isinstance(named, str):
-            raise BadSource(where, f"{key} must name panels, not {value_in_words(entry)}")
-        names.append(named)
-    return tuple(names)
 
 
 # ---- thresholds ----
@@ -249,27 +465,37 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
     values: dict[str, Any] = {}
     ignored: list[str] = []
     for written, value in data.items():
-        name = _AFFIXES.sub("", str(written).casefold())
+        name = _threshold_name(str(written))
         if name in values:
             raise BadSource(where, f"{name} is there twice, once as {str(written)!r}", hint=_HINT)
-        if name in (*_LIMITS, *_SHARES):
+        if name:
             values[name] = value
         else:
             ignored.append(str(written))
-    for name in _LIMITS:
-        if name in values and not _is_limit(values[name]):
-            problem = f"{name} must be a whole number or null, not {value_in_words(values[name])}"
+    for name, value in values.items():
+        shown = value_in_words(value)
+        if name in _LIMITS and not _is_limit(value):
+            problem = f"{name} must be a whole number or null, not {shown}"
             raise BadSource(where, problem, hint=_HINT)
-    for name in _SHARES:
-        if name in values and not _is_share(values[name]):
-            problem = f"{name} must be between 0 and 1, not {value_in_words(values[name])}"
-            raise BadSource(where, problem, hint=_HINT)
+        if name in _SHARES and not _is_share(value):
+            raise BadSource(where, f"{name} must be between 0 and 1, not {shown}", hint=_HINT)
     return Thresholds(profile=profile, **values, ignored=tuple(ignored), written=tuple(values))
 
 
+def _threshold_name(written: str) -> str:
+    """Which threshold a name means; none where it may mean another thing: `min_high` is no most."""
+    plain = plain_name(written)
+    limit = _LIMIT_NAME.fullmatch(plain)
+    share = _SHARE_NAME.fullmatch(plain)
+    return limit["name"] if limit else share["name"] if share else ""
+
+
+_LIMIT_NAME = lazy_pattern(
+    r"(?:max|most|maximum)?(?P<name>critical|high|medium|low)(?:findings)?(?:max)?"
+)
+_SHARE_NAME = lazy_pattern(r"(?:min|least|minimum)?(?P<name>confidence|answered)(?:score)?(?:min)?")
 _LIMITS = ("critical", "high", "medium", "low")
 _SHARES = ("confidence", "answered")
-_AFFIXES = lazy_pattern(r"^(?:max|min|most|least)_|_(?:findings|score|max|min)$")
 
 
 def _is_limit(value: object) -> bool:

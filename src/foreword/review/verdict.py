@@ -26,15 +26,14 @@ from foreword.review.change_facts import (
 )
 from foreword.review.condition import ConditionOutcome, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
-from foreword.review.profile import Approval, ReviewProfile, Thresholds
+from foreword.review.profile import OTHERS_STAND, Approval, ReviewProfile, Thresholds
+from foreword.review.profile_rules import ProfileRule, passed_name
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Verdict = Literal["approve", "changes_requested", "human_review", "inconclusive"]
-# What `missing_panel_behavior` says where a panel that has not run takes nothing from the others.
-_OTHERS_STAND = ("redistribute", "ignore", "skip")
 _GRAVE: tuple[Severity, ...] = ("critical", "high")
 # Findings of one kind that no profile lets pass if it looks at them at all.
 _MANY = 1_000
@@ -116,6 +115,9 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
         return "inconclusive", (*too_few, *for_a_person)
     if review.shown:
         for_a_person.append(f"Human review: members were shown {review.shown} of the change.")
+    for name, statements in review.unread.items():
+        said = "; ".join(statements)
+        for_a_person.append(f"Human review: {name} says what is in none of its findings: {said}.")
     for_a_person += _silent_reasons(review.members, profile)
     for_a_person += _unjudged_reasons(review, profile)
     if not profile.has_rules and not profile.default_rules:
@@ -161,7 +163,7 @@ def _answer_quorum(profile: ReviewProfile, thresholds: Thresholds | None) -> flo
     that fewer will do."""
     if thresholds is not None and ("answered" in thresholds.written or profile.default_rules):
         return thresholds.answered
-    others_stand = profile.missing_panel_behavior.casefold() in _OTHERS_STAND
+    others_stand = profile.missing_panel_behavior.casefold() in OTHERS_STAND
     return Thresholds().answered if others_stand else 1.0
 
 
@@ -244,13 +246,18 @@ def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], li
     for_a_person: list[str] = []
     unknown: list[tuple[str, ConditionOutcome]] = []
     is_approved_by_rule = False
+    unapplied: list[ProfileRule] = []
     for rule in profile.rules:
         outcome = evaluate(rule.condition, facts, mixed=rule.action != "approve")
+        if outcome.value is not False and rule.is_unapplied:
+            unapplied.append(rule)
+            continue
         if outcome.value is None and rule.action != "note":
             unknown.append((rule.condition, outcome))
         if not outcome.value:
             continue
-        named = f"{rule.name} ({rule.condition})" if rule.name else rule.condition
+        condition = "" if rule.condition == "true" else f" ({rule.condition})"
+        named = f"{rule.name}{condition}" if rule.name else rule.condition
         if rule.action == "block":
             against.append(f"Profile {profile.name} blocks: {named}.")
         elif rule.action == "human_review":
@@ -259,16 +266,18 @@ def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], li
             is_approved_by_rule = True
     for_a_person += _missing_panel_reasons(review, profile)
     if profile.approval is not None:
-        needs_person = bool(against or for_a_person or unknown)
-        values = {**facts.values, "requires_human_review": needs_person}
-        unmet, unknown_too = _approval_reasons(profile, replace(facts, values=values))
+        # where a person is called for, that alone keeps it from being approved
+        facts_besides = facts.with_values({"requires_human_review": False})
+        unmet, unknown_too = _approval_reasons(profile, facts_besides)
         unknown += unknown_too
         # what is not met says nothing new of a change that is sent back anyway
         for_a_person += [] if against else unmet
-    elif profile.rules and profile.thresholds is None and not is_approved_by_rule:
-        is_said = any(rule.action == "approve" for rule in profile.rules)
+    only_rules = bool(profile.rules) and profile.thresholds is None
+    is_said = any(rule.action == "approve" for rule in profile.rules)
+    if profile.approval is None and not is_approved_by_rule and (is_said or only_rules):
         why = "has no rule that approves this" if is_said else "does not say when it approves"
         for_a_person.append(f"Human review: profile {profile.name} {why} (auto_merge).")
+    for_a_person += _unapplied_reasons(unapplied, profile)
     return against, [*for_a_person, *_unknown_reasons(unknown, profile, facts)]
 
 
@@ -293,6 +302,18 @@ def _approval_reasons(
             )
     are_met = len(approval.conditions) - len(unmet) - len(unknown)
     return ([], []) if approval.any_suffices and are_met else (unmet, unknown)
+
+
+def _unapplied_reasons(rules: Sequence[ProfileRule], profile: ReviewProfile) -> list[str]:
+    """The parts of a profile that nobody here understands, by their paths."""
+    if not rules:
+        return []
+    paths = ", ".join(rule.where for rule in rules)
+    facts = ", ".join(passed_name(rule.where) for rule in rules)
+    return [
+        f"Human review: no panel can apply all of profile {profile.name}: {paths}. Say what is met"
+        f" with --fact NAME=true: {facts}."
+    ]
 
 
 def _unknown_reasons(
@@ -324,7 +345,7 @@ def _unknown_reasons(
 def _telling_facts(names: Sequence[str], facts: Facts) -> Iterator[str]:
     """The facts that a user could give: none about what the panel itself has found."""
     for name in names:
-        if name.startswith(("panel_missing(", "panel_executed(")):
+        if name.startswith(("panel_missing(", "panel_executed(", "required_panel_missing")):
             yield EXECUTED
         elif name.isidentifier() and not facts.knows(name):
             yield name

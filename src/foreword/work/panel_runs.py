@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.review import moderator
-from foreword.review.answer_parsing import parse_answer
+from foreword.review.answer_parsing import ParsedAnswer, parse_answer
 from foreword.review.change_facts import (
     MemberResult,
     Review,
@@ -75,10 +75,12 @@ Answer with one JSON object and nothing else:
 - file and line: as in the new version of the file
 - Report only what the change shows. An empty list is a good answer where nothing is wrong."""
 
-# To a member whose answer can't be read; models that wrote a review in prose then write JSON.
+# To a member whose answer can't be read, or says more than its findings; models that wrote a
+# review in prose then write JSON.
 ASK_AGAIN = (
     "Your last answer could not be read: {problem}. Answer again, with the one JSON object and"
-    " nothing else."
+    " nothing else. Whatever you have to say about the change belongs into its findings, each with"
+    " a severity."
 )
 
 Watch = Callable[[list[RunStatus]], None]
@@ -184,6 +186,14 @@ def _parsing_problem(answer: str) -> str:
     return parse_answer(answer, "").problem
 
 
+@lru_cache(maxsize=128)
+def _why_asked_again(answer: str) -> str:
+    parsed = parse_answer(answer, "")
+    if parsed.problem or not parsed.unread:
+        return parsed.problem
+    return f"it says what is in none of its findings ({'; '.join(parsed.unread)})"
+
+
 @workflow(KIND)
 def run_review(payload: dict[str, Any]) -> dict[str, Any]:
     """Inside a run: ask every member, merge what they found, and decide."""
@@ -192,7 +202,7 @@ def run_review(payload: dict[str, Any]) -> dict[str, Any]:
 
 def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Inside a run: what a panel comes to when every member was asked."""
-    members, findings = _member_results(_ask_again(answers, payload), payload)
+    members, findings, unread = _member_results(_ask_again(answers, payload), payload)
     merged, merged_by, notes = _regroup_by_model(merge(findings), payload["moderator"])
     profile = _profile_from_json(payload)
     change = TypeAdapter(ReviewedChange).validate_python(payload["change"])
@@ -203,6 +213,7 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
         change=change,
         facts=payload.get("facts", {}),
         shown=payload.get("shown", ""),
+        unread=unread,
     )
     verdict, reasons = decide(review, profile)
     return PanelResult(
@@ -343,11 +354,12 @@ def _start_or_resume(engine: Engine, payload: Mapping[str, Any]) -> str:
 def _ask_again(
     answers: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """The answers, after whoever answered with nothing that can be read was asked once more."""
+    """The answers, after whoever answered with nothing that can be read, or with more than its
+    findings, was asked once more. What it found at first stands, whatever it says then."""
     settled = list(answers)
     again: list[tuple[int, dict[str, Any]]] = []
     for number, (question, answer) in enumerate(zip(payload["questions"], answers, strict=True)):
-        problem = answer["status"] == "answered" and _parsing_problem(str(answer["text"]))
+        problem = answer["status"] == "answered" and _why_asked_again(str(answer["text"]))
         if problem:
             request = f"{question['request']}\n\n{ASK_AGAIN.format(problem=problem)}"
             name = f"{question['agent']} (again)"
@@ -357,30 +369,36 @@ def _ask_again(
     for (number, _), answer in zip(
         again, ask_all([question for _, question in again]), strict=True
     ):
-        if answer["status"] == "answered":
-            settled[number] = answer
+        if answer["status"] != "answered":
+            continue
+        first = str(settled[number]["text"])
+        if _parsing_problem(first) or not _parsing_problem(str(answer["text"])):
+            settled[number] = {**answer, "first": first}
     return settled
 
 
 def _member_results(
     answers: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]
-) -> tuple[list[MemberResult], list[Finding]]:
-    """What became of each member, and all that they found."""
+) -> tuple[list[MemberResult], list[Finding], dict[str, tuple[str, ...]]]:
+    """What became of each member, all that they found, and what is unread of who said it."""
     files = frozenset(payload["change"]["files"])
     members: list[MemberResult] = []
     findings: list[Finding] = []
+    unread: dict[str, tuple[str, ...]] = {}
     for question, answer in zip(payload["questions"], answers, strict=True):
-        member, found = _member_result(question["agent"], answer, files)
+        member, parsed = _member_result(question["agent"], answer, files)
         members.append(member)
-        findings += found
+        findings += parsed.findings
+        if parsed.unread:
+            unread[member.name] = parsed.unread
     why = "no persona of that name was found"
     members += [MemberResult(name=name, status="missing", why=why) for name in payload["missing"]]
-    return members, findings
+    return members, findings, unread
 
 
 def _member_result(
     name: str, answer: Mapping[str, Any], files: frozenset[str]
-) -> tuple[MemberResult, tuple[Finding, ...]]:
+) -> tuple[MemberResult, ParsedAnswer]:
     failed = MemberResult(
         name=name,
         status="failed",
@@ -390,10 +408,13 @@ def _member_result(
     )
     if answer["status"] != "answered":
         status: Status = "late" if answer["status"] == "late" else "failed"
-        return replace(failed, status=status, why=mask(str(answer.get("error", "")))), ()
+        why = mask(str(answer.get("error", "")))
+        return replace(failed, status=status, why=why), ParsedAnswer()
     parsed = parse_answer(str(answer["text"]), name, files)
     if parsed.problem:
-        return replace(failed, status="nonsense", why=parsed.problem), ()
+        return replace(failed, status="nonsense", why=parsed.problem), ParsedAnswer()
+    first = parse_answer(str(answer.get("first", "")), name, files)
+    parsed = replace(parsed, findings=merge((*parsed.findings, *first.findings)))
     answered = replace(
         failed,
         status="answered",
@@ -401,7 +422,7 @@ def _member_result(
         findings=len(parsed.findings),
         confidence=parsed.confidence,
     )
-    return answered, parsed.findings
+    return answered, parsed
 
 
 def _regroup_by_model(
