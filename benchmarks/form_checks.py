@@ -57,6 +57,12 @@ _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:._])\1{2,}\s*")
 _STAMP = re.compile(
     r"\[?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|commit [0-9a-f]{7,40}\b"
 )
+# The end of a sentence, and one behind it that takes something back.
+_EXCEPTION = re.compile(
+    r"[.!?][\"')*_`]*\s+(?:[-*+>] +)?[*_]*(?P<word>(?:Except|Unless|Exceptions?:|But|However"
+    r"|This does not apply|Außer|Es sei denn|Ausgenommen|Sauf|Salvo|Excepto|Exceto|Кроме|Однако)\b)"
+    r"|[\u3002](?P<word2>(?:ただし|しかし|但是|除非))"
+)
 _MOST_PLACES = 30  # of a line that is there several times: so many are tried
 _AROUND = 290  # characters: the mark of the whole is 80, and four headings with marks are 200
 _TAG_LINES = 12
@@ -349,7 +355,10 @@ def _judge(
         yield from _underline_findings(document, kept)
         yield from _table_findings(document, kept)
         yield from _lead_findings(document, kept, ended)
+        yield from _led_findings(document, kept, ended)
         yield from _item_findings(document, kept)
+        yield from _child_findings(document, kept)
+        yield from _exception_findings(document, stretches)
         yield from _emphasis_findings(document, stretches)
     if document.kind in _TITLES:
         yield from _heading_findings(document, kept)
@@ -560,6 +569,75 @@ def _lead_findings(
         if document.in_fence[led] < 0 and _HEADING.match(document.lines[led]):
             continue
         yield "lead-in alone", line
+
+
+def _led_findings(document: Document, kept: set[int], ended: set[int]) -> Iterator[tuple[str, str]]:
+    """Items and blocks without the line that leads in to them: "never do these:" turns them
+    round."""
+    for at, line in enumerate(document.lines):
+        if document.in_fence[at] >= 0 or at in ended or not _ends_in_colon(line):
+            continue
+        led = document.following(at)
+        if led < 0 or _HEADING.match(document.lines[led]) or _HEADING.match(line):
+            continue
+        if line.lstrip().startswith(("|", ">", "<", "[")) or document.lines[led][:1] == "|":
+            continue
+        first = _ITEM.match(document.lines[led])
+        if first is None:
+            fenced = document.in_fence[led + 1] == led if led + 1 < len(document.lines) else False
+            if fenced and led in kept:
+                yield "without its lead-in", document.lines[led + 1]
+            continue
+        for item in _items_of_list(document, led, len(first["indent"].expandtabs(4))):
+            if item in kept:
+                yield "without its lead-in", document.lines[item]
+                break
+
+
+def _items_of_list(document: Document, first: int, indent: int) -> Iterator[int]:
+    """The lines that open items beside the first one, up to where the list ends."""
+    was_blank = False
+    for at in range(first, len(document.lines)):
+        line = document.lines[at]
+        if document.in_fence[at] >= 0 or not line.strip():
+            was_blank = was_blank or not line.strip()
+            continue
+        width = len(line) - len(line.lstrip(" \t"))
+        is_item = _ITEM.match(line) is not None
+        if width < indent or (not is_item and width <= indent and was_blank):
+            return
+        if is_item and width == indent:
+            yield at
+        was_blank = False
+
+
+def _child_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:
+    """Items that are nested in one that is not there: they would seem to be another's."""
+    parents: list[tuple[int, int]] = []  # where the text of an item begins, and its line
+    for at, line in enumerate(document.lines):
+        if document.in_fence[at] >= 0 or not line.strip():
+            continue
+        found = _ITEM.match(line)
+        indent = len(line) - len(line.lstrip(" \t"))
+        if found is None:
+            if not indent and (at == 0 or not document.said(at - 1)):
+                parents = []
+            continue
+        parents = [parent for parent in parents if parent[0] <= indent]
+        if parents and at in kept and parents[-1][1] not in kept:
+            yield "item without its parent", line
+        parents.append((len(found[0]), at))
+
+
+def _exception_findings(document: Document, stretches: list[Stretch]) -> Iterator[tuple[str, str]]:
+    """Sentences whose exception, in the sentence behind them, is missing."""
+    for found in _EXCEPTION.finditer(document.text):
+        word = found.start("word") if found["word"] else found.start("word2")
+        at = document.line_at(word)
+        if document.in_fence[at] >= 0 or _HEADING.match(document.lines[at]):
+            continue
+        if _holds(stretches, found.start()) and not _holds(stretches, word):
+            yield "exception lost", document.text[word:][:60]
 
 
 def _item_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ REST = "\n\nMore of it follows here, and then some more."
         ("The lane is shut. Nobody knows why.", "The lane is shut."),
         ("# Lanes\n\nThe lane is shut. Nobody knows why.", "# Lanes\n\nThe lane is shut."),
         (f"Use a rope, e.g. a red one.{REST}", "Use a rope, e.g. a red one."),
+        (f"Ropes are red. Except on Fridays. Ask.{REST}", "Ropes are red. Except on Fridays."),
         (f"- The first lane\n- The second lane{REST}", "- The first lane"),
         (f"It must have:\n\n- a rope\n- a float{REST}", "It must have:\n\n- a rope"),
     ],

@@ -128,3 +128,75 @@ def test_a_title_right_below_a_tag_is_a_title() -> None:
     for room in range(150, len(text), 29):
         form = cut.excerpt(text, room, len, mark) or ""
         assert list(form_checks.findings(document, form, room)) == []
+
+
+RULES = """\
+# Pumps
+
+Every pump has a number, and the number is on its lid, where it is read by whoever comes by.
+
+When a pump is opened that belongs to the hot side, or one that the hot side takes its water from, \
+you must never do any of the following, not even when the one who is on duty asks you for it:
+
+- close the inlet
+- drain the tank
+- turn off the lamp
+
+The cold side is another matter. It has its own people, and they have their own keys and lamps.
+They read this page on Mondays, and then the page of the pump that they were sent to look after.
+These are not to be touched:
+
+- the red valve
+- the brass gauge
+
+## Duties
+
+- You may do this at any time:
+  - read the gauge
+- You may not do this, since it cost us a weekend and two motors, and nobody wants to have that \
+again, least of all those who had to mend them by hand in the night:
+  - oil the shaft
+  - open the lid
+
+Never run this:
+
+```
+pumpctl drain --all
+```
+
+Anybody may close a valve at any time of the day.
+
+Except on Fridays, when nobody closes anything.
+
+Lamps may be taken home. Only the old ones, though. Every report is read by two people. Unless it \
+is about the lamp, which nobody reads about. Gauges may be opened. But never those of brass. \
+Everybody may ask for a key. However, nobody gets one who has not asked twice.
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_item_or_command_stands_without_the_line_that_forbids_it(
+    way: Callable[..., str | None],
+) -> None:
+    query = "close inlet red valve oil shaft drain lamps brass key"
+    needed = {
+        "- close the inlet": "never do any of the following",
+        "- turn off the lamp": "never do any of the following",
+        "- the red valve": "These are not to be touched:",
+        "- oil the shaft": "- You may not do this",
+        "- open the lid": "- You may not do this",
+        "pumpctl drain --all": "Never run this:",
+        "Anybody may close a valve": "Except on Fridays",
+        "Except on Fridays": "Anybody may close a valve",
+        "Lamps may be taken home.": "Only the old ones",
+        "read by two people.": "Unless it is about the lamp",
+        "Gauges may be opened.": "But never those of brass.",
+        "Everybody may ask for a key.": "However, nobody gets one",
+    }
+    document = form_checks.Document(RULES, "markdown")
+    for room in range(120, len(RULES), 13):
+        form = way(RULES, room, len, mark, query=query) or ""
+        for said, condition in needed.items():
+            assert said not in form or condition in form, form
+        if form:
+            assert list(form_checks.findings(document, form, room)) == []

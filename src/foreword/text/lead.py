@@ -12,6 +12,7 @@ import re
 from foreword.pattern import lazy_pattern
 from foreword.text import markdown
 from foreword.text.omission_mark import GAP
+from foreword.text.qualifiers import opens_exception
 from foreword.text.sentences import sentences
 
 # Characters. What is longer is no sentence that anybody wrote; and above 90 tokens the least that
@@ -65,8 +66,12 @@ def is_inside_a_line(text: str, opening: str) -> bool:
 
 
 def _sentence_end(text: str, block: markdown.Block) -> int:
-    """Where the first sentence of a block ends."""
-    first = sentences(text[block.start : block.end])[0]
+    """Where the first sentence of a block ends, with the exceptions to it right behind it."""
+    first, *others = sentences(text[block.start : block.end])
+    for other in others:
+        if not opens_exception(other, inside_line=not first.endswith(("\n", "\r"))):
+            break
+        first += other
     return block.start + len(first.rstrip())
 
 

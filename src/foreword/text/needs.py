@@ -1,9 +1,10 @@
 """What a piece of Markdown can't be read without.
 
-The headings above it, the line that leads in, what it leads in to, the opening of its list item or
-of its torn sentence, the sentence that a very short one leans on, the head of its table, the tags
-around it. It looks at the kinds and places of the pieces, and at tags. That needed pieces are
-brought along, and paid for, is the business of `choose`.
+The headings above it, the line that leads in, what it leads in to, the items around it, the opening
+of its list item or of its torn sentence, the sentence that a very short one leans on, the exception
+behind it, the head of its table, the tags around it. It looks at the kinds and places of the
+pieces, and at tags. That needed pieces are brought along, and paid for, is the business of
+`choose`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
-from foreword.text.pieces import BOLD_TITLE_LEVEL, LONGEST_LEAD, Piece, ends_in_colon, is_lead
+from foreword.text.pieces import BOLD_TITLE_LEVEL, LONGEST_LEAD, Piece, ends_in_colon
+from foreword.text.qualifiers import opens_exception, turns_list
 
 # Bytes of a sentence that says nothing without the one before it: four or five words, or eight
 # characters of Chinese.
@@ -26,6 +29,8 @@ _TAG = lazy_pattern(
 _OWN_LINE = lazy_pattern(r"^[ \t]*(<[^<>\n]*>|<!--|-->)[ \t]*$", re.MULTILINE)
 _TEXT_KINDS = ("paragraph", "item", "quote", "html", "heading", "table")
 _LEADING_KINDS = ("paragraph", "item", "quote", "html", "heading")
+_SENTENCE_KINDS = ("paragraph", "item", "quote")
+_EXCEPTED_KINDS = (*_SENTENCE_KINDS, "code", "fence")
 _DEEPEST_TAGS = 24  # tags around a piece: nobody writes more by hand, and each has to be paid for
 
 
@@ -35,6 +40,7 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     openings = _openings(pieces)
     heads = _table_heads(pieces)
     tags = tags_around(pieces)
+    exceptions = _exceptions(pieces)
     above: list[int] = []
     found: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
@@ -48,34 +54,77 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
         around += heads.get(at, ())
         around += tags.get(at, ())
         around += _led_in(pieces, at)
+        around += exceptions.get(at, ())
         found.append(tuple([other for other in dict.fromkeys(around) if other != at]))
         if piece.kind == "heading":
             above.append(at)
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """A line that leads in to what follows, or an item with others in it: of these, the level of
+    the outermost."""
+
+    at: int
+    inner_level: int
+    is_lead: bool
+
+
 def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
-    """For each list item the short line that leads in to the list, and the short items it is
-    nested in."""
+    """For each list item the items it is nested in and the line that leads in to the list; for
+    each other block the line right above it that does so."""
     found: dict[int, list[int]] = {}
-    path: list[int] = []
+    outer: list[_Outer] = []
     for at, piece in enumerate(pieces):
-        if piece.begins != "block":
-            continue
-        if piece.kind == "item":
-            while path and _is_item_beside(pieces[path[-1]], piece):
-                path.pop()
-            found[at] = [other for other in path if len(pieces[other].text) <= LONGEST_LEAD]
-            path.append(at)
-        elif piece.kind == "paragraph" and not piece.level:
-            path = [at] if is_lead(piece) else []
-        elif piece.kind not in ("code", "fence"):
-            path = []
+        begins_item = piece.kind == "item" and piece.begins == "block"
+        if begins_item:
+            outer = [other for other in outer if other.inner_level <= piece.level]
+            found[at] = [other.at for other in outer]
+        elif outer and outer[-1].is_lead and outer[-1].at == at - 1 and piece.kind != "heading":
+            found[at] = [at - 1]
+        elif piece.kind == "code" and piece.begins != "block":
+            found[at] = found.get(at - 1, [])  # goes on the block of the one before
+        outer = _outer_behind(outer, pieces, at)
     return found
 
 
-def _is_item_beside(earlier: Piece, item: Piece) -> bool:
-    return earlier.kind == "item" and earlier.level >= item.level
+def _outer_behind(outer: list[_Outer], pieces: Sequence[Piece], at: int) -> list[_Outer]:
+    """What the piece behind one may be inside of."""
+    piece = pieces[at]
+    if piece.kind in ("code", "fence"):
+        return outer  # between items, or what was led in to
+    if piece.kind == "item":
+        inner_level = piece.level + 1
+        if piece.begins == "block":
+            return [*outer, _Outer(at, inner_level, is_lead=False)]
+        outer = [other for other in outer if other.at != at - 1 or not other.is_lead]
+    elif piece.kind == "paragraph":
+        inner_level = piece.level
+        outer = [other for other in outer if _is_around(other, inner_level)]
+    else:
+        return []
+    if not _leads_in(pieces, at):
+        return outer
+    return [*outer, _Outer(at, inner_level, is_lead=True)]
+
+
+def _is_around(outer: _Outer, level: int) -> bool:
+    """Whether a paragraph of a level stands in something; one more paragraph ends what was led in
+    to."""
+    return outer.inner_level < level or (outer.inner_level == level and not outer.is_lead)
+
+
+def _leads_in(pieces: Sequence[Piece], at: int) -> bool:
+    """Whether a line leads in to what stands below it: it ends in a colon, or is short, above a
+    list, and says something without which that would say something else."""
+    piece = pieces[at]
+    if ends_in_colon(piece.text):
+        return True
+    following = pieces[at + 1] if at + 1 < len(pieces) else None
+    if following is None or following.kind not in ("item", "code", "fence"):
+        return False
+    return len(piece.text) <= LONGEST_LEAD and turns_list(piece.text)
 
 
 def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
@@ -125,6 +174,22 @@ def _leans(pieces: Sequence[Piece], at: int) -> bool:
     if pieces[at - 1].text.endswith(("\n", "\r")):
         return False
     return len(piece.text.rstrip().encode(errors="replace")) <= _SHORT_BYTES
+
+
+def _exceptions(pieces: Sequence[Piece]) -> dict[int, list[int]]:
+    """Each sentence with an exception behind it, and that with the sentence: "Except on Fridays."
+    says nothing alone, and the sentence in front of it would say something else."""
+    found: dict[int, list[int]] = {}
+    for at, piece in enumerate(pieces):
+        if not at or piece.kind not in _SENTENCE_KINDS or piece.begins == "middle":
+            continue
+        before = pieces[at - 1]
+        inside_line = piece.begins == "sentence" and not before.text.endswith(("\n", "\r"))
+        is_exception = opens_exception(piece.text, inside_line=inside_line)
+        if is_exception and before.kind in _EXCEPTED_KINDS:
+            found.setdefault(at - 1, []).append(at)
+            found.setdefault(at, []).append(at - 1)
+    return found
 
 
 def _table_heads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
