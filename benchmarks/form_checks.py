@@ -49,8 +49,8 @@ _TAGS_ALONE = re.compile(
 )
 _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
-_SENTENCE_END = re.compile(r"[.!?:;。！？；][\"'”’)\]*_`」』）】]*\Z")
-_STOP = re.compile(r"[.!?:;][\"'”’)\]*_`]*(?=\s)|[。！？；]")
+_SENTENCE_END = re.compile(r"[.!?:;。！？；।॥؟۔։።។][\"'”’»)\]*_`」』）】]*\Z")
+_STOP = re.compile(r"[.!?:;।॥؟۔։።។][\"'”’»)\]*_`]*(?=\s)|[。！？；]")
 _LONG_LINE = 240  # characters of a line of code that no person writes
 _LONGEST = 1_000  # characters of a sentence; what goes on for longer is none
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:._])\1{2,}\s*")

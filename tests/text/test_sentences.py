@@ -78,3 +78,21 @@ def test_lines_are_divided_where_a_sentence_ends_with_its_line(bits: list[str]) 
         if sentence.rstrip(" \t").endswith(("\n", "\r")):
             expected.append("")
     assert list(sentence_lines(text)) == [run for run in expected if run]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["यह खुला है। ", "कुछ न भेजें।"],
+        ["هل فشل؟ ", "افتح تذكرة."],
+        ["« Non. » ", "Mais oui."],
+        ["Das gilt z. B. Montags, evtl. Dienstags. ", "Dann nicht."],
+        ["Это т. е. Москва, см. Раздел. ", "Да."],
+    ],
+)
+def test_sentences_end_in_other_languages(parts: list[str]) -> None:
+    assert sentences("".join(parts)) == parts
+
+
+def test_dots_with_a_space_in_front_end_nothing() -> None:
+    assert sentences("test lid ... FAILED") == ["test lid ... FAILED"]

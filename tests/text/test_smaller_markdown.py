@@ -200,3 +200,31 @@ def test_no_item_or_command_stands_without_the_line_that_forbids_it(
             assert said not in form or condition in form, form
         if form:
             assert list(form_checks.findings(document, form, room)) == []
+
+
+@pytest.mark.parametrize("way", [cut.summary, cut.excerpt])
+def test_badges_contents_and_the_licence_come_behind_everything_else(
+    way: Callable[..., str | None],
+) -> None:
+    badges = "".join(
+        f"[![{name}](https://pumps.example/{name}.svg)](https://pumps.example/{name})\n"
+        for name in ("build", "coverage", "downloads")
+    )
+    contents = "".join(f"- [Part {n}](#part-{n})\n" for n in range(6))
+    parts = "".join(
+        f"## Part {n}\n\nPump {n} has {n + 2} valves, and all are red.\n\nIt stands alone.\n\n"
+        for n in range(6)
+    )
+    text = (
+        f"# Pumps\n\n{badges}\nA list of all pumps.\n\n## Contents\n\n{contents}\n{parts}"
+        "## 📄 License\n\nProvided as it is, without warranty of any kind.\n\n"
+        "[npm-url]: https://pumps.example/npm\n[ci-url]: https://pumps.example/ci\n"
+    )
+    for room in range(200, 340, 20):
+        form = way(text, room, len, mark) or ""
+        assert "A list of all pumps." in form
+        for boilerplate in ("[![", "without warranty", "-url]:"):
+            assert boilerplate not in form, form
+        assert "](#part" not in form or "has 2 valves" in form
+    almost_all = way(text, len(text) - 1, len, mark) or ""
+    assert "without warranty" in almost_all

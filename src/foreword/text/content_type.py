@@ -129,14 +129,29 @@ _YAML_LINE = lazy_pattern(
     r"""\s*(?:-\s+)?(?:[\w.$/-]+|"[^"]*"|'[^']*'):(?:\s|\Z)|\s*-\s|\s*#|---"""
 )
 _YAML_KEY = lazy_pattern(r"[\w.$/-]+:(?:\s|\Z)")
+_LEVELS = "DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|TRACE"
+# What begins an entry of a log or of a chat that was saved: a time, or a level.
 LOG_LINE = lazy_pattern(
+    r"(?:\x1b\[[\d;]*m)*(?:[\w.]+[-_]\d+ +\| )?(?:"  # colours, and the name of a container
     r"\[?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d"
     r"|\[?\d\d:\d\d:\d\d\b"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\b"
-    r"|\[?(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|TRACE)\b[\]: ]"
+    r"|\[\d\d:\d\d\]"
+    r"|\[?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d{1,2}:\d\d"
+    r"|\[?(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\b"
+    r"|[IWEF]\d{4} \d\d:\d\d:\d\d\b"
+    r"|\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:"
+    r"|\[ *\d+\.\d+\]"
+    rf"|\[?(?:{_LEVELS})\b[\]: ]"
+    r"|(?:time|ts|timestamp|level)=\S"
     r"|\d{10}\.\d+\b"
+    r")"
 )
-COMMIT_LINE = lazy_pattern(r"commit [0-9a-f]{7,40}\b")
+# A time alone, or with so much space behind it that the line goes on the one before it.
+STAMP_AND_SPACE = lazy_pattern(
+    r"(?:\x1b\[[\d;]*m)*\[?\d[\d/:.+-]*[T ]?\d[\d:.,]*(?:Z|[+-]\d\d:?\d\d)?\]?"
+    rf"(?P<space>[ \t]*)(?:\[?(?P<level>{_LEVELS})\b)?(?P<rest>[^\n]*)"
+)
+COMMIT_LINE = lazy_pattern(r"[|\\/_ *]*+commit [0-9a-f]{7,40}\b")
 # With the lines that `git log --graph` draws in front of a commit, or alone.
 _SHORT_COMMIT = lazy_pattern(r"[|\\/_ *]*+(?:[0-9a-f]{7,40} \S|\Z)")
 # What begins an entry in a ChangeLog of GNU's or Debian's; all else in it is indented.
@@ -148,8 +163,21 @@ CHANGE_HEAD = lazy_pattern(
 _LEAST_CHANGES = 2
 _HASHES = lazy_pattern(r"^(?P<sign>\#+)(?:[ \t][^\n]*)?(?:\n(?P=sign)(?:[ \t][^\n]*)?$)*", re.M)
 _LEAST_COMMENTS = 3  # lines; of two, one may be the title of all and one that of its first part
-_TEST_RUN = lazy_pattern(r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary)", re.M)
+_TEST_RUN = lazy_pattern(
+    r"^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary)"  # pytest
+    r"|(?:PASS|FAIL) +\S+\.[a-z]+\b|test result: (?:ok|FAILED)\b|error\[E\d+\]: "  # jest, cargo
+    r"|--- (?:PASS|FAIL): |BUILD (?:FAILED|SUCCESSFUL) in |(?:not )?ok 1 - )",  # go, gradle, TAP
+    re.M,
+)
 _JSON_LINE = lazy_pattern(r"\{.*\}\s*\Z")
+_QUOTED = lazy_pattern(r'"[^"]*"')
+_BOX_RULE = lazy_pattern(r"\+(?:[-=]+\+)+\s*\Z")
+_COLUMN_RULE = lazy_pattern(r"[ |]*(?:-{2,}|={2,})(?:[ +|]+(?:-{2,}|={2,}))+[ +|]*\s*\Z")
+_COLUMN_GAP = lazy_pattern(r"(?<=[-=])[ +|]+(?=[-=])")
+# Of titles above columns (`kubectl get pods`) at least two spaces between, and all are capitals.
+_TITLE_GAP = lazy_pattern(r"(?<=\S) {2,}(?=\S)")
+_TITLES = lazy_pattern(r"[A-Z][A-Z0-9 _().%/-]+\s*\Z")
+_COLUMNS_SHARE = 0.8  # of the lines: a count below a table is no row
 _CPP_HEADER = lazy_pattern(
     r"^(?:namespace \w+|template *<|class \w+[^;]*$|using \w|enum class )|^ *(?:public|private):$",
     re.M,
@@ -306,7 +334,7 @@ def _is_log(text: str, rows: list[str]) -> bool:
     at_margin = sum(1 for row in rows if not row[0].isspace())
     if heads >= _LEAST_CHANGES and heads >= _MOSTLY * at_margin:
         return True
-    return "= " in text and _TEST_RUN.search(text) is not None
+    return "```" not in text and _TEST_RUN.search(text) is not None
 
 
 def _is_python(text: str) -> bool:
@@ -330,15 +358,41 @@ def _has_comments(text: str) -> bool:
 
 
 def _is_table(rows: list[str]) -> bool:
-    """Whether every line has as many commas or tabs as the first."""
-    for separator, least in (("\t", 1), (",", 2)):
-        wanted = rows[0].count(separator)
+    """Whether every line has as many commas, semicolons or tabs as the first, or the lines stand
+    in columns."""
+    bare = [_QUOTED.sub("", row) for row in rows]
+    for separator, least in (("\t", 1), (",", 2), (";", 2)):
+        wanted = bare[0].count(separator)
         # Tabs in front of a line indent it.
-        if rows[0].strip().count(separator) >= least and all(
-            row.count(separator) == wanted for row in rows
+        if bare[0].strip().count(separator) >= least and all(
+            row.count(separator) == wanted for row in bare
         ):
             return True
-    return False
+    return _has_columns(rows)
+
+
+def table_head(rows: list[str]) -> int:
+    """How many lines are the head of a table: those up to the line below its titles."""
+    if len(rows) > 2 and _BOX_RULE.match(rows[0]) and _BOX_RULE.match(rows[2]):
+        return 3
+    return 2 if len(rows) > 1 and _COLUMN_RULE.match(rows[1]) else 1
+
+
+def _has_columns(rows: list[str]) -> bool:
+    """Whether nearly all lines have white space, or a line, where the head has it between two of
+    its titles."""
+    head = table_head(rows)
+    if head == 3:
+        return sum(1 for row in rows if row[0] in "|+") >= _COLUMNS_SHARE * len(rows)
+    titles = rows[head - 1]
+    between = _COLUMN_GAP if head == 2 else _TITLE_GAP
+    gaps = [gap.end() - 1 for gap in between.finditer(titles.rstrip())]
+    if len(gaps) < (1 if head == 2 else 2) or (head == 1 and not _TITLES.match(titles)):
+        return False
+    fitting = 0
+    for row in rows[head:]:
+        fitting += all(row[gap : gap + 1] in ("", " ", "|") for gap in gaps)
+    return fitting >= _COLUMNS_SHARE * len(rows[head:])
 
 
 def _language(text: str) -> str:

@@ -18,6 +18,7 @@ from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.text import layout_memory, relevance, weight
+from foreword.text.boilerplate import boilerplate, decoration
 from foreword.text.choose import PieceChoice, PieceSizes
 from foreword.text.content_type import GRAMMARS, content_type
 from foreword.text.gap_marks import gap_text, is_inside_a_line
@@ -68,17 +69,12 @@ _BRINGING_KINDS = ("html", "code")
 # Why people read a log. As much as the best answer to the query: where there is room for one line,
 # it says what failed, and with more room both are there.
 _FAILURE = lazy_pattern(
-    r"\b(?:ERROR|FAIL(?:ED|URE)?|FATAL|CRITICAL|Traceback|panic:|[A-Z]\w+Error)\b"
+    r"(?:\b|(?<=\dm))(?:ERROR|FAIL(?:ED|URE)?|FATAL|CRITICAL|Traceback|[A-Z]\w+(?:Error|Exception)"
+    r"|panicked)\b|(?:panic|error(?:\[E\d+\])?): |\[(?:error|crit)\]|\blevel=(?:error|fatal)\b"
+    r"|\A[EF]\d{4} |\" 5\d\d |\u2715|\u2717|^not ok ",
+    re.M,
 )
 _FAILURE_WORTH = 1.0
-# Of what stands under a title for the end of a book: enough to be there where all else is.
-_BACK_MATTER_SHARE = 0.2
-_BACK_MATTER = lazy_pattern(
-    r"[#\s*\d.]*(?:sources?|references?|bibliography|citations?|further reading|see also|credits"
-    r"|acknowledge?ments?|licen[cs]e|change ?log|revision history|(?:table of )?contents)"
-    r"[\s:#*]*\Z",
-    re.IGNORECASE,
-)
 # Of what is nothing but tags: a page has more words than that, a drawing or a configuration fewer.
 _LEAST_SAID = 0.5
 _ATTACHED_KINDS = ("heading", "fence", "rule", "closing")
@@ -389,6 +385,11 @@ def _only(places: Iterable[int], order: Iterable[int]) -> list[int]:
     return [at for at in order if at in wanted]
 
 
+def _put_last(places: Container[int], order: Sequence[int]) -> list[int]:
+    """The same order, but for these places, which come behind all others."""
+    return sorted(order, key=lambda at: at in places)
+
+
 # --- in which order pieces are tried --------------------------------------------------------------
 
 
@@ -402,30 +403,21 @@ def _summary_order(layout: Layout, query: str) -> list[int]:
     standing = _standing_alone(pieces)
     if layout.shape == "outline":
         return _only(standing, _by_rank(pieces, scores))
-    for at in _back_matter(layout):
-        scores[at] *= _BACK_MATTER_SHARE
-    sections = [section for section in _sections(pieces, standing) if section]
+    last = boilerplate(layout)
+    first = [at for at in standing if at not in last]
+    sections = [section for section in _sections(pieces, first) if section]
     leaders = _leaders(pieces, sections, scores)
     for section in sections:
         for place, at in enumerate(_best_first(section, scores)):
             scores[at] *= _SECTION_DECAY**place
     best = _best_first(range(len(scores)), scores)
     order = _interleave(pieces, [(leaders, OUTLINE), (best, 1 - OUTLINE)])
-    return _only(standing, order)
-
-
-def _back_matter(layout: Layout) -> list[int]:
-    """The pieces that stand under a title such as `Sources`: what nobody reads first."""
-    under: set[int] = set()
-    for at, piece in enumerate(layout.pieces):
-        is_title = piece.kind == "heading" and _BACK_MATTER.match(piece.text) is not None
-        if is_title or not under.isdisjoint(layout.needs[at]):
-            under.add(at)
-    return sorted(under)
+    return _put_last(last, _only(standing, order))
 
 
 def _relevant_order(layout: Layout, query: str) -> list[int]:
-    return _best_first(_standing_alone(layout.pieces), _scores_for(layout, query))
+    best = _best_first(_standing_alone(layout.pieces), _scores_for(layout, query))
+    return _put_last(decoration(layout), best)
 
 
 def _excerpt_order(layout: Layout, query: str) -> list[int]:
@@ -436,8 +428,10 @@ def _excerpt_order(layout: Layout, query: str) -> list[int]:
     opening = _standing_alone(pieces)
     closing = list(reversed(opening))
     middle = 1 - OPENING - CLOSING
-    order = _interleave(pieces, [(opening, OPENING), (closing, CLOSING), (best, middle)])
-    return _only(opening, order)
+    last = boilerplate(layout)
+    streams = [(opening, OPENING), (closing, CLOSING), (best, middle)]
+    order = _interleave(pieces, [(_put_last(last, stream), share) for stream, share in streams])
+    return _put_last(last, _only(opening, order))
 
 
 def _sequence_order(layout: Layout, query: str) -> list[int]:

@@ -6,15 +6,24 @@ Only one that is larger than the whole room loses lines of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from foreword.pattern import lazy_pattern
-from foreword.text.content_type import CHANGE_HEAD, COMMIT_LINE, LOG_LINE
+from foreword.text.content_type import (
+    CHANGE_HEAD,
+    COMMIT_LINE,
+    LOG_LINE,
+    STAMP_AND_SPACE,
+    table_head,
+)
 from foreword.text.division import line_parts, rows_of
 from foreword.text.pieces import Layout, LayoutBuilder, Over
 
 _TITLE = lazy_pattern(r"=+ .+ =+\s*\Z")
-_SUBTITLE = lazy_pattern(r"_{3,} .+ _{3,}\s*\Z")
+_SUBTITLE = lazy_pattern(r"_{3,} .+ _{3,}\s*\Z|---- .+ ----\s*\Z")
+_SOURCE_LINE = lazy_pattern(r"\d+ +\|")  # below an error of a compiler
+_DEEPER = 2  # spaces behind a time, more than most lines have
 _REMARKS = lazy_pattern(r"\ufeff?(?>(?:[ \t]*(?:#|%|//)[^\n]*\n)+)")  # in front of a table's head
 _LEAST_STAMPED = 0.3  # of the lines of a log whose lines begin with a time or a level
 
@@ -51,15 +60,36 @@ def _entry_beginnings(rows: list[str]) -> Begins:
         return lambda row: COMMIT_LINE.match(row) is not None
     if any(CHANGE_HEAD.match(row) for row in said):
         return lambda row: CHANGE_HEAD.match(row) is not None
-    stamped = sum(1 for row in said if LOG_LINE.match(row))
-    if stamped >= _LEAST_STAMPED * len(said):
-        return lambda row: LOG_LINE.match(row) is not None
+    stamped = [row for row in said if LOG_LINE.match(row)]
+    if stamped and len(stamped) >= _LEAST_STAMPED * len(said):
+        return _stamped_beginnings(stamped)
     return _begins_by_space
+
+
+def _stamped_beginnings(stamped: list[str]) -> Begins:
+    """What tells whether a line begins an entry where lines have times: not one that has nothing
+    else, or is indented behind it, as what a build writes line by line is."""
+    usual = Counter(map(_space_behind_stamp, stamped)).most_common(1)[0][0]
+
+    def begins(row: str) -> bool:
+        if not LOG_LINE.match(row):
+            return False
+        return _space_behind_stamp(row) < usual + _DEEPER
+
+    return begins
+
+
+def _space_behind_stamp(row: str) -> int:
+    """How far a line is indented behind its time; one with nothing else is far."""
+    found = STAMP_AND_SPACE.match(row)
+    if found is None or found["level"]:
+        return 1
+    return len(found["space"]) if found["rest"].strip() else len(row)
 
 
 def _begins_by_space(row: str) -> bool:
     """Whether a line begins an entry where none has a time: one at the margin."""
-    return bool(row.strip()) and not row[0].isspace()
+    return bool(row.strip()) and not row[0].isspace() and not _SOURCE_LINE.match(row)
 
 
 def _entries(rows: list[str], begins: Begins) -> Iterator[list[str]]:
@@ -69,14 +99,31 @@ def _entries(rows: list[str], begins: Begins) -> Iterator[list[str]]:
     for row in rows:
         is_name = _SUBTITLE.match(row) is not None
         is_title = is_name or _TITLE.match(row) is not None
+        if in_report and row[0] not in "_= \t" and _ends_short_report(entry):
+            in_report = False
         if entry and (is_title or (begins(row) and not in_report)):
-            yield entry
-            entry = []
+            number = _pop_number(entry)
+            if entry:
+                yield entry
+            entry = number
         if is_title:
             in_report = is_name
         entry.append(row)
     if entry:
         yield entry
+
+
+def _ends_short_report(entry: list[str]) -> bool:
+    """Whether the report of a failed test that has dashes around its name ended with the last
+    line."""
+    return entry[0].startswith("-") and not entry[-1].strip()
+
+
+def _pop_number(entry: list[str]) -> list[str]:
+    """Take the number of what follows, as subtitles have it above each time, from the end of an
+    entry."""
+    is_alone = len(entry) == 1 or not entry[-2].strip()
+    return [entry.pop()] if is_alone and entry[-1].strip().isdecimal() else []
 
 
 def _entry_runs(entries: list[list[str]]) -> list[list[str]]:
@@ -142,14 +189,18 @@ def _row_parts(text: str, over: Over, start: int) -> list[tuple[str, bool]]:
 
 
 def table_layout(text: str) -> Layout:
-    """The pieces of a table with commas or tabs: its head, behind remarks if there are any, and
-    rows that need it."""
+    """The pieces of a table with commas or tabs, or in columns: its head, behind remarks if there
+    are any, and rows that need it."""
     builder = LayoutBuilder()
     remarks = _REMARKS.match(text)
-    rows = _quoted_rows(text)
     if remarks:
         builder.add(remarks[0], "paragraph")
-        rows = _quoted_rows(text[remarks.end() :])
+        text = text[remarks.end() :]
+    lines = rows_of(text)
+    titles = table_head(lines[:3])
+    rows = _quoted_rows(text)
+    if titles > 1:
+        rows = iter(["".join(lines[:titles]), *lines[titles:]])
     head: list[int] = []
     for row in rows:
         added = builder.add(

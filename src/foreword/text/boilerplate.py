@@ -1,0 +1,74 @@
+"""What nobody reads first: badges, link definitions, tables of contents, licences, credits.
+
+It stays in a smaller form only where everything else does. What is most of a text is none of this:
+a page about licences is read for its licences.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foreword.pattern import lazy_pattern
+from foreword.text.pieces import Layout, Piece
+
+# Titles of the end of a book, and of what stands in front of one.
+_TITLES = (
+    r"sources?|references?|bibliography|citations?|further reading|see also|credits"
+    r"|acknowledge?ments?|licen[cs](?:e|es|ing)|copyright(?: (?:and|&) license)?"
+    r"|change ?log|revision history|contributors|sponsors|backers"
+    r"|(?:table of )?contents|on this page",
+    r"lizenz|danksagung(?:en)?|inhalt(?:sverzeichnis)?|licences?|remerciements|sommaire"
+    r"|table des matières|licencia|agradecimientos|índice|contenidos?|licença|agradecimentos",
+    r"лицензия|содержание|оглавление|благодарности",
+    r"许可证?|許可證?|授权协议|目录|目錄|致谢|ライセンス|目次|謝辞|라이선스|목차",
+)
+_TITLE = lazy_pattern(rf"[\W\d_]*(?:{'|'.join(_TITLES)})[\W_]*\Z", re.IGNORECASE)
+_IMAGE = r"!\[[^\[\]]*\](?:\([^()\s]*(?:\s[^()]*)?\)|\[[^\[\]]*\])"
+_DECORATION = lazy_pattern(
+    rf"""(?:
+    \[\s*(?:{_IMAGE}\s*)+\](?:\([^()]*\)|\[[^\[\]]*\])       # a picture that is a link
+    | {_IMAGE.replace(" ", "[ ]")}
+    | ^[ ]{{0,3}}\[(?!\^)[^\[\]\n]+\]:[ \t]*\S+[^\n]*$       # where a link leads
+    | ^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[[^\n]*\]\(\#[^()\n]*\)[ \t]*$   # a line of contents
+    | ^(?:import|export)[ ][^\n]*$                           # of MDX
+    | <!--.*?--> | </?[A-Za-z][^<>]*>
+    )""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_WORD = lazy_pattern(r"\w")
+_DECORATED_KINDS = ("paragraph", "item", "html", "quote")
+# Characters of a row of badges: thirty with long addresses.
+_LONGEST = 6_000
+# Of the characters of a text: what is more is what the text is about.
+_MOST = 0.5
+
+
+def decoration(layout: Layout) -> set[int]:
+    """The pieces that are nothing but badges, pictures, definitions or lines of contents."""
+    return _unless_most(
+        layout, {at for at, piece in enumerate(layout.pieces) if _is_decoration(piece)}
+    )
+
+
+def boilerplate(layout: Layout) -> set[int]:
+    """Decoration, and the pieces that stand under a title such as `Sources`."""
+    under: set[int] = set()
+    for at, piece in enumerate(layout.pieces):
+        is_title = piece.kind == "heading" and _TITLE.match(piece.text) is not None
+        if is_title or not under.isdisjoint(layout.needs[at]):
+            under.add(at)
+    return _unless_most(layout, under) | decoration(layout)
+
+
+def _is_decoration(piece: Piece) -> bool:
+    if piece.kind not in _DECORATED_KINDS or len(piece.text) > _LONGEST:
+        return False
+    if not _WORD.search(piece.text):
+        return False
+    return _WORD.search(_DECORATION.sub("", piece.text)) is None
+
+
+def _unless_most(layout: Layout, places: set[int]) -> set[int]:
+    chars = sum(len(layout.pieces[at].text) for at in places)
+    whole = sum(len(piece.text) for piece in layout.pieces)
+    return places if chars <= _MOST * whole else set()
