@@ -170,7 +170,7 @@ async def press(
 
 
 async def type_text(
-    tab: Tab, selector: str, text: str, rules: Rules, *, slowly: bool = False
+    tab: Tab, selector: str, text: str, rules: Rules, *, slowly: bool
 ) -> dict[str, Any]:
     """Fill a field, or choose from a list, by its label or its value; `slowly`, key by key behind
     what is there."""

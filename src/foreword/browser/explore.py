@@ -41,7 +41,7 @@ CLOSE_MATCH = 0.75  # of difflib's ratio: lets one letter of four be another one
 CLOSE_SCORE = 0.6  # of a word that is close, where the word itself counts 1
 
 
-async def explore_page(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
+async def explore_page(page: Page, instruction: str, limit: int) -> dict[str, Any]:
     """Elements with selectors, best first; headings, alerts, forms and rows that are alike."""
     frames = await _ready_frames(page)
     elements = _all_elements(frames)

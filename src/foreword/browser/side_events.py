@@ -42,7 +42,7 @@ class Notes:
     refused: list[tuple[str, bool]] = field(default_factory=list)
     closed: int = 0  # tabs that were too many
 
-    def refused_tabs(self, since: int = 0) -> list[str]:
+    def refused_tabs(self, since: int) -> list[str]:
         """The addresses that were to fill a whole tab and were refused."""
         return [url for url, is_tab in self.refused[since:] if is_tab]
 

@@ -148,7 +148,7 @@ def fit_sections(
     library: Library,
     budget: Budget,
     counter: Counter,
-    strict: bool = False,
+    strict: bool,
 ) -> Package:
     """What was gathered, fitted and written, with a warning for each tier that is nearly full."""
     gathered.notes += library.notes

@@ -39,7 +39,7 @@ def _item(row: Mapping[str, Any], source: str) -> Item:
 
 
 def save_carried_items(
-    root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item], url: str | None = None
+    root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item], url: str | None
 ) -> None:
     """Keep what persists; an item whose status says that it has ended is forgotten."""
     titles = Counter((item.kind, same_title(item.title)) for item in items)

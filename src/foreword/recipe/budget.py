@@ -50,16 +50,16 @@ def choose_counter(counter: str | Counter | None, model: str | None) -> Counter:
 def work_out_budget(
     spec: BudgetSpec,
     *,
-    budget: object = None,
-    window: object = None,
-    model: str | None = None,
-    less: Mapping[str, object] | None = None,
+    budget: object,
+    window: object,
+    model: str | None,
+    less: Mapping[str, object],
 ) -> Budget:
     """The budget with every step that led to it; `budget`, `window` and what is kept free of it
     (`less`) are the request's."""
     requested = whole_number(budget, "budget")
     window_tokens = whole_number(window, "window")
-    kept_free = {**spec.less, **_kept_free(less or {}, requested)}
+    kept_free = {**spec.less, **_kept_free(less, requested)}
     if window_tokens is None and model:
         window_tokens = tokens.for_model(model)[0]
     if requested is not None and window_tokens is None:

@@ -113,7 +113,7 @@ def layers(name: str, root: Path | None = None) -> list[RecipeFile]:
     return chain
 
 
-def checked_layers(name: str, root: Path | None = None) -> list[RecipeFile]:
+def checked_layers(name: str, root: Path | None) -> list[RecipeFile]:
     """The same, to be shown: the first problem is raised, so that only a recipe is shown."""
     chain = layers(name, root)
     check(chain)

@@ -78,7 +78,7 @@ def find_document(
 
 
 def find_namesakes(
-    documents: Iterable[Document], wanted: str, kind: str = "", near: str = ""
+    documents: Iterable[Document], wanted: str, kind: str, near: str = ""
 ) -> list[Document]:
     """The documents that a name or a path may mean: by path, from the root or from `near`, else by
     the end of its path, else by its name, in full or as its beginning (`feature` is
@@ -147,7 +147,7 @@ def name_key(name: str) -> str:
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
 
 
-def path_in_folders(root: Path, path: str, within: Sequence[str] = ("",)) -> str:
+def path_in_folders(root: Path, path: str, within: Sequence[str]) -> str:
     """Where a file is that may lie in any of these folders; as it is where it is in none. YAML may
     be called `.yml`, too."""
     names = [path, f"{path[:-5]}.yml"] if path.endswith(".yaml") else [path]

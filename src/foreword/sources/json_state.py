@@ -94,14 +94,6 @@ def mapping_in(data: object, name: str) -> dict[str, Any]:
     return data
 
 
-def value_at(data: Mapping[str, Any], path: str) -> Any:
-    """The value at `a.b.c`, or None."""
-    value: Any = data
-    for step in path.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
-
-
 def state_at(data: Mapping[str, Any], path: str) -> Any:
     """The value at `a.b.c`, or at another place where it usually is; `designDocument` is the same
     key as `design_document`."""
@@ -170,8 +162,8 @@ def _matches(member: Mapping[str, Any], where: Mapping[str, Sequence[str]]) -> b
 def members_named_by(
     found: Iterable[Mapping[str, Any]],
     others: Sequence[Mapping[str, Any]],
-    where: str = "source",
-    path: str = "failures",
+    where: str,
+    path: str,
 ) -> list[Mapping[str, Any]]:
     """The members that the others name: in their `unit` field, by words of their `test` name, or
     by their file in the stack."""

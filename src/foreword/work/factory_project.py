@@ -53,7 +53,7 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     return replace(flow, phases=tuple(map(with_documents, flow.phases)))
 
 
-def active_task(root: str | Path, recipe: str = RECIPE) -> str:
+def active_task(root: str | Path, recipe: str) -> str:
     """What the project's active plan is for, in a line; nothing where there is no plan."""
     library = library_of(root, recipe)
     name = library.values()[0].get("plan", NEWEST)
@@ -82,9 +82,9 @@ def phase_context(
     phase: Phase,
     *,
     task: str,
-    artifacts: Mapping[str, str] | None = None,
-    recipe: str = RECIPE,
-    settled: SettledTier | None = None,
+    artifacts: Mapping[str, str],
+    recipe: str,
+    settled: SettledTier | None,
 ) -> Package:
     """What the agent of a phase reads: tiers 0 to 2, and earlier artifacts as references; for the
     caller to keep.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,6 @@ from foreword.plan.flow import Phase
 from foreword.store import artifacts
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
-from foreword.store.urls import open_database
 from foreword.work import dbos_setup
 from foreword.work.heartbeat import living_workers
 from foreword.work.order import Order, from_json, is_outdated
@@ -107,17 +106,14 @@ class FlowStatus:
         return totals
 
 
-def known_runs(root: Path, db: str | None, store: Database | None = None) -> list[FlowStatus]:
+def known_runs(root: Path, db: str | None, store: Database) -> list[FlowStatus]:
     """Every flow of this root, the newest first, as its newest attempt has it; `store` is that of
-    `db`, where it is open already."""
+    `db`."""
     url = dbos_setup.known_url(db, root)
     if url is None:
         return []
-    with (
-        _client(url) as client,
-        closing(open_database(db, root)) if store is None else nullcontext(store) as opened,
-    ):
-        return runs_listed_by(client, root, opened)
+    with _client(url) as client:
+        return runs_listed_by(client, root, store)
 
 
 def runs_listed_by(client: Any, root: Path, store: Database) -> list[FlowStatus]:

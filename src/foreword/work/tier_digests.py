@@ -17,7 +17,6 @@ from foreword.context.assemble import assemble
 from foreword.context.settled_tier import SettledTier
 from foreword.errors import ForewordError
 from foreword.section import Section
-from foreword.sources.library import RECIPE
 from foreword.work.checkpoint import Checkpoint
 
 LASTING = (0, 1)
@@ -29,7 +28,7 @@ def lasting_tiers(
     *,
     task: str,
     objective: str,
-    recipe: str = RECIPE,
+    recipe: str,
     settled: SettledTier | None = None,
 ) -> dict[str, dict[str, Any]]:
     """The tiers that last for a session: digest, size and recipe of each; tier 1 as the session

@@ -86,7 +86,7 @@ View = Callable[[ViewRequest], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def read_view(view: View, lane: Lane = "reading") -> Endpoint:
+def read_view(view: View, lane: Lane) -> Endpoint:
     """A view that answers a question."""
 
     async def endpoint(http_request: Request) -> Response:
@@ -97,7 +97,7 @@ def read_view(view: View, lane: Lane = "reading") -> Endpoint:
     return endpoint
 
 
-def form_view(view: View, lane: Lane = "writing") -> Endpoint:
+def form_view(view: View, lane: Lane) -> Endpoint:
     """A view that takes a form."""
 
     async def endpoint(http_request: Request) -> Response:
