@@ -67,7 +67,8 @@ def read_inside(root: Path, path: str, most_bytes: int) -> bytes:
 
 
 def read_parts(base: Path, parts: tuple[str, ...], most_bytes: int) -> bytes:
-    """The same for a place that is known: through no link, so that what was checked is opened."""
+    """The bytes of the regular file that these names lead to; a symbolic link on the way is
+    refused, so that what was checked is what is opened."""
     with _unusable_errors():
         descriptor = _open_parts(base, parts)
         try:
@@ -89,7 +90,8 @@ def read_beginning(path: Path, most_bytes: int) -> bytes:
 
 
 def read_argument(path: Path, most_bytes: int) -> bytes:
-    """The same, or all that is written to a pipe: for what a user names on the command line.
+    """The bytes of a regular file, or all that is written to a pipe: for what a user names on the
+    command line.
 
     A pipe that nobody writes to would be waited for without end, and `count *` may name one that
     lies in a project, or a link to standard input.

@@ -90,7 +90,7 @@ class AgentUsage:
     output_tokens: int = 0  # with what was thought
 
     def plus(self, call: ModelCallEvent) -> AgentUsage:
-        """The same with one call more."""
+        """The sums with one call added."""
         return AgentUsage(
             calls=self.calls + 1,
             prompt_tokens=self.prompt_tokens + call.prompt_tokens,

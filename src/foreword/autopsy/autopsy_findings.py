@@ -87,7 +87,7 @@ class SessionFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The same over several sessions."""
+    """The figures of several sessions, added up."""
 
     sessions: int = 0
     agents: dict[str, int] = field(default_factory=dict)

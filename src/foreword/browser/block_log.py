@@ -28,7 +28,7 @@ Counts = dict[Origin, dict[str, int]]  # how often each origin was asked for, by
 
 @dataclass(frozen=True, slots=True)
 class BlockedOrigin:
-    """One origin that was asked for."""
+    """One origin that was asked for and refused."""
 
     origin: str
     requests: int
@@ -51,7 +51,7 @@ class BlockedOrigin:
 
 @dataclass(slots=True)
 class BlockLog:
-    """All of it since the browser was started, and what of it was in no result yet."""
+    """What was refused since the browser was started, and what of it no result has named yet."""
 
     rules: Rules
     _all: Counts = field(default_factory=dict)
@@ -78,7 +78,7 @@ class BlockLog:
             return _by_requests(self._all)
 
     def new_as_result(self) -> dict[str, list[str]]:
-        """What is new since this was last asked for, for the result of an action."""
+        """The refused origins that no result has named yet; from now on they count as named."""
         with self._lock:
             found = _by_requests(self._new)
             self._new = {}

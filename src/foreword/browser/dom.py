@@ -51,7 +51,7 @@ class Dom:
     unread: int = 0  # elements beyond what is read of any page
 
     def text(self) -> str:
-        """All of it, one element on a line."""
+        """The whole page, one element on a line, secrets masked."""
         return mask(self._page_text(DomLimits()))
 
     def shorten(self, budget: int, measure: Measure, mark: Mark) -> str | None:

@@ -185,7 +185,7 @@ def _own_words(element: dict[str, Any]) -> str:
 
 
 def _hints(element: dict[str, Any]) -> str:
-    """What is not written on an element and tells of it."""
+    """Words that describe an element and are not shown on it: attributes, and options of a list."""
     return " ".join([*element["about"], element["makers"], *element["fact"].get("options", ())])
 
 

@@ -147,8 +147,8 @@ def _by_exceptions(rules: Rules, port: int) -> list[str]:
 
 
 def _by_script(rules: Rules, port: int, upstream: Mapping[Origin, tuple[str, str]]) -> list[str]:
-    """The same where allowed origins are reached through the user's proxy, which an exception can't
-    say.
+    """The switches for a proxy by a PAC script: for allowed origins that are reached through the
+    user's own proxy, which a list of exceptions can't say.
 
     A script is not asked about this machine's own addresses; those that are not allowed have no
     lookup.

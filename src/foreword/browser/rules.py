@@ -186,8 +186,8 @@ def origin_of(url: str) -> Origin | None:
 
 
 def request_origin(url: str) -> Origin | None:
-    """The same of anything that a page may ask for: a WebSocket's origin is that of its page's
-    server."""
+    """The origin of any address that a page may request; a WebSocket (`ws:`, `wss:`) has that of
+    the web server with its host and port."""
     scheme, colon, rest = url.partition(":")
     return origin_of(f"{_PAGE_SCHEMES.get(scheme, scheme)}{colon}{rest}")
 

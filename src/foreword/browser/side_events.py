@@ -22,7 +22,7 @@ MOST_LISTED = 10  # of each kind in one result; `..._in_all` says how many there
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogAnswer:
-    """What is answered to the questions of a page, which no result tells the text of."""
+    """How dialogs of a page are answered; no result repeats the text."""
 
     accept: bool
     text: str | None = None  # for one that asks for a text
@@ -47,7 +47,7 @@ class Notes:
         return [url for url, is_tab in self.refused[since:] if is_tab]
 
     def as_result(self) -> dict[str, Any]:
-        """As much of it as there is, for the result of an action."""
+        """The fields that this adds to the result of an action; none for what did not happen."""
         lists: dict[str, list[Any]] = {
             "dialogs": self.dialogs,
             "downloads_refused": self.downloads,

@@ -48,7 +48,7 @@ class Tab:
         return self.requested_url if self.page.url.startswith(ERROR_PAGE) else self.page.url
 
     def mark_broken(self, reason: str) -> None:
-        """Nothing more can be done with it; whoever waits for its page goes on."""
+        """Give the tab up for this reason; whoever waits for its page to load is released."""
         self.broken_reason = reason
         self.on_loaded()
 

@@ -168,7 +168,7 @@ def _remove(text: str, node: JsonNode, member: JsonNode) -> str:
 
 
 def _append_on_line(text: str, node: JsonNode, written: str) -> str:
-    """The same for a node that stands on one line: it stays there."""
+    """The text with one more member or item in a node that is written on one line."""
     comma = "" if node.comma else ","
     before_closing = text[: node.end - 1]
     position = len(before_closing.rstrip())

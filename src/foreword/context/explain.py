@@ -59,12 +59,7 @@ def why(recipe: str, about: str | None = None, **request: Any) -> Explanation:
         return explain_package(package)
     root = project_root(request.get("root", "."))
     path = _path_from_root(about, root)
-    report_answers = _ReportAnswers(package.report)
-    answers = list[_SectionAnswer]()
-    for choice, row in report_answers.pairs:
-        if _is_about(choice, about, path):
-            answers.append(report_answers.answer(choice, row))
-    blocks = _answer_blocks(answers)
+    blocks = _section_blocks(package.report, about, path)
     for absent in package.report.absent:
         if {about, path} & {absent.tag, absent.source}:
             blocks.append(_absent_block(absent))
@@ -74,14 +69,9 @@ def why(recipe: str, about: str | None = None, **request: Any) -> Explanation:
 
 
 def explain_package(package: Package, about: str | None = None) -> Explanation:
-    """The same of a package that is there, by tag, title, source or handle; without `about`,
+    """Why `about` (a tag, a title, a source or a handle) is or is not in a package; without it,
     everything."""
-    report_answers = _ReportAnswers(package.report)
-    answers = list[_SectionAnswer]()
-    for choice, row in report_answers.pairs:
-        if about is None or _is_about(choice, about, about):
-            answers.append(report_answers.answer(choice, row))
-    blocks = _answer_blocks(answers)
+    blocks = _section_blocks(package.report, about)
     for omission in package.report.omissions:
         if about in (None, omission.tag, omission.handle):
             blocks.append(
@@ -105,7 +95,7 @@ def _path_from_root(about: str, root: Path) -> str:
         return about
 
 
-def _is_about(choice: Choice, about: str, path: str) -> bool:
+def _is_about(choice: Choice, about: str, path: str | None) -> bool:
     section = choice.section
     if about in (section.tag, section.title, section.source) or path == section.source:
         return True
@@ -203,11 +193,15 @@ class _ReportAnswers:
         return [tag for tag in earlier if tag != choice.section.tag]
 
 
-def _answer_blocks(answers: list[_SectionAnswer]) -> list[str]:
-    """Each answer once, with the sections of one tag that it is the same for."""
+def _section_blocks(report: Report, about: str | None, path: str | None = None) -> list[str]:
+    """The answers for the sections that are meant, or for all; one block for the sections of a tag
+    that have the same answer."""
+    report_answers = _ReportAnswers(report)
     same = dict[tuple[str, str, str], list[_SectionAnswer]]()
-    for answer in answers:
-        same.setdefault((answer.tag, answer.digest, answer.why), []).append(answer)
+    for choice, row in report_answers.pairs:
+        if about is None or _is_about(choice, about, path):
+            answer = report_answers.answer(choice, row)
+            same.setdefault((answer.tag, answer.digest, answer.why), []).append(answer)
     return [_block(group[0]) if len(group) == 1 else _group_block(group) for group in same.values()]
 
 
@@ -236,7 +230,8 @@ def _absent_block(absent: Absent) -> str:
 
 
 def _not_in_request(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str:
-    """Nothing in this request goes by that name: say whether the recipe knows it at all."""
+    """The answer about a name that no section of this request has: why the recipe did not read it,
+    or an error where the recipe does not know it either."""
     reason = _why_not_read(package, about, root, recipe)
     if reason is not None:
         return f"{printable(about)}: not in\n  why: {reason}"

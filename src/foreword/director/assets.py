@@ -52,7 +52,7 @@ def stored_origins(state: WorkflowState) -> list[BlockedOrigin]:
 
 
 def origins_to_offer(state: WorkflowState, rules: Rules) -> list[BlockedOrigin]:
-    """What is kept and not allowed yet."""
+    """The origins that were blocked in this workflow and are still refused by the rules."""
     return [one for one in stored_origins(state) if rules.refuses(one.origin, one.kinds[0])]
 
 

@@ -138,8 +138,8 @@ class Director:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else on this machine talks in this conversation meanwhile; an error where
-        somebody does."""
+        """Hold the lock of the conversation; an error where another process on this machine holds
+        it. It may be taken again inside."""
         if self._is_alone:
             yield
             return
@@ -196,7 +196,7 @@ class Director:
         self.close()
 
     def _agent(self, on_event: OnEvent, cancel: Event | None) -> Agent:
-        """Who has one turn; what was warned of in another is not warned of again."""
+        """The agent for one turn; it does not repeat warnings of earlier turns."""
         if self.resources.model is None:
             raise UsageError("the director has no model", hint=NO_MODEL)
         return Agent(

@@ -127,8 +127,8 @@ def _restore_tabs(browser: Browser, before: Sequence[Mapping[str, Any]]) -> None
 
 
 def _scout_events(tell: Tell, name: str) -> Tell:
-    """Who listens to the director hears what its scout does, and whose doing it is; not what it
-    says meanwhile."""
+    """Passes a scout's events on to the director's listener, marked with the scout's name; its
+    text is left out."""
 
     def tell_of_scout(event: dict[str, Any]) -> None:
         if event["type"] != "text":

@@ -46,8 +46,8 @@ class StreamMask:
         self._sent = ""
 
     def _pass_on(self, line: str) -> None:
-        """What is new of a line; where what was said of it no longer holds, it waits for the end
-        of the line."""
+        """Send what a line has more than was sent of it. Where masking has changed what was sent,
+        nothing goes out until the line ends."""
         if line.startswith(self._sent) and line != self._sent:
             new = line[len(self._sent) :]
             self._sent = line

@@ -60,7 +60,7 @@ class ToolContext:
 
     @property
     def secrets(self) -> KnownValues:
-        """What is hidden from everybody."""
+        """The secret values that are hidden in whatever is shown or sent."""
         return self.resources.secrets
 
     @property

@@ -32,7 +32,7 @@ def is_waiting(session: Session) -> bool:
 
 
 def is_turn_open(latest: Sequence[Message]) -> bool:
-    """The same by the latest messages of a history, the newest last."""
+    """Whether these messages, the newest last, end in a turn without an answer."""
     for message in reversed(latest):
         if not is_by_hand(message):
             return message.role != "assistant" or bool(message.calls)
@@ -41,8 +41,7 @@ def is_turn_open(latest: Sequence[Message]) -> bool:
 
 @contextmanager
 def conversation_lock(session: Session) -> Iterator[None]:
-    """Nobody else on this machine talks in this conversation meanwhile; an error where somebody
-    does."""
+    """Hold the lock of a conversation; an error where another process on this machine holds it."""
     path = browser_files.place(session).with_suffix(".lock")
     browser_files.prepare(path)
     try:

@@ -69,7 +69,7 @@ def decide(step: UnclearStep | None, *, again: str | None, skip: str | None) -> 
 
 
 def question(key: str) -> str:
-    """What is asked about a step."""
+    """The question to the user about a step that may or may not have happened."""
     return (
         f"{key} was under way when the run ended, so it may have happened; it is not done again"
         " unless you say so"

@@ -133,7 +133,7 @@ def pack_extra(shape: str, fields: Mapping[str, Any]) -> str:
 
 
 def add_to_extra(extra: str, shape: str, fields: Mapping[str, Any]) -> str:
-    """What is carried already, and foreign fields of one more shape."""
+    """`extra` with the foreign fields of one more shape added."""
     shapes = json.loads(extra) if extra else {}
     return to_json({**shapes, shape: fields})
 
@@ -385,8 +385,8 @@ def _parts_by_layout(result: ToolResult, layout: list[Any]) -> list[Part] | None
 
 
 def resized_layout(extra: str, places: Sequence[int], more: int) -> str:
-    """What is carried with an answer whose words have grown by `more` characters at each of
-    these places, in order."""
+    """`extra` of an answer whose text has grown by `more` characters at each of these places, in
+    order."""
     try:
         shapes = json.loads(extra)
     except (ValueError, RecursionError):

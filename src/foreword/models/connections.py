@@ -53,7 +53,7 @@ class Connection:
 
 
 def _borrow_context() -> tuple[tuple[str, ...], ssl.SSLContext]:
-    """What is trusted now, and a context for it that nobody uses."""
+    """The trust settings of the environment, and an idle TLS context made for them."""
     import httpx2
 
     trusted = tuple(os.environ.get(name, "") for name in _VARIABLES)

@@ -83,8 +83,8 @@ def _known_model(name: str, connection: Connection | None) -> Model:
 
 
 def _with_suggestion(name: str, said: str) -> str:
-    """What is said of a name that nobody knows, with a suggestion as our pages write it, and of
-    our own model, too."""
+    """The error about an unknown model, its suggestion spelled as our pages spell it; our own
+    `test` is suggested, too."""
     kind, colon, rest = name.partition(":")
     close = get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8)
     if rest and close and kind != close[0]:

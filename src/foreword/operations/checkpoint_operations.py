@@ -154,7 +154,7 @@ def resume_checkpoint(project: Project, given: CheckpointChoice) -> ResumedCheck
 
 
 def _shown_data(checkpoint: Checkpoint) -> dict[str, Any]:
-    """As its file has it, with secrets hidden: a file may be somebody else's."""
+    """A checkpoint as its file has it, with secrets hidden: a file may be somebody else's."""
     return as_data(without_secrets(checkpoint))
 
 

@@ -405,7 +405,7 @@ def names(state: WorkflowState) -> list[str]:
 
 
 def names_in(db: Database, workflow: str) -> list[str]:
-    """The same of the workflow of that name; an error where there is none."""
+    """The names of the conversations of the workflow of that name; an error where there is none."""
     known = workflows.conversation_names(db, workflow)
     if not known:
         workflows.find_workflow(db, workflow)

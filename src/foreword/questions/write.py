@@ -96,8 +96,8 @@ def _says_something(units: Iterable[MaterialUnit]) -> bool:
 
 
 def kept_entries(units: Sequence[MaterialUnit], kept: KeptSlots) -> tuple[Entry, ...]:
-    """The same as messages. A call and its result are structured only where the call is whole and
-    something of the result is in; else both are words."""
+    """What is kept of the units, as messages. A call and its result are structured only where the
+    call is whole and something of the result is in; else both are words."""
     calls: set[str] = set()
     results: set[str] = set()
     for at, own in kept.items():

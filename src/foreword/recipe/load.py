@@ -114,7 +114,7 @@ def layers(name: str, root: Path | None = None) -> list[RecipeFile]:
 
 
 def checked_layers(name: str, root: Path | None) -> list[RecipeFile]:
-    """The same, to be shown: the first problem is raised, so that only a recipe is shown."""
+    """The files of a recipe as `layers` has them; the first problem in them is raised."""
     chain = layers(name, root)
     check(chain)
     return chain
@@ -293,7 +293,7 @@ def _with_changes_read(profile: Profile, read_changes: ReadFields) -> Profile:
 
 
 def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec]:
-    """As written, but for those that say which section they follow."""
+    """The sections as they are written, those that `follow` another behind it."""
     order = [tag for tag, spec in sections.items() if spec.follows is None]
     for tag, spec in sections.items():
         if spec.follows is None:

@@ -56,7 +56,8 @@ def _read_annotated(hint: Any, value: Any) -> Any:
 
 
 def _read_union(choices: tuple[Any, ...], value: Any) -> Any:
-    """Nothing, or what stands first; a list where the choice is between it and a text."""
+    """None and, where the union has it, a text stay as they are; all else is read as the first of
+    the other types."""
     if value is None or (isinstance(value, str) and str in choices):
         return value
     others = [choice for choice in choices if choice not in (NoneType, str)]

@@ -213,7 +213,7 @@ def _sessions(passages: Sequence[Passage]) -> list[list[tuple[int, int]]]:
 
 
 def _powers(decay: int) -> list[int]:
-    """What is left after each number of steps, with 20 bits behind the point."""
+    """The decay after each number of steps, as fixed-point numbers with 20 fractional bits."""
     powers = [1 << 20]
     for _ in range(_FARTHEST):
         powers.append(powers[-1] * decay >> 10)

@@ -117,7 +117,7 @@ class IgnoreRules:
         return found
 
     def _step_into(self, folder: str) -> list[tuple[int, frozenset[int]]]:
-        """What is left of the patterns of the folder above."""
+        """The patterns of the folder above that go on in this one, and how far each has matched."""
         above, _, name = folder.rpartition("/")
         found = list[tuple[int, frozenset[int]]]()
         for number, places in self._open_paths(above):

@@ -34,7 +34,7 @@ class Hit:
     gap: str = ""  # the mark for what is left out in front of it
 
     def section(self, place: int) -> Section:
-        """It as a part of an answer; the lower its place, the longer it stays."""
+        """The hit as a section of an answer; the higher its place, the sooner it gives way."""
         dated = f", {self.date[:10]}" if self.date else ""
         gap = f"{self.gap}\n" if self.gap else ""
         return Section(

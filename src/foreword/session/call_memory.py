@@ -303,7 +303,7 @@ class Calls:
 
 
 def _with_cost(package: Package, model: str | None, cached_tokens: int) -> Package:
-    """The same with what it costs to send, where the model has a price."""
+    """The package with what it costs to send, where the model has a price."""
     cost = cost_of_call(model, package.report.total_tokens, cached_tokens)
     if cost is None:
         return package

@@ -58,7 +58,7 @@ class Run:
             self.remarkable.append(text)
 
     def copy(self) -> Run:
-        """The same, to be added to."""
+        """A copy that can be added to without changing this one."""
         return Run(
             groups=self.groups,
             excerpts=self.excerpts,

@@ -98,7 +98,7 @@ class SessionOptions:
     tools: tuple[object, ...] = ()  # that go with every call, as they were given
 
     def with_settings(self, settings: SessionSettings) -> SessionOptions:
-        """The same under other settings."""
+        """These options with other settings, and all that follows from them."""
         if settings == self.settings:
             return self
         rules = _rules_of(settings, self.root)

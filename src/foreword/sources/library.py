@@ -67,7 +67,7 @@ class Library:
 
     @property
     def notes(self) -> list[str]:
-        """What there is to say about what could not be looked into."""
+        """Notes about the folders and files that could not be read."""
         return files.skip_notes(self.unread)
 
     def check(self) -> None:

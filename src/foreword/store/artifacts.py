@@ -62,8 +62,8 @@ def keep(
 def correct(
     db: Database, *, run: str, name: str, phase: str, title: str, text: str, tokens: int
 ) -> Artifact:
-    """The same for a task that is the run itself, but one of that name gives way; what it said is
-    still an original."""
+    """Keep an artifact of a task that is the run itself; it replaces one of that name, whose text
+    is still an original."""
     words = (run, name, run, phase, title)
     return _write(db, words, text=text, tokens=tokens, on_conflict=_TAKE_NEW)
 

@@ -67,7 +67,7 @@ def open_store(root: Path, url: str | None = None) -> Iterator[Database]:
 
 
 def open_to_write(root: Path, url: str | None = None) -> Database:
-    """The same, for the caller to close."""
+    """The store to keep originals and reports of a root in, open; the caller closes it."""
     url = url or os.environ.get(VARIABLE)
     return open_database(url, root) if url else Sqlite(store_path(root)[0])
 

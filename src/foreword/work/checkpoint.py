@@ -162,7 +162,7 @@ def as_json(checkpoint: Checkpoint) -> bytes:
 
 
 def without_secrets(checkpoint: Checkpoint) -> Checkpoint:
-    """The same with every secret hidden in what people and models have put in."""
+    """The checkpoint with every secret hidden in what people and models have put in."""
     free_form: dict[str, Any] = {
         "state": hide(checkpoint.state),
         "decisions": hide(checkpoint.decisions),

@@ -273,7 +273,7 @@ def _json_row(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _json_rows(cursor: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """The same for PostgreSQL."""
+    """Makes the rows of a PostgreSQL cursor, as `_json_row` does for SQLite."""
     return lambda values: _json_row(cursor, tuple(values))
 
 

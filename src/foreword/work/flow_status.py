@@ -117,7 +117,8 @@ def known_runs(root: Path, db: str | None, store: Database) -> list[FlowStatus]:
 
 
 def runs_listed_by(client: Any, root: Path, store: Database) -> list[FlowStatus]:
-    """The same, as a client of dbos lists them, or dbos itself where it was launched here."""
+    """Every flow of this root, the newest first; `client` is a client of dbos, or dbos itself where
+    it was launched in this process."""
     newest: dict[str, tuple[Any, Order]] = {}
     began: dict[str, int] = {}
     for row in _rows(client, root_queue(root)):

@@ -56,8 +56,8 @@ def _digest(sections: list[Section]) -> str:
 
 
 def lasting_now(root: Path, checkpoint: Checkpoint) -> Mapping[str, Mapping[str, Any]] | None:
-    """The same for the task of a checkpoint as things are now: none where nothing can be loaded
-    any more, and `None` where it has nothing to compare with."""
+    """`lasting_tiers` of a checkpoint's task as the files are now: empty where they can't be loaded
+    any more, None where the checkpoint has no tiers to compare with."""
     tiers = list(checkpoint.tiers.values())
     recipe = str(tiers[0].get("recipe", "")) if tiers else ""
     if not recipe:

@@ -106,7 +106,7 @@ def _say_left_out(
 
 
 def _from(done: int, advance: Callable[[int], None]) -> Callable[[int], None]:
-    """What is told how far it is in a file, and says how far it is in all of them."""
+    """Turns progress within one file into progress over all files."""
     return lambda position: advance(done + position)
 
 

@@ -112,7 +112,8 @@ def chat(
 
 
 def _say_order(director: Director) -> None:
-    """What it cost that the state stands in front of the conversation, where it did."""
+    """Say what it cost to have the state in front of the conversation, and the recipe without
+    that cost."""
     from foreword.faces.cli.session_usage import order_words
 
     order = director.session.usage()["state_in_front"]

@@ -139,7 +139,7 @@ def _play(director: Director, printer: EventPrinter) -> TurnResult:
 def _figures(
     director: Director, turn: TurnResult, served: Site, provider: FakeProvider
 ) -> dict[str, str]:
-    """What there is to show, counted where it is kept."""
+    """The figures that the demo prints, counted in the store and in the requests that were sent."""
     from foreword.demos.site import site_pages
     from foreword.director.node_tools import read_tree
 

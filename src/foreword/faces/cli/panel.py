@@ -228,7 +228,7 @@ def as_text(result: PanelResult) -> Iterator[str]:
 
 
 def as_markdown(result: PanelResult) -> Iterator[str]:
-    """The same for a comment on a pull request."""
+    """The verdict, the findings and who did not answer, for a comment on a pull request."""
     yield f"# {result.title}: {_VERDICTS[result.verdict]}"
     yield ""
     for reason in result.reasons:

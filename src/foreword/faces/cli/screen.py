@@ -150,15 +150,14 @@ def patience(what: str) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, length: int) -> Iterator[Callable[[int], None]]:
-    """A bar for a person at a terminal, from the second second on; takes how many are done."""
+    """A bar for a person at a terminal, once a second has passed; takes how many are done."""
     with progress_of(what) as advance:
         yield lambda count: advance(count, length)
 
 
 @contextmanager
 def progress_of(what: str) -> Iterator[Callable[[int, int], None]]:
-    """The same where it is not known beforehand of how many: takes how many of how many are
-    done."""
+    """A progress bar whose length is not known beforehand; takes how many of how many are done."""
     began = monotonic()
     with click.progressbar(length=1, label=what, file=sys.stderr, hidden=True) as bar:
 

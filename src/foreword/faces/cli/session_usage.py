@@ -48,7 +48,7 @@ def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> Non
 
 
 def _page(used: Mapping[str, Any], width: int) -> str:
-    """All of it, each line cut to the width."""
+    """The text of the command, each line cut to the width."""
     parts = [_heading(used), _size(used), _averages(used), _cost(used), _answers(used)]
     parts += [_order(used), _calls(used)]
     page = "\n\n".join(part for part in parts if part)

@@ -57,13 +57,13 @@ class DirectorJob:
             self._add(event)
 
     def fail(self, problem: str, hint: str = "") -> None:
-        """It broke."""
+        """Note why the job failed, and tell its listeners."""
         self.problem = problem
         self.hint = hint
         self._add({"type": "failed", "text": problem, "hint": hint})
 
     def end(self) -> None:
-        """It is over."""
+        """Mark the job as ended, and tell its listeners how."""
         if self.kind == "call" and self.cancel.is_set():
             self.stopped = True
         self.ended.set()

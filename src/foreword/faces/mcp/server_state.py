@@ -57,7 +57,8 @@ class ServerState:
 
     @contextmanager
     def session(self, workflow: str | None, *, making: bool) -> Iterator[Session]:
-        """The same to be changed; `making` makes it where there is none."""
+        """The session of the workflow that was named, else of the server's own, to be changed;
+        `making` makes it where there is none."""
         with self._open(
             workflow, partial(self.app_state.session, create=making), making=making
         ) as session:

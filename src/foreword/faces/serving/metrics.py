@@ -30,7 +30,8 @@ class Metrics:
         self._seconds[route] += seconds  # type: ignore[assignment]
 
     def to_text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """All of it, with what is true just now: name to what it means and its value."""
+        """The metrics in the text format of Prometheus; `gauges` are current values, by name: what
+        each means, and its value."""
         lines = [*self._request_lines(), *self._time_lines()]
         for name, (meaning, value) in gauges.items():
             lines += [

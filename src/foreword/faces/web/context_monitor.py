@@ -50,7 +50,7 @@ def show(request: ViewRequest) -> Response:
 
 
 def preview(request: ViewRequest) -> Response:
-    """The same with what a compression would do; nothing is changed."""
+    """The monitor with what a compression would do; nothing is changed."""
     target = request.text("to").strip()
     with request.session() as session:
         made = session.compress(to=target or None, preview=True)

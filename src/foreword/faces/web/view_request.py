@@ -50,7 +50,7 @@ class ViewRequest:
         return self.form.get(what, self.http_request.query_params.get(what, default))
 
     def number(self, what: str, default: int) -> int:
-        """The same as a whole number; empty is the default."""
+        """A whole number of the form or the query; the default where it is empty."""
         text = self.text(what).strip()
         if not text:
             return default
