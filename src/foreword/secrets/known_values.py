@@ -11,7 +11,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from hashlib import blake2b
 from html import escape
 from typing import Any
@@ -19,6 +18,7 @@ from urllib.parse import quote, quote_plus
 
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import HIDDEN, elements, hide, is_array, mask, members
+from foreword.secrets.text_search import remember_short
 
 # Characters. What is shorter stands anywhere: a password of three letters would blacken every text
 # it is a word of.
@@ -147,7 +147,7 @@ def whole_secrets(mapping: Mapping[Any, object]) -> dict[Any, list[str]]:
     return whole
 
 
-@lru_cache(maxsize=4096)
+@remember_short
 def _is_secret(text: str) -> bool:
     return mask(text) == HIDDEN != text
 

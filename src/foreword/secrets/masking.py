@@ -9,7 +9,6 @@ and by `assignments` for names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
-from functools import lru_cache
 from itertools import islice
 from typing import TypeGuard
 
@@ -26,6 +25,7 @@ from foreword.secrets.secret_names import (
     is_secret_name,
     name_by_label,
 )
+from foreword.secrets.text_search import remember_short
 
 __all__ = [
     "HIDDEN",
@@ -41,10 +41,6 @@ __all__ = [
 
 MOST_DEPTH = 100  # of a value: far below Python's limit of recursion
 TOO_DEEP = "[nested too deeply]"
-# Characters of a text whose answer is remembered. Names of fields, statuses and short values are
-# masked at every call of a model, and to search one takes some 5 us; what is longer says something
-# new each time.
-_LONGEST_REMEMBERED = 200
 _MOST_ROUNDS = 8  # of hiding: a contrived text may need more than two, and none goes on for ever
 # How much of a list is read as the command that its flags are of: `["docker", "login", "-p", ...]`.
 _COMMAND_WORDS = 8
@@ -92,18 +88,10 @@ def _may_be_secret(name: str) -> bool:
     return is_secret_name(name) or is_guarded_name(name) or is_pin_name(name)
 
 
+@remember_short
 def mask(text: str) -> str:
     """The text with every secret that can be told by its shape or by the name before it replaced
     with `[hidden]`."""
-    return _mask_short(text) if len(text) <= _LONGEST_REMEMBERED else _mask_long(text)
-
-
-@lru_cache(maxsize=4096)
-def _mask_short(text: str) -> str:
-    return _mask_long(text)
-
-
-def _mask_long(text: str) -> str:
     # What was hidden can bare the end of another value: the second round finds nothing new in all
     # but contrived texts.
     for _ in range(_MOST_ROUNDS):
@@ -137,16 +125,8 @@ def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
         yield traits.masked, HIDDEN if secret else value
 
 
+@remember_short
 def _traits(name: str) -> _NameTraits:
-    return _traits_short(name) if len(name) <= _LONGEST_REMEMBERED else _traits_long(name)
-
-
-@lru_cache(maxsize=4096)
-def _traits_short(name: str) -> _NameTraits:
-    return _traits_long(name)
-
-
-def _traits_long(name: str) -> _NameTraits:
     return _NameTraits(
         masked=mask(name),
         may_be_secret=_may_be_secret(name),

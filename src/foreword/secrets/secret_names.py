@@ -13,6 +13,7 @@ import unicodedata
 from functools import lru_cache
 
 from foreword.pattern import lazy_pattern
+from foreword.secrets.text_search import remember_short
 
 _BEFORE_CAPITAL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = lazy_pattern(r"[^\W\d_]+")
@@ -210,16 +211,8 @@ def is_file_name(key: str) -> bool:
     return _FILE.fullmatch(key) is not None
 
 
+@remember_short
 def _fold(field: str) -> str:
-    return _fold_short(field) if len(field) <= _LONGEST else _fold_long(field)
-
-
-@lru_cache(maxsize=4096)
-def _fold_short(field: str) -> str:
-    return _fold_long(field)
-
-
-def _fold_long(field: str) -> str:
     return field.lower().replace("_", "").replace("-", "")
 
 

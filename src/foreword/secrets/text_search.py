@@ -1,4 +1,5 @@
-"""Search texts quickly: with patterns compiled when first needed, in the lines that matter only.
+"""Search texts quickly: with patterns compiled when first needed, in the lines that matter only,
+and short ones once.
 
 To look for a word is a hundred times quicker than to look for a pattern. What is searched for is
 the business of `assignments` and `patterns`.
@@ -8,13 +9,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache, wraps
+from typing import TypeVar
+
+# Characters of a text whose answer is remembered. Names of fields, statuses and short values are
+# masked at every call of a model, and to search one takes some 5 us; what is longer says something
+# new each time.
+LONGEST_REMEMBERED = 200
+
+Answer = TypeVar("Answer")
 
 
 @cache
 def compile_once(pattern: str) -> re.Pattern[str]:
     """The pattern, compiled once; importing a module of patterns then costs nothing."""
     return re.compile(pattern)
+
+
+def remember_short(ask: Callable[[str], Answer]) -> Callable[[str], Answer]:
+    """The function, which works out its answer for a short text once."""
+    remembered = lru_cache(maxsize=4096)(ask)
+
+    @wraps(ask)
+    def answer(text: str) -> Answer:
+        return remembered(text) if len(text) <= LONGEST_REMEMBERED else ask(text)
+
+    return answer
 
 
 def change_lines(text: str, words: Sequence[str], change: Callable[[str], str]) -> str:
