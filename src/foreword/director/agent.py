@@ -66,7 +66,7 @@ class Agent:
 
     def add_user_message(self, text: str) -> None:
         """Keep what the user says, without secrets: they belong into variables."""
-        self.tool_context.learn()
+        self.tool_context.resources.learn()
         without_secrets = self.tool_context.secrets.text(text)
         if without_secrets != text:
             self._warn(
@@ -117,12 +117,12 @@ class Agent:
     def _request_reply(self, stream: StreamMask) -> models.ModelReply:
         """Send the context as it is now to the model, and keep what it replies."""
         context = self.tool_context
-        context.learn()
-        package = context.session.context(browser=context.tabs())
+        context.resources.learn()
+        package = context.session.context(browser=context.resources.tabs())
         for warning in package.report.warnings:
             self._warn(warning)
         reply = models.reply(
-            context.model,
+            context.resources.model,
             self._messages_to_send(package.messages),
             [tool.spec for tool in self.tools.values()],
             timeout_seconds=self.tool_context.resources.model_seconds,

@@ -64,13 +64,14 @@ def inspect_tab(context: ToolContext, given: Arguments) -> Answer:
 
 def _model_answer(context: ToolContext, instruction: str, found: Answer) -> Answer:
     """What a model says to the elements, where one is configured for it."""
-    if context.inspect_with is None:
+    model = context.resources.inspect_with
+    if model is None:
         return {}
     from foreword.models import ask
 
     page = json.dumps(context.secrets.value(found), ensure_ascii=False, indent=1)
     question = f"{instruction}\n\n<page>\n{page}\n</page>"
-    answer = ask(context.inspect_with, INSPECT_PROMPT, question, cancel=context.cancel)
+    answer = ask(model, INSPECT_PROMPT, question, cancel=context.cancel)
     return {"answer": answer.text}
 
 

@@ -50,10 +50,10 @@ class DirectorResources:
         model_seconds: float = MODEL_SECONDS,
     ) -> None:
         self.session = session
+        self.model = model  # that is talked with; none where tools are called by hand alone
         self.model_seconds = model_seconds
+        self.inspect_with = inspect_with  # the model that puts a page into words, if any
         self._keep_login = keep_login
-        self.model = model
-        self.inspect_with = inspect_with
         self.secrets = KnownValues()
         self._start = browser if callable(browser) else None
         # one that is open: somebody else's, or ours once it was started

@@ -39,7 +39,7 @@ NO_MODEL = "explore with inspect_tab and debug_navigate, or open the director wi
 
 def deploy_scout(context: ToolContext, given: Arguments) -> Answer:
     """Send a scout; its report, and the name of the conversation in which it came about."""
-    if context.model is None:
+    if context.resources.model is None:
         raise UsageError("a scout needs a model", hint=NO_MODEL)
     if not given["instruction"].strip():
         raise UsageError("what is the scout to find out?", hint="give an instruction")

@@ -56,8 +56,8 @@ def perform(
         finally:
             if not tool.reads:
                 context.save()
-            context.remember_blocked_origins()
-        context.learn()
+            context.resources.remember_blocked_origins()
+        context.resources.learn()
         picture = answer.get(PICTURE)
         shown = {key: value for key, value in answer.items() if key != PICTURE}
         text = _answer_text(context, name, shown)
@@ -72,7 +72,7 @@ def perform(
 def arguments_without_secrets(context: ToolContext, arguments: object) -> object:
     """The arguments of a call as they are kept and told: without secrets, which are known from
     now on."""
-    context.learn()
+    context.resources.learn()
     context.secrets.learn([arguments])
     if not isinstance(arguments, dict):
         return context.secrets.value(arguments)

@@ -49,16 +49,6 @@ class ToolContext:
     is_scout: bool = False
 
     @property
-    def model(self) -> Any:
-        """The model that is talked with; none where tools are called by hand alone."""
-        return self.resources.model
-
-    @property
-    def inspect_with(self) -> Any:
-        """The model that puts into words what is on a page; none where nobody does."""
-        return self.resources.inspect_with
-
-    @property
     def secrets(self) -> KnownValues:
         """The secret values that are hidden in whatever is shown or sent."""
         return self.resources.secrets
@@ -85,24 +75,12 @@ class ToolContext:
         """The browser, for work that may need none."""
         return self.browser if self.resources.has_browser else None
 
-    def tabs(self) -> list[dict[str, Any]] | None:
-        """The open tabs, for the fifth part of a context; none while nothing is started."""
-        return self.resources.tabs()
-
     def save(self) -> None:
         """Keep how the browser stands, so that another process can go on if this one dies; what a
         scout does is gone with its tab."""
         if not self.is_scout:
             with suppress(BrowserFailed):  # it was told to stop
                 wait_unless_stopped(self.resources.save, self.cancel)
-
-    def remember_blocked_origins(self) -> None:
-        """Keep with the workflow what its pages could not load, to be offered the next time."""
-        self.resources.remember_blocked_origins()
-
-    def learn(self) -> None:
-        """Know every secret that the workflow holds now."""
-        self.resources.learn()
 
     def for_scout(
         self, session: Session, *, tab: str, not_ours: frozenset[str], tell: Tell
