@@ -8,20 +8,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.director.tool_table import TOOLS
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.http.directors import BlockedLine
-from foreword.faces.http.endpoint import (
-    JSON,
-    SESSION,
-    ApiRequest,
-    Nothing,
-    function_endpoint,
-    json_of,
-)
+from foreword.faces.http.endpoint import SESSION, ApiRequest, Nothing, function_endpoint
 from foreword.faces.http.event_stream import (
     BEGIN,
     HEADERS,
@@ -208,15 +200,9 @@ def stop(request: ApiRequest[Nothing, None]) -> StopAnswer:
     return StopAnswer(stopped=request.app_state.directors.stop(_existing(request)))
 
 
-def call(request: ApiRequest[Nothing, Arguments]) -> ToolCallAnswer:
+async def call(request: ApiRequest[Nothing, Arguments]) -> ToolCallAnswer:
     """Call a tool by hand and wait for what it answers; what it changed is told in the
     conversation."""
-    raise NotImplementedError  # answered by `_wait_for_call`, so that no thread waits
-
-
-async def _wait_for_call(
-    http_request: Request, request: ApiRequest[Nothing, Arguments]
-) -> Response:
     job = await request.app_state.call(_begin_call, request, lane="writing")
     async for _ in job.follow():
         pass
@@ -224,8 +210,7 @@ async def _wait_for_call(
         status = 503 if job.cancel.is_set() else 502
         title = job.problem or "it was stopped"
         raise ProblemResponse(status, code="tool_failed", title=title, hint=job.hint)
-    answer = json_of(ToolCallAnswer(text=job.outcome.text, failed=job.outcome.failed))
-    return Response(answer, headers={"cache-control": "no-store"}, media_type=JSON)
+    return ToolCallAnswer(text=job.outcome.text, failed=job.outcome.failed)
 
 
 def _begin_call(request: ApiRequest[Nothing, Arguments]) -> DirectorJob:
@@ -234,13 +219,10 @@ def _begin_call(request: ApiRequest[Nothing, Arguments]) -> DirectorJob:
     )
 
 
-def listen(request: ApiRequest[Nothing, None]) -> DirectorEvent:
+async def listen(request: ApiRequest[Nothing, None]) -> Response:
     """Listen to what the director does, from the beginning of its turn to the end of it: text,
     call, result, done."""
-    raise NotImplementedError  # answered by its stream
-
-
-async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
+    http_request = request.http_request
     job = await request.app_state.call(_last_job, request)
     if job.listeners >= MOST_LISTENERS:
         raise no_more_listeners()
@@ -321,7 +303,6 @@ ENDPOINTS = (
         path=f"{SESSION}/director/tools/{{tool}}",
         body=Arguments,
         problems=(409, 502),
-        stream=_wait_for_call,
     ),
     function_endpoint(
         listen,
@@ -330,6 +311,6 @@ ENDPOINTS = (
         path=f"{SESSION}/director/events",
         takes=_TAKES,
         media=MEDIA,
-        stream=_stream,
+        event=DirectorEvent,
     ),
 )

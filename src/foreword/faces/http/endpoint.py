@@ -2,15 +2,17 @@
 that does it.
 
 Everything that is known about an address stands in its `Endpoint`: the routes and the OpenAPI
-description are both made from it. Functions are plain and synchronous, and run in a thread. Most
-addresses are operations (`operation_endpoint`).
+description are both made from it. Functions are plain and synchronous, and run in a thread; those
+that wait for something else (a stream, a job) are coroutines. Most addresses are operations
+(`operation_endpoint`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from functools import cache
+from inspect import iscoroutinefunction
 from operator import attrgetter
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
@@ -47,7 +49,12 @@ class ApiRequest(Generic[Query, Body]):
     path: Mapping[str, str]
     query: Query
     body: Body
-    headers: Headers
+    http_request: Request
+
+    @property
+    def headers(self) -> Headers:
+        """The headers of the request."""
+        return self.http_request.headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +84,15 @@ class Endpoint:
     takes: Mapping[str, str] = field(default_factory=dict)  # headers that are read, and what for
     gives: Mapping[str, str] = field(default_factory=dict)  # headers that are set
     media: str = JSON
-    stream: Callable[[Request, ApiRequest[Any, Any]], Awaitable[Response]] | None = None
     lane: Lane | None = None  # whose threads do it; else by its method
     operation: AnyOperation | None = None  # that it is, if it is one
 
     async def respond(self, http_request: Request, app_state: AppState) -> Response:
         """The answer to a request."""
         body = await request_parsing.json_bytes(http_request) if self.body else b""
-        if self.stream:
-            return await self.stream(http_request, self._parse(http_request, app_state, body))
+        if iscoroutinefunction(self.run):
+            request = self._parse(http_request, app_state, body)
+            return self._response(await self.run(request))
         lane = self.lane or ("reading" if self.method == "GET" else "writing")
         return await app_state.call(self._answer, http_request, app_state, body, lane=lane)
 
@@ -101,13 +108,16 @@ class Endpoint:
             path=request_parsing.path_of(http_request.path_params),
             query=request_parsing.query(http_request, self.query),
             body=parsed_body,
-            headers=http_request.headers,
+            http_request=http_request,
         )
 
     def _answer(self, http_request: Request, app_state: AppState, body: bytes) -> Response:
         """In a thread, the reading and the writing of JSON too: both may be large."""
         http_request.scope[BEGUN] = True
-        made = self.run(self._parse(http_request, app_state, body))
+        return self._response(self.run(self._parse(http_request, app_state, body)))
+
+    def _response(self, made: Any) -> Response:
+        """What a function gave, as it goes out."""
         if isinstance(made, Response):
             return made
         answer = made if isinstance(made, HttpAnswer) else HttpAnswer(made)
@@ -118,10 +128,17 @@ class Endpoint:
 
 
 def function_endpoint(
-    run: Callable[[ApiRequest[Any, Any]], Any], *, tag: str, method: str, path: str, **more: Any
+    run: Callable[[ApiRequest[Any, Any]], Any],
+    *,
+    tag: str,
+    method: str,
+    path: str,
+    event: Any = None,
+    **more: Any,
 ) -> Endpoint:
-    """An address of the API that is no operation; its function says what it does and gives."""
-    answer = get_type_hints(run, include_extras=True)["return"]
+    """An address of the API that is no operation; its function says what it does and gives, and
+    `event` is what a stream of events has in each."""
+    answer = event or get_type_hints(run, include_extras=True)["return"]
     if get_origin(answer) is HttpAnswer:
         (answer,) = get_args(answer)
     return Endpoint(

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.faces.http.endpoint import SESSION, ApiRequest, Nothing, function_endpoint
@@ -57,8 +56,9 @@ def no_more_listeners() -> ProblemResponse:
     )
 
 
-async def _stream(http_request: Request, request: ApiRequest[Nothing, None]) -> Response:
+async def _stream(request: ApiRequest[Nothing, None]) -> Response:
     app_state = request.app_state
+    http_request = request.http_request
     workflow = request.path.get("workflow", ANY)
     if workflow != ANY:
         await app_state.call(_check_exists, app_state, workflow)
@@ -96,15 +96,15 @@ def event_bytes(event: ChangeEvent) -> bytes:
     return f"id: {event.at}\nevent: {event.kind}\ndata: {data}\n\n".encode()
 
 
-def listen(request: ApiRequest[Nothing, None]) -> EventData:
+async def listen(request: ApiRequest[Nothing, None]) -> Response:
     """Listen to what happens to a workflow: plan, messages, variables, workflow, compression,
     checkpoint, report."""
-    raise NotImplementedError  # answered by its stream
+    return await _stream(request)
 
 
-def listen_to_all(request: ApiRequest[Nothing, None]) -> EventData:
+async def listen_to_all(request: ApiRequest[Nothing, None]) -> Response:
     """Listen to what happens to all workflows."""
-    raise NotImplementedError  # answered by its stream
+    return await _stream(request)
 
 
 _TAKES = {
@@ -118,7 +118,7 @@ ENDPOINTS = (
         path="/v1/events",
         takes=_TAKES,
         media=MEDIA,
-        stream=_stream,
+        event=EventData,
     ),
     function_endpoint(
         listen,
@@ -127,6 +127,6 @@ ENDPOINTS = (
         path=f"{SESSION}/events",
         takes=_TAKES,
         media=MEDIA,
-        stream=_stream,
+        event=EventData,
     ),
 )
