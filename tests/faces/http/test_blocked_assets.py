@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import foreword
+from foreword.browser import Rules
 from foreword.director import node_tools
 from tests.browser.channels import elsewhere, home
 from tests.faces.http.directing import director_state, tool
@@ -25,7 +26,8 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
         served.away = cdn = away.origin("127.0.0.2")
         with foreword.Session.open(settings.db, "letters", root=tmp_path) as session:
             node_tools.create_node(session, "navigate", {"url": served.url}, "open the door")
-        limited = replace(settings, origins=(served.url,))
+        rules = Rules(origins=(served.url,))
+        limited = replace(settings, browser_rules=rules)
         with running(limited) as (address, _):
             assert director_state(address, "letters")["blocked"] == []
             tool(
@@ -48,7 +50,8 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
         with running(limited) as (address, _):
             assert director_state(address, "letters")["blocked"] == [{**now[0], "requests": 0}]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body
-        with running(replace(limited, assets=(cdn,))) as (address, _):
+        allowing = replace(settings, browser_rules=replace(rules, assets=(cdn,)))
+        with running(allowing) as (address, _):
             tool(
                 address,
                 "letters",

@@ -125,40 +125,46 @@ class BrowserChoice:
         )
 
 
-_browser_options = all_of(
-    ORIGIN, ASSETS, PROGRAM, ATTACH, SHOW, KEEP_LOGIN, ACTION_SECONDS, PAGE_SECONDS
-)
-_BROWSER_ARGUMENTS = (
-    "origins",
-    "assets",
-    "program",
-    "attach",
-    "show",
-    "keep_login",
-    "action_seconds",
-    "page_seconds",
-)
+_BROWSER_OPTIONS = {
+    "origins": ORIGIN,
+    "assets": ASSETS,
+    "program": PROGRAM,
+    "attach": ATTACH,
+    "show": SHOW,
+    "keep_login": KEEP_LOGIN,
+    "action_seconds": ACTION_SECONDS,
+    "page_seconds": PAGE_SECONDS,
+}
 
 
 def browser_options(command: Command) -> Command:
     """The options that say which browser, what it may open and how long it may take; the command
     is given them as one `browser`."""
+    return _with_browser(command, tuple(_BROWSER_OPTIONS))
 
+
+def server_browser_options(command: Command) -> Command:
+    """The options of `browser_options` for a server, whose browsers have no window."""
+    return _with_browser(command, tuple(name for name in _BROWSER_OPTIONS if name != "show"))
+
+
+def _with_browser(command: Command, names: tuple[str, ...]) -> Command:
     @wraps(command)
     def with_browser(**given: Any) -> Any:
-        chosen = {name: given.pop(name) for name in _BROWSER_ARGUMENTS}
+        chosen = {name: given.pop(name) for name in names}
         return command(browser=browser_from_options(**chosen), **given)
 
-    return cast("Command", _browser_options(with_browser))
+    options = all_of(*[_BROWSER_OPTIONS[name] for name in names])
+    return cast("Command", options(with_browser))
 
 
 def browser_from_options(
     *,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-    show: bool,
+    origins: tuple[str, ...] = (),
+    assets: tuple[str, ...] = (),
+    program: str | None = None,
+    attach: str | None = None,
+    show: bool = False,
     keep_login: bool = False,
     action_seconds: float | None = None,
     page_seconds: float | None = None,

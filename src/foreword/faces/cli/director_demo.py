@@ -76,7 +76,7 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
       foreword director demo --show
       foreword director demo --keep harbour && foreword director nodes letters --root harbour
     """
-    browser = browser_from_options(origins=(), assets=(), program=program, attach=None, show=show)
+    browser = browser_from_options(program=program, show=show)
     from foreword.demos.scripted_model import scripted_model
     from foreword.demos.site import site as serve_site
     from foreword.faces.cli.director_events import EventPrinter

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -16,17 +16,10 @@ from click.core import ParameterSource
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import (
-    ACTION_SECONDS,
-    ASSETS,
-    ATTACH,
     DIRECTOR_MODEL,
-    KEEP_LOGIN,
-    ORIGIN,
-    PAGE_SECONDS,
-    PROGRAM,
     WINDOW,
     BrowserChoice,
-    browser_from_options,
+    server_browser_options,
 )
 from foreword.faces.cli.options import AT_LEAST_ONE, port_option, store_options
 
@@ -93,13 +86,7 @@ REQUESTS_PER_MINUTE = 6_000
 )
 @DIRECTOR_MODEL
 @WINDOW
-@ORIGIN
-@ASSETS
-@PROGRAM
-@ATTACH
-@KEEP_LOGIN
-@ACTION_SECONDS
-@PAGE_SECONDS
+@server_browser_options
 @click.option("--log", is_flag=True, help="A line on stderr for each request.")
 def serve(
     db: str | None,
@@ -115,13 +102,7 @@ def serve(
     requests_per_minute: int,
     model: str | None,
     window: int | None,
-    origins: tuple[str, ...],
-    assets: tuple[str, ...],
-    program: str | None,
-    attach: str | None,
-    keep_login: bool,
-    action_seconds: float | None,
-    page_seconds: float | None,
+    browser: BrowserChoice,
     log: bool,
 ) -> None:
     """Serve the page and the HTTP API.
@@ -149,6 +130,7 @@ def serve(
             f"serving needs {missing.name}, which is not installed", hint=EXTRA
         ) from None
     from foreword.faces.serving.app_state import Settings
+    from foreword.models.model_names import find_model
     from foreword.recipe.load import load
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
@@ -163,17 +145,8 @@ def serve(
         load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
     roots = _roots(also)
-    browser = browser_from_options(
-        origins=origins,
-        assets=assets,
-        program=program,
-        attach=attach,
-        show=False,
-        keep_login=keep_login,
-        action_seconds=action_seconds,
-        page_seconds=page_seconds,
-    )
-    director_settings = _director_settings(model, browser)
+    if model:
+        find_model(model)  # one that can't be asked is said now, not to whoever talks first
     token, digest = _token(host, folder, file=token_file, new=new_token)
     listening = http_server.listen(host, port)
     port = listening.getsockname()[1]
@@ -189,7 +162,11 @@ def serve(
         requests_per_minute=requests_per_minute,
         window=window,
         agent_usage=agent_usage,
-        **director_settings,
+        model=model or None,
+        browser_rules=browser.rules,
+        browser=browser.program,
+        attach=browser.attach,
+        keep_login=browser.keep_login,
     )
     addresses = http_server.addresses(host, port)
     _log_to_stderr(log)
@@ -229,25 +206,6 @@ def _exit_now() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
-
-
-def _director_settings(model: str | None, browser: BrowserChoice) -> dict[str, Any]:
-    """How the directors work; what can't be is said now, not to whoever talks to one first."""
-    if model:
-        from foreword.models.model_names import find_model
-
-        find_model(model)
-    rules = browser.rules
-    return {
-        "model": model or None,
-        "origins": rules.origins,
-        "assets": rules.assets,
-        "action_seconds": rules.action_seconds,
-        "page_seconds": rules.page_seconds,
-        "browser": browser.program,
-        "attach": browser.attach,
-        "keep_login": browser.keep_login,
-    }
 
 
 @contextmanager

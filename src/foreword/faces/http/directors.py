@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
@@ -274,14 +274,7 @@ class Directors:
     def _rules(self) -> Rules:
         """What browsers may open: never the server's own page and API, where a page could do all
         that its user can."""
-        settings = self.settings
-        return Rules(
-            origins=settings.origins,
-            assets=settings.assets,
-            action_seconds=settings.action_seconds,
-            page_seconds=settings.page_seconds,
-            own_port=settings.port,
-        )
+        return replace(self.settings.browser_rules, own_port=self.settings.port)
 
     def _need_model(self) -> None:
         if not self.settings.model:

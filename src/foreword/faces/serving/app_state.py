@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from foreword.browser.rules import LOOPBACK
+from foreword.browser.rules import Rules
 from foreword.dataclass import dataclass
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.serving.change_poller import ChangePoller
@@ -82,14 +82,10 @@ class Settings:
     model: str | None = None  # of the directors; without one their tools are called by hand
     # of the models that the sessions are for, in tokens; else the usual one
     window: int | None = None
-    origins: tuple[str, ...] = (LOOPBACK,)  # what their browsers may open
-    # and where pages may load pictures, scripts, styles, fonts and media from
-    assets: tuple[str, ...] = ()
+    browser_rules: Rules = field(default_factory=Rules)  # of the directors' browsers
     browser: str | None = None  # the program that is started; else the system's
     attach: str | None = None  # the address of a browser that is running already, in place of one
     keep_login: bool = False  # whether workflows stay signed in between two browsers
-    action_seconds: float = 5.0  # for an element to be there; the reasons are those of `Rules`
-    page_seconds: float = 20.0  # for a page to load
     # of sessions that a coding agent ran: what its provider counted, by their names
     agent_usage: Mapping[str, AgentUsage] = field(default_factory=dict)
 
