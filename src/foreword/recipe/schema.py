@@ -47,6 +47,11 @@ def description(text: str) -> dict[str, str]:
     return {"description": text}
 
 
+def described(text: str, **default: Any) -> Any:
+    """A field that need not be given, and what the schema says about it."""
+    return field(metadata=description(text), **default)
+
+
 def validate(part: type[Part], data: object) -> Part:
     """A part of a recipe that comes from outside; pydantic's error where it is none."""
     hashable: Any = part
@@ -66,204 +71,140 @@ class SectionSpec(RecipePart):
     """One section: where its text comes from, and how it behaves when room is short."""
 
     # where from: one of these
-    file: str | None = field(
+    file: str | None = described(
+        "One file under the root, no glob; `{names}` are filled in.", default=None
+    )
+    files: Names | None = described(
+        "Files and globs, or `task_type` for those of the task's type.", default=None
+    )
+    git: Literal["log"] | None = described(
+        "`log`: the newest commits in plain language.", default=None
+    )
+    text: str | None = described(
+        "A text of the recipe's own; `{names}` from `locate` and `values` are filled in.",
         default=None,
-        metadata=description("One file under the root, no glob; `{names}` are filled in."),
     )
-    files: Names | None = field(
+    items: Names | None = described(
+        "Items of these kinds from the source; `*` for all kinds that no other section takes.",
         default=None,
-        metadata=description("Files and globs, or `task_type` for those of the task's type."),
     )
-    git: Literal["log"] | None = field(
-        default=None, metadata=description("`log`: the newest commits in plain language.")
+    state: str | None = described("A key of the JSON source, with dots for depth.", default=None)
+    anchors: Literal[True] | None = described(
+        "`true`: what the other sections' files mark as `ANCHOR`.", default=None
     )
-    text: str | None = field(
-        default=None,
-        metadata=description(
-            "A text of the recipe's own; `{names}` from `locate` and `values` are filled in."
-        ),
-    )
-    items: Names | None = field(
-        default=None,
-        metadata=description(
-            "Items of these kinds from the source; `*` for all kinds that no other section takes."
-        ),
-    )
-    state: str | None = field(
-        default=None, metadata=description("A key of the JSON source, with dots for depth.")
-    )
-    anchors: Literal[True] | None = field(
-        default=None,
-        metadata=description("`true`: what the other sections' files mark as `ANCHOR`."),
-    )
-    document: str | None = field(
-        default=None,
-        metadata=description("Documents of this kind (see `documents`); `named` says which."),
+    document: str | None = described(
+        "Documents of this kind (see `documents`); `named` says which.", default=None
     )
 
-    repository: Literal["files", "paths"] | None = field(
+    repository: Literal["files", "paths"] | None = described(
+        "`files`: the files and regions of the code base that the task is "
+        "about; `paths`: the next ones by path.",
         default=None,
-        metadata=description(
-            "`files`: the files and regions of the code base that the task is "
-            "about; `paths`: the next ones by path."
-        ),
     )
 
     # which part of it, and how it is written
-    named: str = field(
+    named: str = described(
+        "Which documents: names or paths with commas between them, "
+        "`{names}` filled in; `newest` for the one changed last, `none` for"
+        " none.",
         default="",
-        metadata=description(
-            "Which documents: names or paths with commas between them, "
-            "`{names}` filled in; `newest` for the one changed last, `none` for"
-            " none."
-        ),
     )
-    fields: Names = field(
-        default=(),
-        metadata=description(
-            "Of a YAML file, only these fields: names with dots for depth, or globs."
-        ),
+    fields: Names = described(
+        "Of a YAML file, only these fields: names with dots for depth, or globs.", default=()
     )
-    phase: str | None = field(
+    phase: str | None = described(
+        "Of a workflow, only this phase: between `PHASE` marks or under its `## Phase N` heading.",
         default=None,
-        metadata=description(
-            "Of a workflow, only this phase: between `PHASE` marks or under its"
-            " `## Phase N` heading."
-        ),
     )
-    folder: str = field(default="", metadata=description("Put in front of every name in `files`."))
-    or_folder: str = field(
-        default="",
-        metadata=description("Where one of the `files` is read from that is not in `folder`."),
+    folder: str = described("Put in front of every name in `files`.", default="")
+    or_folder: str = described(
+        "Where one of the `files` is read from that is not in `folder`.", default=""
     )
-    leave_out: Names = field(
-        default=(),
-        metadata=description(
-            "File names (globs) or commits (regular expressions) that do not count."
-        ),
+    leave_out: Names = described(
+        "File names (globs) or commits (regular expressions) that do not count.", default=()
     )
-    pick: Many | None = field(
-        default=None, metadata=description("Only so many files, those most relevant to the task.")
+    pick: Many | None = described(
+        "Only so many files, those most relevant to the task.", default=None
     )
-    order: Literal["newest", "relevance"] = field(
+    order: Literal["newest", "relevance"] = described(
+        "Of items: `newest`, or `relevance` for those first that the task is about.",
         default="newest",
-        metadata=description(
-            "Of items: `newest`, or `relevance` for those first that the task is about."
-        ),
     )
-    entries: Many = field(default=20, metadata=description("How many commits."))
-    heading: Names | None = field(
+    entries: Many = described("How many commits.", default=20)
+    heading: Names | None = described(
+        "Only what stands under this heading of the file, or under those that stand in for it.",
         default=None,
-        metadata=description(
-            "Only what stands under this heading of the file, or under those that stand in for it."
-        ),
     )
-    beside: Names = field(
-        default=(),
-        metadata=description(
-            "Files and globs in the folder of `file` that are read in addition, whole."
-        ),
+    beside: Names = described(
+        "Files and globs in the folder of `file` that are read in addition, whole.", default=()
     )
-    without: Names | None = field(
-        default=None, metadata=description("The file without what stands under these headings.")
+    without: Names | None = described(
+        "The file without what stands under these headings.", default=None
     )
-    where: dict[str, Names] = field(
+    where: dict[str, Names] = described(
+        "Of a list in the source, only members whose fields have these values.",
         default_factory=dict,
-        metadata=description(
-            "Of a list in the source, only members whose fields have these values."
-        ),
     )
-    having: Names = field(
-        default=(),
-        metadata=description("Of a list, only members that have something in these fields."),
+    having: Names = described(
+        "Of a list, only members that have something in these fields.", default=()
     )
-    last: Many | None = field(
-        default=None, metadata=description("Of a list, only the last so many.")
+    last: Many | None = described("Of a list, only the last so many.", default=None)
+    keep: Literal["first", "last"] = described(
+        "Of a list that does not fit, which end of it stays: `first` or `last`.", default="last"
     )
-    keep: Literal["first", "last"] = field(
-        default="last",
-        metadata=description(
-            "Of a list that does not fit, which end of it stays: `first` or `last`."
-        ),
+    wanted: Names = described(
+        "Of a list, fields that every member should have; a warning names one without.", default=()
     )
-    wanted: Names = field(
-        default=(),
-        metadata=description(
-            "Of a list, fields that every member should have; a warning names one without."
-        ),
+    named_in: str | None = described(
+        "Of a list, only members that another list of the source names.", default=None
     )
-    named_in: str | None = field(
+    each: str | None = described(
+        "How a member is written; a line with a blank that has no value is "
+        "left out; `{name!}` takes an empty value, too.",
         default=None,
-        metadata=description("Of a list, only members that another list of the source names."),
     )
-    each: str | None = field(
+    before: str = described("Written in front of it, inside the tags, in every form.", default="")
+    after: str = described("Written behind it, inside the tags, in every form.", default="")
+    show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = described(
+        "How a value of `state` is written: `plan`, `snapshot`, "
+        "`variables`, `browser` or `conversation`; secrets in it are "
+        "hidden.",
         default=None,
-        metadata=description(
-            "How a member is written; a line with a blank that has no value is "
-            "left out; `{name!}` takes an empty value, too."
-        ),
     )
-    before: str = field(
-        default="", metadata=description("Written in front of it, inside the tags, in every form.")
-    )
-    after: str = field(
-        default="", metadata=description("Written behind it, inside the tags, in every form.")
-    )
-    show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = field(
-        default=None,
-        metadata=description(
-            "How a value of `state` is written: `plan`, `snapshot`, "
-            "`variables`, `browser` or `conversation`; secrets in it are "
-            "hidden."
-        ),
-    )
-    inject: bool = field(
-        default=False,
-        metadata=description("Run the commands in the text, as far as `--allow-command` says."),
+    inject: bool = described(
+        "Run the commands in the text, as far as `--allow-command` says.", default=False
     )
 
-    follows: str | None = field(
-        default=None,
-        metadata=description("The section it stands behind, for a recipe that extends another."),
+    follows: str | None = described(
+        "The section it stands behind, for a recipe that extends another.", default=None
     )
 
     # how it behaves
-    essential: bool = field(
-        default=False,
-        metadata=description("Never cut; goes with neither `max` nor other `forms` than `full`."),
+    essential: bool = described(
+        "Never cut; goes with neither `max` nor other `forms` than `full`.", default=False
     )
-    required: bool = field(
-        default=False, metadata=description("An error where there is nothing to read.")
-    )
-    forms: tuple[Form, ...] | None = field(
-        default=None,
-        metadata=description(
-            "What it may become, in order; without it `[full, excerpt, reference, gone]`."
-        ),
+    required: bool = described("An error where there is nothing to read.", default=False)
+    forms: tuple[Form, ...] | None = described(
+        "What it may become, in order; without it `[full, excerpt, reference, gone]`.", default=None
     )
     tier: int = field(
         default=1,
         metadata={"ge": 0, "le": 9, **description("0 to 9; room goes to lower tiers first.")},
     )
-    target: ShareField | None = field(
+    target: ShareField | None = described(
+        "Tokens or a share of the window; shown, never enforced.", default=None
+    )
+    target_group: str = described("A name: sections of one group share one target.", default="")
+    max: ShareField | None = described(
+        "Tokens or a share of the budget; never more than this.", default=None
+    )
+    min: ShareField | None = described(
+        "Tokens or a share of the budget; kept for a section that may be "
+        "cut and is never lost; without it 100 tokens.",
         default=None,
-        metadata=description("Tokens or a share of the window; shown, never enforced."),
     )
-    target_group: str = field(
-        default="", metadata=description("A name: sections of one group share one target.")
-    )
-    max: ShareField | None = field(
-        default=None, metadata=description("Tokens or a share of the budget; never more than this.")
-    )
-    min: ShareField | None = field(
-        default=None,
-        metadata=description(
-            "Tokens or a share of the budget; kept for a section that may be "
-            "cut and is never lost; without it 100 tokens."
-        ),
-    )
-    stands_in_for: str | None = field(
-        default=None, metadata=description("Comes in only where that other section can't be whole.")
+    stands_in_for: str | None = described(
+        "Comes in only where that other section can't be whole.", default=None
     )
 
 
@@ -271,58 +212,38 @@ class SectionSpec(RecipePart):
 class Profile(RecipePart):
     """What one agent, skill, purpose or phase reads."""
 
-    about: str = field(default="", metadata=description("One line."))
-    agent: str | None = field(
-        default=None, metadata=description("Of a skill: the agent whose sections it starts from.")
+    about: str = described("One line.", default="")
+    agent: str | None = described(
+        "Of a skill: the agent whose sections it starts from.", default=None
     )
-    sections: tuple[str, ...] | None = field(
-        default=None, metadata=description("The tags it reads.")
+    sections: tuple[str, ...] | None = described("The tags it reads.", default=None)
+    add: tuple[str, ...] = described("Tags that it reads beside them.", default=())
+    without: tuple[str, ...] = described("Tags that it does not read after all.", default=())
+    required: tuple[str, ...] = described("Tags that must have something to read.", default=())
+    optional: tuple[str, ...] = described(
+        "Tags that need not have something to read after all, whatever the agent says.", default=()
     )
-    add: tuple[str, ...] = field(
-        default=(), metadata=description("Tags that it reads beside them.")
-    )
-    without: tuple[str, ...] = field(
-        default=(), metadata=description("Tags that it does not read after all.")
-    )
-    required: tuple[str, ...] = field(
-        default=(), metadata=description("Tags that must have something to read.")
-    )
-    optional: tuple[str, ...] = field(
-        default=(),
-        metadata=description(
-            "Tags that need not have something to read after all, whatever the agent says."
-        ),
-    )
-    change: dict[str, dict[str, Any]] = field(
+    change: dict[str, dict[str, Any]] = described(
+        "Other values for the fields of a section; `null` takes a limit "
+        "such as `max` or `pick` away.",
         default_factory=dict,
-        metadata=description(
-            "Other values for the fields of a section; `null` takes a limit "
-            "such as `max` or `pick` away."
-        ),
     )
-    gives_way: tuple[str | tuple[str, ...], ...] | None = field(
-        default=None, metadata=description("Its own order.")
-    )
-    values: Texts = field(default_factory=dict, metadata=description("Fills `{names}`."))
-    when_given: dict[Literal["step"], str] = field(
+    gives_way: tuple[str | tuple[str, ...], ...] | None = described("Its own order.", default=None)
+    values: Texts = described("Fills `{names}`.", default_factory=dict)
+    when_given: dict[Literal["step"], str] = described(
+        "By `step`: added to `{instructions}` where the request names one "
+        "with `--step`; `{step_text}` is what its file says.",
         default_factory=dict,
-        metadata=description(
-            "By `step`: added to `{instructions}` where the request names one "
-            "with `--step`; `{step_text}` is what its file says."
-        ),
     )
-    split: Split | None = field(
+    split: Split | None = described(
+        "Shares of tier 1, 2, 3, as in `50/30/20`; what a tier does not use goes to the next.",
         default=None,
-        metadata=description(
-            "Shares of tier 1, 2, 3, as in `50/30/20`; what a tier does not use goes to the next."
-        ),
     )
-    tiers: dict[int, Names] = field(
-        default_factory=dict,
-        metadata=description("The kinds of item in each tier; items of tier 1 are essential."),
+    tiers: dict[int, Names] = described(
+        "The kinds of item in each tier; items of tier 1 are essential.", default_factory=dict
     )
-    leave_out: dict[str, str] = field(
-        default_factory=dict, metadata=description("Kinds of item that never come in, and why.")
+    leave_out: dict[str, str] = described(
+        "Kinds of item that never come in, and why.", default_factory=dict
     )
 
 
@@ -330,12 +251,10 @@ class Profile(RecipePart):
 class BudgetSpec(RecipePart):
     """How large the package may be where nobody says."""
 
-    share: WindowShare | None = field(default=None, metadata=description("Of the model's window."))
-    tokens: Many | None = field(
-        default=None, metadata=description("So many tokens, whatever the window.")
-    )
-    less: dict[str, Reserve] = field(
-        default_factory=dict, metadata=description("Kept free for other things, by name.")
+    share: WindowShare | None = described("Of the model's window.", default=None)
+    tokens: Many | None = described("So many tokens, whatever the window.", default=None)
+    less: dict[str, Reserve] = described(
+        "Kept free for other things, by name.", default_factory=dict
     )
 
 
@@ -345,43 +264,31 @@ class NameLine(RecipePart):
 
     file: str = dataclasses.field(metadata=description("The file with the line."))
     field: str = dataclasses.field(metadata=description("What stands before the colon."))
-    within: str | None = dataclasses.field(
-        default=None, metadata=description("A field that names the folder above.")
-    )
+    within: str | None = described("A field that names the folder above.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locate(RecipePart):
     """How an input that was not given is found."""
 
-    above_task: str | None = field(
+    above_task: str | None = described(
+        "The nearest folder above the task that holds a file of this name.", default=None
+    )
+    among: str | None = described("A glob; each match is a candidate.", default=None)
+    named_in: NameLine | None = described(
+        "A `file` with a line such as `**Current step:** Reserve a shelf`; "
+        "`field` is what stands before the colon, `within` a field that "
+        "names the folder above.",
         default=None,
-        metadata=description("The nearest folder above the task that holds a file of this name."),
     )
-    among: str | None = field(
-        default=None, metadata=description("A glob; each match is a candidate.")
-    )
-    named_in: NameLine | None = field(
+    leave_out: Names = described("File names that do not count, such as `*.done.md`.", default=())
+    ticked_in: str | None = described(
+        "A file in a folder above the matches: what is ticked off in its lists and tables by"
+        " name does not count.",
         default=None,
-        metadata=description(
-            "A `file` with a line such as `**Current step:** Reserve a shelf`; "
-            "`field` is what stands before the colon, `within` a field that "
-            "names the folder above."
-        ),
     )
-    leave_out: Names = field(
-        default=(), metadata=description("File names that do not count, such as `*.done.md`.")
-    )
-    ticked_in: str | None = field(
-        default=None,
-        metadata=description(
-            "A file in a folder above the matches: what is ticked off in its lists and tables by"
-            " name does not count."
-        ),
-    )
-    pending: str | None = field(
-        default=None,
-        metadata=description("A candidate counts only while this glob below it has a match."),
+    pending: str | None = described(
+        "A candidate counts only while this glob below it has a match.", default=None
     )
 
 
@@ -389,12 +296,8 @@ class Locate(RecipePart):
 class TaskType(RecipePart):
     """Words that tell the kind of a task, and the files that kind needs."""
 
-    words: tuple[str, ...] = field(
-        default=(), metadata=description("Words in a task that tell its kind.")
-    )
-    files: tuple[str, ...] = field(
-        default=(), metadata=description("The files that this kind of task needs.")
-    )
+    words: tuple[str, ...] = described("Words in a task that tell its kind.", default=())
+    files: tuple[str, ...] = described("The files that this kind of task needs.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -406,20 +309,16 @@ class CommandLimits(RecipePart):
     timeout_seconds: float = field(
         default=5.0, metadata={"gt": 0, "le": 600, **description("How long a command may run.")}
     )
-    output_bytes: Many = field(
-        default=65_536, metadata=description("How much of its output is read.")
-    )
+    output_bytes: Many = described("How much of its output is read.", default=65_536)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcrossSessions(RecipePart):
     """Which kinds of item come back in the next session; the others are read anew or not at all."""
 
-    persist: tuple[str, ...] = field(
-        default=(), metadata=description("Kinds that always come back.")
-    )
-    persist_if_validated: tuple[str, ...] = field(
-        default=(), metadata=description("Kinds of which those come back that were validated.")
+    persist: tuple[str, ...] = described("Kinds that always come back.", default=())
+    persist_if_validated: tuple[str, ...] = described(
+        "Kinds of which those come back that were validated.", default=()
     )
 
 
@@ -432,7 +331,7 @@ class FileValue(RecipePart):
         metadata=description("The file, or several of which the first that has a value counts.")
     )
     at: Names = field(metadata=description("Keys, with dots for depth."))
-    default: str = field(default="", metadata=description("The value where none of them has one."))
+    default: str = described("The value where none of them has one.", default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,7 +339,7 @@ class Limit(RecipePart):
     """How large a document of a kind should be; past `error` it is an error, not a warning."""
 
     tokens: Many = field(metadata=description("Past these there is a warning."))
-    error: Many | None = field(default=None, metadata=description("Past these there is an error."))
+    error: Many | None = described("Past these there is an error.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -448,7 +347,7 @@ class LintException(RecipePart):
     """A problem that is there on purpose."""
 
     file: str = field(metadata=description("A glob from the root."))
-    code: str = field(default="*", metadata=description("The code of the problem, or * for all."))
+    code: str = described("The code of the problem, or * for all.", default="*")
     reason: str = field(metadata={"min_length": 1, **description("Why it is there on purpose.")})
 
 
@@ -456,11 +355,9 @@ class LintException(RecipePart):
 class LintSpec(RecipePart):
     """What authors are held to."""
 
-    limits: dict[str, Limit] = field(
-        default_factory=dict, metadata=description("By kind of document, or `phase`.")
-    )
-    exceptions: tuple[LintException, ...] = field(
-        default=(), metadata=description("Problems that are there on purpose.")
+    limits: dict[str, Limit] = described("By kind of document, or `phase`.", default_factory=dict)
+    exceptions: tuple[LintException, ...] = described(
+        "Problems that are there on purpose.", default=()
     )
 
 
@@ -468,10 +365,8 @@ class LintSpec(RecipePart):
 class EndRule(RecipePart):
     """When an item no longer counts."""
 
-    kinds: tuple[str, ...] = field(default=(), metadata=description("Kinds of item."))
-    statuses: tuple[str, ...] = field(
-        default=(), metadata=description("Statuses with which they no longer count.")
-    )
+    kinds: tuple[str, ...] = described("Kinds of item.", default=())
+    statuses: tuple[str, ...] = described("Statuses with which they no longer count.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -479,31 +374,23 @@ class RecipeSpec(RecipePart):
     """A recipe: sections in reading order, who reads which, and what gives way first."""
 
     name: str = field(metadata=description("What it is called."))
-    about: str = field(default="", metadata=description("One line for `foreword recipe list`."))
-    extends: str | None = field(
-        default=None, metadata=description("The recipe this one is laid over.")
-    )
+    about: str = described("One line for `foreword recipe list`.", default="")
+    extends: str | None = described("The recipe this one is laid over.", default=None)
     needs: tuple[
         Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...
-    ] = field(
+    ] = described(
+        "What a request must name: `agent`, `skill`, `agent or skill`, "
+        "`purpose`, `phase`, `source`, `task`.",
         default=(),
-        metadata=description(
-            "What a request must name: `agent`, `skill`, `agent or skill`, "
-            "`purpose`, `phase`, `source`, `task`."
-        ),
     )
-    budget: BudgetSpec = field(
+    budget: BudgetSpec = described(
+        "`share` of the window or `tokens`, `less` what stays free, by name; without it"
+        " `share: 30%`.",
         default=BudgetSpec(share=Share("whole", 0.3)),
-        metadata=description(
-            "`share` of the window or `tokens`, `less` what stays free, by name; without it"
-            " `share: 30%`."
-        ),
     )
-    folder: str = field(
+    folder: str = described(
+        "The folder of a project it is about: without it there is an error and no context.",
         default="",
-        metadata=description(
-            "The folder of a project it is about: without it there is an error and no context."
-        ),
     )
     sections: dict[str, SectionSpec] = field(
         metadata={
@@ -514,106 +401,70 @@ class RecipeSpec(RecipePart):
             ),
         }
     )
-    gives_way: tuple[str | tuple[str, ...], ...] = field(
-        default=(),
-        metadata=description(
-            "Tags from the first to give way to the last; an inner list shares a rank."
-        ),
+    gives_way: tuple[str | tuple[str, ...], ...] = described(
+        "Tags from the first to give way to the last; an inner list shares a rank.", default=()
     )
-    agents: dict[str, Profile] = field(
-        default_factory=dict, metadata=description("The sections that an agent reads, by its name.")
+    agents: dict[str, Profile] = described(
+        "The sections that an agent reads, by its name.", default_factory=dict
     )
-    skills: dict[str, Profile] = field(
-        default_factory=dict, metadata=description("The same for a skill.")
+    skills: dict[str, Profile] = described("The same for a skill.", default_factory=dict)
+    other_skills: Profile | None = described(
+        "What a skill reads that is in no table but has a file (`skill_file`).", default=None
     )
-    other_skills: Profile | None = field(
-        default=None,
-        metadata=description(
-            "What a skill reads that is in no table but has a file (`skill_file`)."
-        ),
+    purposes: dict[str, Profile] = described("The same for a purpose.", default_factory=dict)
+    default_purpose: str | None = described("The purpose where none is asked for.", default=None)
+    phases: dict[str, Profile] = described("The same for a phase.", default_factory=dict)
+    skill_file: Names = described(
+        "Where a skill's own instructions may be; `{skill}` is filled in.", default=()
     )
-    purposes: dict[str, Profile] = field(
-        default_factory=dict, metadata=description("The same for a purpose.")
-    )
-    default_purpose: str | None = field(
-        default=None, metadata=description("The purpose where none is asked for.")
-    )
-    phases: dict[str, Profile] = field(
-        default_factory=dict, metadata=description("The same for a phase.")
-    )
-    skill_file: Names = field(
-        default=(),
-        metadata=description("Where a skill's own instructions may be; `{skill}` is filled in."),
-    )
-    locate: dict[str, Locate] = field(
+    locate: dict[str, Locate] = described(
+        "How `{step}`, `{task}` and the like are found when they are not given.",
         default_factory=dict,
-        metadata=description(
-            "How `{step}`, `{task}` and the like are found when they are not given."
-        ),
     )
-    tiers: dict[TierNumber, Many] = field(
+    tiers: dict[TierNumber, Many] = described(
+        "Hard limits by tier, in tokens; tier 0 is never cut, and takes "
+        "what it has too much from the last one.",
         default_factory=dict,
-        metadata=description(
-            "Hard limits by tier, in tokens; tier 0 is never cut, and takes "
-            "what it has too much from the last one."
-        ),
     )
-    within: tuple[str, ...] = field(
+    within: tuple[str, ...] = described(
+        "Folders that the documents, and the files of `read` and of sections, may lie in.",
         default=("",),
-        metadata=description(
-            "Folders that the documents, and the files of `read` and of sections, may lie in."
-        ),
     )
-    documents: dict[str, Names] = field(
+    documents: dict[str, Names] = described(
+        "Kinds of document and the globs where they lie; one that fits two is of the first kind.",
         default_factory=dict,
-        metadata=description(
-            "Kinds of document and the globs where they lie; one that fits two "
-            "is of the first kind."
-        ),
     )
-    on_demand: tuple[str, ...] = field(
-        default=(), metadata=description("Kinds of document that `foreword lookup` finds.")
+    on_demand: tuple[str, ...] = described(
+        "Kinds of document that `foreword lookup` finds.", default=()
     )
-    read: dict[str, FileValue] = field(
+    read: dict[str, FileValue] = described(
+        "Values for `{names}` out of YAML files of the project: `file`, the"
+        " keys `at` which to look, a `default`.",
         default_factory=dict,
-        metadata=description(
-            "Values for `{names}` out of YAML files of the project: `file`, the"
-            " keys `at` which to look, a `default`."
-        ),
     )
-    lint: LintSpec = field(
+    lint: LintSpec = described(
+        "What `foreword lint` holds authors to: `limits` by kind, and "
+        "`exceptions` with `file`, `code` and `reason`.",
         default=LintSpec(),
-        metadata=description(
-            "What `foreword lint` holds authors to: `limits` by kind, and "
-            "`exceptions` with `file`, `code` and `reason`."
-        ),
     )
-    task_types: dict[str, TaskType] = field(
+    task_types: dict[str, TaskType] = described(
+        "`words` that tell the kind of a task and the `files` that kind "
+        "needs (`files: task_type`).",
         default_factory=dict,
-        metadata=description(
-            "`words` that tell the kind of a task and the `files` that kind "
-            "needs (`files: task_type`)."
-        ),
     )
-    commands: CommandLimits = field(
-        default=CommandLimits(),
-        metadata=description("What a command may cost: `timeout_seconds`, `output_bytes`."),
+    commands: CommandLimits = described(
+        "What a command may cost: `timeout_seconds`, `output_bytes`.", default=CommandLimits()
     )
-    across_sessions: AcrossSessions = field(
+    across_sessions: AcrossSessions = described(
+        "Which kinds of item `--carry` keeps: `persist`, `persist_if_validated`.",
         default=AcrossSessions(),
-        metadata=description(
-            "Which kinds of item `--carry` keeps: `persist`, `persist_if_validated`."
-        ),
     )
-    ended: EndRule = field(
+    ended: EndRule = described(
+        "`kinds` of item that no longer count once they have one of these `statuses`.",
         default=EndRule(),
-        metadata=description(
-            "`kinds` of item that no longer count once they have one of these `statuses`."
-        ),
     )
-    self_check: bool = field(
-        default=False,
-        metadata=description("End the report with checks worked out from the package."),
+    self_check: bool = described(
+        "End the report with checks worked out from the package.", default=False
     )
 
 
