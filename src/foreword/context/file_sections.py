@@ -105,16 +105,8 @@ class FileSectionReader:
 
     def _section_in_words(self, tag: str, words: str) -> Section:
         """What a request says itself, in place of a file."""
-        spec = self.selection.sections[tag]
-        return Section(
-            tag=tag,
-            text=words.strip("\n"),
-            rule=self.selection.rule(tag),
-            rank=self.selection.rank(tag),
-            source="the request",
-            before=spec.before,
-            after=spec.after.rstrip("\n"),
-        )
+        section = self.selection.section(tag, words.strip("\n"), source="the request")
+        return replace(section, after=section.after.rstrip("\n"))
 
     def _section(
         self, tag: str, file: files.File, *, rule: Rule, rank: Rank, header: str = ""

@@ -223,16 +223,7 @@ def state_sections(
 def part_section(tag: str, selection: Selection, text: str) -> Section:
     """A text of the state, or a fresh part of a call; such a part is always there, if only to say
     that there is nothing."""
-    spec = selection.sections[tag]
-    return Section(
-        tag=tag,
-        text=text,
-        rule=selection.rule(tag),
-        rank=selection.rank(tag),
-        source=spec.state or "",
-        before=spec.before,
-        after=spec.after,
-    )
+    return selection.section(tag, text, source=selection.sections[tag].state or "")
 
 
 def _conversation_sections(

@@ -8,7 +8,6 @@ back is ready for the engine.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foreword.context import item_sections
@@ -26,7 +25,7 @@ from foreword.context.inputs import Inputs, ReadingResult, SourceArgument
 from foreword.errors import InputMissing
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection
-from foreword.section import Absent, Entry, Section
+from foreword.section import Absent, Section
 from foreword.sources import files, git, json_state, python_data, source_argument
 from foreword.sources.front_matter import without_front_matter
 from foreword.sources.items import Item, items_in, read_items
@@ -309,18 +308,8 @@ class _SectionReader:
         if isinstance(commits, str):
             self.out.add_absent(tag, source="git log", reason=commits)
             return []
-        entries = tuple(Entry(f"- {commit.text}") for commit in commits)
-        section = Section(
-            tag=tag,
-            text="\n".join(entry.text for entry in entries),
-            rule=replace(self.selection.rule(tag), newest_first=True),
-            rank=self.selection.rank(tag),
-            source="git log",
-            before=spec.before,
-            after=spec.after,
-            entries=entries,
-        )
-        return [section]
+        lines = [f"- {commit.text}" for commit in commits]
+        return [self.selection.line_section(tag, lines, source="git log")]
 
     def _text(self, tag: str, spec: SectionSpec) -> list[Section]:
         text = fill(spec.text or "", self.values)
@@ -331,16 +320,8 @@ class _SectionReader:
         if not text.strip():
             self.out.add_absent(tag, source="recipe", reason="nothing to say")
             return []
-        section = Section(
-            tag=tag,
-            text=text,
-            rule=self.selection.rule(tag),
-            rank=self.selection.rank(tag),
-            source=self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}"),
-            before=spec.before,
-            after=spec.after,
-        )
-        return [section]
+        source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")
+        return [self.selection.section(tag, text, source=source)]
 
     # --- errors -----------------------------------------------------------------------------------
 

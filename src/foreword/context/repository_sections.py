@@ -20,7 +20,7 @@ from foreword.repository.file_ranking import RankedFile, rank
 from foreword.repository.index import RepositoryIndex, SourceText, open_index
 from foreword.repository.task_words import words_of
 from foreword.repository.views import outline_text, paths_by_folder, regions_text, test_line
-from foreword.section import FIRST_IN_GROUP, Entry, Form, Section, handle_of
+from foreword.section import FIRST_IN_GROUP, Form, Section, handle_of
 from foreword.text.division import rows_of
 from foreword.tokens import counter
 
@@ -176,16 +176,4 @@ class RepositoryReader:
             lines.insert(0, test_line(plan.tests))
         if not lines:
             return []
-        spec = self.selection.sections[tag]
-        entries = tuple([Entry(line) for line in lines])
-        section = Section(
-            tag=tag,
-            text="\n".join([entry.text for entry in entries]),
-            rule=replace(self.selection.rule(tag), newest_first=True),
-            rank=self.selection.rank(tag),
-            source="the code base",
-            before=spec.before,
-            after=spec.after,
-            entries=entries,
-        )
-        return [section]
+        return [self.selection.line_section(tag, lines, source="the code base")]

@@ -7,14 +7,14 @@ No I/O: profiles are laid over the recipe, names are checked. What the sections 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, Literal
 
 from foreword.dataclass import dataclass
 from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
-from foreword.section import DEFAULT_FORMS, Rank, Rule, Tiers
+from foreword.section import DEFAULT_FORMS, Entry, Rank, Rule, Section, Tiers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,25 @@ class Selection:
             if tag == entry or (isinstance(entry, tuple) and tag in entry):
                 return Rank(group=place, order=order)
         return Rank(group=len(self.gives_way), order=order)
+
+    def section(self, tag: str, text: str, *, source: str) -> Section:
+        """A text as a section: with its rule and its rank, and the recipe's words around it."""
+        spec = self.sections[tag]
+        return Section(
+            tag=tag,
+            text=text,
+            rule=self.rule(tag),
+            rank=self.rank(tag),
+            source=source,
+            before=spec.before,
+            after=spec.after,
+        )
+
+    def line_section(self, tag: str, lines: Iterable[str], *, source: str) -> Section:
+        """Lines as a section of which the first stay where there is no room for all."""
+        entries = tuple([Entry(line) for line in lines])
+        section = self.section(tag, "\n".join([entry.text for entry in entries]), source=source)
+        return replace(section, rule=replace(section.rule, newest_first=True), entries=entries)
 
 
 def select(
