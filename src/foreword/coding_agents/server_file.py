@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from foreword.coding_agents import trusted_files
+from foreword.errors import ForewordError
 from foreword.store import private
 from foreword.store.paths import FOLDER, make_hidden, refuse_links
 
@@ -71,8 +72,6 @@ def addresses_of(root: Path) -> list[tuple[str, int]]:
 
 def _content(path: Path) -> dict[str, Any]:
     """What a file says; nothing where it says nothing that can be read."""
-    from foreword.errors import ForewordError
-
     try:
         content = json.loads(trusted_files.tail(path, LARGEST_FILE))
     except (ForewordError, ValueError, RecursionError):

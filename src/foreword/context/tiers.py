@@ -71,9 +71,6 @@ def apply_tiers(
     them."""
     recipe = selection.recipe
     phase = selection.names.get("phase", "")
-    # Only recipes with tiers look at their files as `lint` does, which is much to import.
-    from foreword.context.tiers import authors_notes
-
     gathered.notes += authors_notes(gathered.sections, library, counter, phase)
     sections = _with_anchors(gathered.sections, selection, library)
     sections = with_persona_forms(

@@ -22,6 +22,7 @@ from foreword.director.tool_calls import PICTURE
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
 from foreword.message import Image
+from foreword.models import ask
 from foreword.operations.operation import OperationInput, Reason
 from foreword.plan import node as kinds
 from foreword.plan import templates
@@ -67,8 +68,6 @@ def _model_answer(context: ToolContext, instruction: str, found: Answer) -> Answ
     model = context.resources.inspect_with
     if model is None:
         return {}
-    from foreword.models import ask
-
     page = json.dumps(context.secrets.value(found), ensure_ascii=False, indent=1)
     question = f"{instruction}\n\n<page>\n{page}\n</page>"
     answer = ask(model, INSPECT_PROMPT, question, cancel=context.cancel)

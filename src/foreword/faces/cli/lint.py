@@ -19,6 +19,7 @@ from foreword.errors import BadSource, RecipeError, UnknownName, at
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import form_option
 from foreword.pattern import lazy_pattern
+from foreword.regular_file import Unusable, read_beginning
 from foreword.text.quantity import quantity
 from foreword.tokens import COUNTERS
 
@@ -177,8 +178,6 @@ def _no_such_file(path: str) -> BadSource:
 def _is_recipe(path: Path) -> bool:
     """Whether a YAML file is a recipe: it lies among recipes, or has sections, or extends
     another."""
-    from foreword.regular_file import Unusable, read_beginning
-
     if path.resolve().parent.name == RECIPE_FOLDER.name:
         return True
     try:

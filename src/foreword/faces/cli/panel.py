@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.errors import UsageError
+from foreword.errors import ForewordError, UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
@@ -157,7 +157,6 @@ def list_panels(as_json: bool, recipe: str, root: str) -> None:
     Example:
       foreword panel list --root .
     """
-    from foreword.errors import ForewordError
     from foreword.work import factory_project
 
     names = factory_project.panel_names(root, recipe)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.dataclass import dataclass
-from foreword.errors import BadSource
+from foreword.errors import BadSource, UnknownName
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:
@@ -98,7 +98,6 @@ def _model_and_usage(place: SessionPlace) -> tuple[str | None, AgentUsage]:
     """The model that most of the calls went to, where one is told and known, and what its provider
     counted."""
     from foreword.agent_sessions.events import AgentUsage, ModelCallEvent
-    from foreword.errors import UnknownName
     from foreword.tokens import for_model
 
     models = Counter[str]()
