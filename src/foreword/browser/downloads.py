@@ -25,7 +25,7 @@ _STRANGE = lazy_pattern(r"[^\w.\- ()]+")
 _DENY = {"behavior": "deny", "eventsEnabled": True}
 
 
-class KeptDownload:
+class Download:
     """The first file that comes while downloads are let through."""
 
     def __init__(self, folder: Path, session: Any) -> None:
@@ -77,12 +77,12 @@ class KeptDownload:
 
 
 @asynccontextmanager
-async def into(chromium: Chromium, folder: Path) -> AsyncIterator[KeptDownload]:
+async def into(chromium: Chromium, folder: Path) -> AsyncIterator[Download]:
     """Let a file through into a folder meanwhile."""
     from playwright.async_api import Error
 
     session = await chromium.browser.new_browser_cdp_session()
-    download = KeptDownload(folder, session)
+    download = Download(folder, session)
     session.on("Browser.downloadWillBegin", download.on_begin)
     session.on("Browser.downloadProgress", download.on_progress)
     chromium.tabs.keeps_downloads = True

@@ -19,7 +19,7 @@ from foreword.engine.report import Report, Row
 from foreword.errors import EssentialsTooLarge, UnknownHandle, UsageError
 from foreword.faces.web import addresses, header, report_views
 from foreword.faces.web.rendering import page
-from foreword.faces.web.text_pages import TablePage, page_of_text
+from foreword.faces.web.text_pages import TextPage, page_of_text
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import conversation_operations, original_pages
 from foreword.operations.original_pages import MessageStretch
@@ -40,7 +40,7 @@ class SectionView:
     place: int
     row: Row
     reason: str
-    text: TablePage
+    text: TextPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,14 +203,14 @@ def _forms_by_tag(report: Report) -> dict[str, tuple[str, int]]:
     return forms
 
 
-def _original(session: Session, handle: str, place: int) -> TablePage:
+def _original(session: Session, handle: str, place: int) -> TextPage:
     """Of a stretch of messages no more is read than the page; what this very call cut is not in
     the store yet."""
     found = original_pages.find_original(session, handle)
     if isinstance(found, MessageStretch):
         pages = found.pages(MESSAGES)
         place = min(max(1, place), pages)
-        return TablePage(found.text(session, place, MESSAGES), place, pages)
+        return TextPage(found.text(session, place, MESSAGES), place, pages)
     if found is None:
         package, _ = _context(session)
         found = package.originals.get(handle) if package else None

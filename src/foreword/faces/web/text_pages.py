@@ -8,7 +8,7 @@ PAGE_CHARS = 12_000  # a few screens: read at once, and drawn at once by a brows
 
 
 @dataclass(frozen=True, slots=True)
-class TablePage:
+class TextPage:
     """One page of a text."""
 
     text: str
@@ -16,14 +16,14 @@ class TablePage:
     pages: int
 
 
-def page_of_text(text: str, place: int, size: int = PAGE_CHARS) -> TablePage:
+def page_of_text(text: str, place: int, size: int = PAGE_CHARS) -> TextPage:
     """A page of a text; one that is not there is the nearest that is. All pages joined are the
     text."""
     pages = max(1, -(-len(text) // size))
     place = min(max(1, place), pages)
     begin = _line_end(text, (place - 1) * size)
     end = _line_end(text, place * size)
-    return TablePage(text[begin:end], place, pages)
+    return TextPage(text[begin:end], place, pages)
 
 
 def _line_end(text: str, near: int) -> int:
