@@ -102,3 +102,35 @@ def test_going_back_to_an_artifact_does_not_hand_it_on_again() -> None:
         list(repeated_artifacts({"1": "Output: [ST-1]", "2": "If it fails, return to [ST-1]."}))
         == []
     )
+
+
+def test_a_table_above_the_phases_names_what_they_hand_on_in_its_column() -> None:
+    overview = (
+        "| Phase | Takes | Artifact |\n|---|---|---|\n| 1 | - | `[REQ-01]` |\n"
+        "| **Phase 2** Design | [REQ-01] | [DSN-01] |\n"
+    )
+    found = handovers({"1": "Look.", "2": "Draw what [REQ-01] says."}, overview)
+    assert [one.gives for one in found.values()] == ["REQ-01", "DSN-01"]
+    assert found["2"].takes == ("REQ-01",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "| Input | Output |\n|---|---|\n| issue | [REQ-07] |",
+            "| Input | Output |\n|---|---|\n| [REQ-07] | [DSN-07] |",
+        ),
+        ("Outputs:\n- [REQ-07] wishes\n", "Inputs:\n\n- [REQ-07]\n\nOutputs:\n\n1. [DSN-07]\n"),
+        ("_Output_: `[REQ-07]`", "_Input_: `[REQ-07]`\n_Output_: `[DSN-07]`"),
+        ("### Ergebnis\n\n[REQ-07] Anforderungen", "Eingabe: [REQ-07]\n\nErgebnis: [DSN-07]"),
+        ("**Livrable :** [REQ-07]", "Entrée : [REQ-07]\nSortie : [DSN-07]"),
+        ("输出：[REQ-07]", "输入：[REQ-07]\n输出：[DSN-07]"),
+    ],
+)
+def test_tables_emphasis_and_other_languages_name_what_is_handed_on(
+    first: str, second: str
+) -> None:
+    found = handovers({"1": first, "2": second})
+    assert [one.gives for one in found.values()] == ["REQ-07", "DSN-07"]
+    assert found["2"].takes == ("REQ-07",)

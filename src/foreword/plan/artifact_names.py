@@ -23,27 +23,36 @@ _REFERENCE = lazy_pattern(REFERENCE)
 _HEADING = lazy_pattern(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<hashed>[^\n]+)|\*\*(?P<bold>[^*\n]{1,60})\*\*:?[ \t]*$)"
 )
+# What a phase gives and takes is called so in other languages.
+_GIVEN_ABROAD = (
+    "ergebnis|ergebnisse|ausgabe|übergabe|übergib|livrables?|sorties?|salidas?|entregables?"
+    "|resultados?|saídas?|uscite?|risultat[oi]|результат|выход|输出|产出|成果|出力|成果物"
+)
+_TAKEN_ABROAD = "eingaben?|grundlage|lies|entrées?|entradas?|ingressi?|вход|входные|输入|入力"
 _GIVING = lazy_pattern(
-    r"\b(?:outputs?|artifacts?|deliverables?|produces?|results?|hand[- ]?(?:off|over|on)|emits?)\b",
+    r"\b(?:outputs?|artifacts?|deliverables?|produces?|results?|hand[- ]?(?:off|over|on)|emits?"
+    rf"|{_GIVEN_ABROAD})\b",
     re.IGNORECASE,
 )
 _TAKING = lazy_pattern(
-    r"\b(?:inputs?|requires?|required|prerequisites?|context|given|reads?|depends?|needs?)\b",
+    r"\b(?:inputs?|requires?|required|prerequisites?|context|given|reads?|depends?|needs?|takes?"
+    rf"|{_TAKEN_ABROAD})\b",
     re.IGNORECASE,
 )
 # What stands before a reference on its line. Of the words that give, the nearest must not be
 # followed by one that takes: "Output: based on [FEAT-1]" hands on nothing of that name.
 _GIVES = lazy_pattern(
     r"\b(?:artifacts?|outputs?|deliverables?|produc(?:e|es|ing)|emits?|delivers?|creates?|returns?"
-    r"|writes?|saves?|stores?|keeps?|records?|publish(?:es)?|call it|named? (?:it )?as"
-    r"|hands? (?:it )?(?:on|over|off))\b"
+    r"|writes?|saves?|stores?|keeps?|records?|publish(?:es)?|call it|be called|named? (?:it )?as"
+    rf"|hands? (?:it )?(?:on|over|off)|{_GIVEN_ABROAD})\b"
     r"|→|->|=>",
     re.IGNORECASE,
 )
 _TAKES = lazy_pattern(
     r"\b(?:from|based on|per|see|given|using|uses?|inputs?|reads?|with|of|in|against|by|after"
     r"|reviews?|present|re-present|checks?|verify|compare|follows?|all"
-    r"|(?:refer|respond|according|compared|due|returns?|back|goes?|stick|add|adds) to)\b",
+    r"|(?:refer|respond|according|compared|due|returns?|back|goes?|stick|add|adds) to"
+    rf"|{_TAKEN_ABROAD})\b",
     re.IGNORECASE,
 )
 # `Output: FEAT-1`, or `- FEAT-1: the plan` under a heading for outputs: a name without brackets.
@@ -63,6 +72,13 @@ _HANDED_ON_BEHIND = lazy_pattern(
 _OVERVIEW = lazy_pattern(
     r"^\s*(?:phase\s+)?(?P<phase>\d{1,3}(?:\.\d{1,3})?[a-z]?)[.):]?\s[^\n]*?(?:→|->|=>)[^\n]*",
     re.IGNORECASE,
+)
+# `Outputs:`, with a list under it
+_LABEL = lazy_pattern(r"^ {0,3}(?:[-*+][ \t]+)?(?P<label>[^\W\d_][^:\n\[]{1,40}):[ \t]*$")
+_ITEM = lazy_pattern(r"^\s*(?:[-*+|]|\d{1,2}[.)])\s")
+_EMPHASIS = lazy_pattern(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")  # `_Output_`
+_TABLE_PHASE = lazy_pattern(
+    r"[\s*`]*(?:phase\s+)?(?P<phase>\d{1,3}(?:\.\d{1,3})?[a-z]?)\b[^|]*", re.IGNORECASE
 )
 _NUMBER = lazy_pattern(r"-(?:(\d+)(?:\.\w+)?([A-Za-z]?))$")
 
@@ -175,17 +191,28 @@ def _number_of(artifact: str) -> str:
 
 def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
     """The artifacts that a phase says or seems to hand on."""
-    is_output = is_input = False
+    is_output = is_input = is_label = False
     place = 0
-    for line in text.splitlines(keepends=True):
-        heading = _HEADING.match(line)
+    titles = list[str]()  # of the columns of the table that the line is in
+    for written in text.splitlines(keepends=True):
+        line = _EMPHASIS.sub(lambda mark: " " * len(mark[0]), written)
+        is_row = line.lstrip().startswith("|")
+        titles = (titles or line.split("|")) if is_row else []
+        heading = _HEADING.match(line) or _LABEL.match(line)
+        if is_label and line.strip() and not heading and not _ITEM.match(line):
+            is_output = is_input = is_label = False  # the list under the label is over
         if heading and not _REFERENCE.search(line):
-            title = heading["hashed"] or heading["bold"]
+            title = str(heading[heading.lastgroup or 0])
+            is_label = heading.lastgroup == "label"
             is_input = _TAKING.search(title) is not None
             is_output = not is_input and _GIVING.search(title) is not None
         for match in _REFERENCE.finditer(line):
-            strength = 0 if is_input else _strength(line, match, is_output=is_output)
-            if not strength and not is_input and _fits(match["name"], phase):
+            title = _column_title(titles, line[: match.start()])
+            in_column = _GIVING.search(title) is not None and not _TAKING.search(title)
+            if is_input or _TAKING.search(title):
+                continue
+            strength = _strength(line, match, is_output=is_output or in_column)
+            if not strength and _fits(match["name"], phase):
                 strength = _MENTIONED
             if strength:
                 yield _ArtifactClaim(
@@ -205,6 +232,13 @@ def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
                 place=place + bare.start("name"),
             )
         place += len(line)
+
+
+def _column_title(titles: Sequence[str], before: str) -> str:
+    """The title of the column behind these cells of a row; nothing outside of tables, and of the
+    first row."""
+    column = before.count("|")
+    return titles[column] if column < len(titles) and titles[column] not in before else ""
 
 
 def _quoted_name(line: str) -> re.Match[str] | None:
@@ -227,13 +261,30 @@ def _strength(line: str, match: re.Match[str], *, is_output: bool) -> int:
 
 
 def _overview_claims(before: str, phases: Mapping[str, str]) -> Iterator[_ArtifactClaim]:
-    """`1. **Triage** → `[INC-1]``, above the phases."""
+    """`1. **Triage** → `[INC-1]`` above the phases, or a table with a column for what each hands
+    on."""
     place = 0
+    columns: list[int] | None = None  # of the table that the line is in, those of what is given
     for line in before.splitlines(keepends=True):
-        row = _OVERVIEW.match(line)
-        found = _REFERENCE.search(line) if row else None
-        if row and found and row["phase"] in phases:
+        cells = line.strip().strip("|").split("|") if line.lstrip().startswith("|") else []
+        row = _OVERVIEW.match(line) or (_TABLE_PHASE.fullmatch(cells[0]) if cells else None)
+        given = line
+        if not cells:
+            columns = None
+        elif columns is None:
+            columns = [number for number, cell in enumerate(cells) if _is_for_giving(cell)]
+        else:
+            given = " ".join(cells[number] for number in columns if number < len(cells))
+        found = _REFERENCE.search(given) if row else None
+        if row and found and row["phase"].lower() in phases:
             yield _ArtifactClaim(
-                phase=row["phase"], artifact=found["name"], strength=_IN_OVERVIEW, place=place
+                phase=row["phase"].lower(),
+                artifact=found["name"],
+                strength=_IN_OVERVIEW,
+                place=place,
             )
         place += len(line)
+
+
+def _is_for_giving(title: str) -> bool:
+    return _GIVING.search(title) is not None and _TAKING.search(title) is None
