@@ -199,6 +199,37 @@ def test_nonsense_is_asked_about_once_more(tmp_path: Path) -> None:
     assert len(again) == 2
 
 
+def test_what_a_member_says_besides_its_findings_is_asked_about_and_never_lost(
+    tmp_path: Path,
+) -> None:
+    clean = '{"findings": []}'
+    replies = {
+        # a second answer takes back no finding of the first
+        "anna": [f"Wait for the audit.\n{finding('No cool down', 'low')}", clean],
+        "bert": ["The kiln may burn down.", "CRITICAL: the kiln may burn down."],
+        "cleo": [f"LGTM, but the token is in the log. {clean}", clean],
+    }
+    root = project(tmp_path, replies)
+    write(root, "policy/default.yaml", "thresholds: {critical: 0, high: 0, answered: 0.5}\n")
+
+    def verdict_of(*members: str) -> PanelResult:
+        asked = Counter[str]()
+
+        def script(body: Mapping[str, Any]) -> str:
+            name = who(body)
+            asked[name] += 1
+            return replies[name][asked[name] - 1] if name in members else clean
+
+        return run(root, script)[0]
+
+    assert verdict_of("cleo").verdict == "approve"
+    kept = verdict_of("anna")
+    assert [(one.title, one.said_by) for one in kept.findings] == [("No cool down", ("anna",))]
+    warned = verdict_of("bert")
+    assert warned.verdict == "human_review"
+    assert 'bert says what is in none of its findings: "CRITICAL"' in warned.reasons[0]
+
+
 def test_members_know_the_task(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"])
     _, requests = run(root, '{"findings": []}', task="Let nobody open a hot kiln")

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from foreword.pattern import lazy_pattern
 from foreword.review.answer_prose import consents, statements
@@ -74,8 +75,8 @@ _DEEPEST = 3
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
-    """What an answer says; `problem` is why there is nothing to read in it, `note` what was left
-    out of it, `unread` what it says besides its findings, in its own words."""
+    """What an answer says; `problem` is why there are no findings to read in it, `note` what was
+    left out of it, `unread` what it says besides its findings, in its own words."""
 
     findings: tuple[Finding, ...] = ()
     problem: str = ""
@@ -112,7 +113,7 @@ def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> Parse
     text = _THINKING.sub("", answer[:LONGEST_ANSWER], count=1)
     reading = _read_answer(text)
     if reading is None:
-        return ParsedAnswer(problem=_why_unreadable(answer, text))
+        return _problem(_why_unreadable(answer, text), text)
     claims = _claims(reading)
     findings = []
     # The worst are chosen from more than are kept, but an answer of thousands is not read whole.
@@ -122,11 +123,11 @@ def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> Parse
             findings.append(parsed[0])
             reading.unread += [f"{path}.{name}" for name in parsed[1]]
     if claims and not findings:
-        return ParsedAnswer(problem="none of its findings has a title or a description")
+        return _problem("none of its findings has a title or a description", text)
     silent = len(claims[: 5 * MOST_FINDINGS]) - len(findings)
     if silent:
         problem = f"{silent:,} of {len(claims):,} findings have no title and no description"
-        return ParsedAnswer(problem=problem)
+        return _problem(problem, text)
     reading.unread += _contradictions(reading, findings)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     worst = tuple(findings[:MOST_FINDINGS])
@@ -136,10 +137,18 @@ def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> Parse
         reading.unread.append(note)
     if len(answer) > LONGEST_ANSWER:
         reading.unread.append(f"what stands behind its first {LONGEST_ANSWER:,} characters")
-    unread = [clean_text(part, LONGEST_QUOTE) for part in dict.fromkeys(reading.unread)]
-    return ParsedAnswer(
-        worst, note=note, confidence=reading.confidence, unread=tuple(unread[:MOST_QUOTED])
-    )
+    unread = _quotes(reading.unread)
+    return ParsedAnswer(worst, note=note, confidence=reading.confidence, unread=unread)
+
+
+def _problem(why: str, text: str) -> ParsedAnswer:
+    """An answer without findings that can be read, and what it says all the same."""
+    return ParsedAnswer(problem=why, unread=_quotes([f'"{said}"' for said in statements(text)]))
+
+
+def _quotes(unread: Iterable[str]) -> tuple[str, ...]:
+    parts = islice(dict.fromkeys(unread), MOST_QUOTED)
+    return tuple(clean_text(part, LONGEST_QUOTE) for part in parts)
 
 
 def _claims(reading: _Reading) -> list[tuple[str, object]]:

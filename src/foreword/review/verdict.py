@@ -108,6 +108,9 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
     blocked, escalated = _rule_reasons(review, profile)
     against += blocked
     for_a_person += escalated
+    for name, statements in review.unread.items():
+        said = "; ".join(statements)
+        for_a_person.append(f"Human review: {name} says what is in none of its findings: {said}.")
     too_few = _answer_reasons(review.members, _answer_quorum(profile, thresholds), profile.name)
     if against:
         return "changes_requested", (*against, *too_few, *for_a_person)
@@ -115,9 +118,6 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
         return "inconclusive", (*too_few, *for_a_person)
     if review.shown:
         for_a_person.append(f"Human review: members were shown {review.shown} of the change.")
-    for name, statements in review.unread.items():
-        said = "; ".join(statements)
-        for_a_person.append(f"Human review: {name} says what is in none of its findings: {said}.")
     for_a_person += _silent_reasons(review.members, profile)
     for_a_person += _unjudged_reasons(review, profile)
     if not profile.has_rules and not profile.default_rules:

@@ -412,7 +412,7 @@ def _member_result(
         return replace(failed, status=status, why=why), ParsedAnswer()
     parsed = parse_answer(str(answer["text"]), name, files)
     if parsed.problem:
-        return replace(failed, status="nonsense", why=parsed.problem), ParsedAnswer()
+        return replace(failed, status="nonsense", why=parsed.problem), parsed
     first = parse_answer(str(answer.get("first", "")), name, files)
     parsed = replace(parsed, findings=merge((*parsed.findings, *first.findings)))
     answered = replace(
