@@ -570,6 +570,19 @@ def test_a_profile_is_checked_for_what_a_panel_could_not_judge_by(
     assert [(one.code, one.severity) for one in found] == [(code, severity)]
 
 
+def test_a_part_of_a_profile_that_no_panel_can_apply_has_the_line_of_its_path(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path, ["anna"])
+    rules = "rules:\n  - {when: 'true', then: block}\n  - when: 'true'\n    then: block\n"
+    rules += "    unless: x\n"
+    write(root, "policy/default.yaml", f"# unless: never\nauto_merge: true\n{rules}")
+    write(root, "policy/words.json", '{"type": "object", "properties": {"unless": {}}}')
+    (found,) = [one for one in lint.check(root) if one.file.startswith("policy/")]
+    assert (found.file, found.line) == ("policy/default.yaml", 7)
+    assert "rules[1].unless" in found.message
+
+
 def test_artifacts_that_are_handed_on_twice_or_never_are_told(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"])
     phases = ["Output: [ST-1]", "Read [ST-9]. Output: [ST-1]", "Look at [ST-1]."]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foreword.errors import BadSource, UnknownName
+from foreword.review.profile import Approval
 from foreword.work.factory_project import active_profile
 from tests.factory import project, write
 
@@ -57,3 +58,10 @@ def test_of_several_profiles_one_has_to_be_named(tmp_path: Path) -> None:
     write(tmp_path, "project.yaml", "profile: strikt\n")
     with pytest.raises(UnknownName):
         active_profile(tmp_path)
+
+
+def test_a_profile_may_be_json(tmp_path: Path) -> None:
+    write(tmp_path, "project.yaml", "name: kilns\nprofile: strict\n")
+    write(tmp_path, "policy/strict.json", '{\n\t"auto_merge": false\n}\n')
+    profile = active_profile(tmp_path)
+    assert (profile.source, profile.approval) == ("policy/strict.json", Approval(enabled=False))

@@ -82,13 +82,20 @@ def _profile_problems(
     if ignored:
         message = f"no panel knows {', '.join(ignored)}"
         yield warning(document.path, 1, code="unknown-threshold", message=message)
-    yield from _idle_rule_problems(document, file.text, profile)
+    if is_active or _is_profile(profile):
+        yield from _idle_rule_problems(document, file.text, profile)
     for condition in profile.conditions:
         problem = check(condition)
         if problem:
             message = f"{condition!r} can't be evaluated, so it calls for a person: {problem}"
             line = _line_of(file.text, condition)
             yield warning(document.path, line, code="unreadable-condition", message=message)
+
+
+def _is_profile(profile: ReviewProfile) -> bool:
+    """Whether a file has anything of a profile: other things lie in that folder, too."""
+    is_applied = any(not rule.is_unapplied for rule in profile.rules)
+    return is_applied or profile.thresholds is not None or profile.approval is not None
 
 
 def _idle_rule_problems(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
