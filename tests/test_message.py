@@ -536,7 +536,7 @@ def test_twelve_parallel_calls_answered_in_any_order_are_valid_for_both_provider
 def test_a_result_that_comes_after_the_assistant_spoke_again_is_shown_as_words() -> None:
     mended, done = mend([ask("a"), say("well?"), ask("b"), answer("b"), answer("a")])
     assert [message.text for message in mended if "a" in message.results] == [NO_RESULT]
-    assert mended[-1].parts == (Text("result of a"),)
+    assert mended[-1].parts == (Text("[result of a tool]\nresult of a"),), "not the user's words"
     assert len(done) == 2
 
 

@@ -39,6 +39,7 @@ NOT_HISTORY: frozenset[Kind] = frozenset(
     ("system_prompt", "plan", "snapshot", "variables", "browser", "attachment")
 )  # made anew for every turn, so they never stay in a history
 NO_RESULT = "(no result was recorded)"
+RESULT_MARK = "[result of a tool]"  # before a result that stands among the words of somebody else
 IMAGE_TOKENS = 1_600  # about the most that one image costs
 # Characters of an image's address in words: one line, not a signed link's worth.
 LONGEST_ADDRESS = 80
@@ -112,6 +113,8 @@ class ToolResult:
 
 # Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
 # say nothing, and move from call to call.
+# How parts of a provider are called that answer a call of the assistant's.
+OPAQUE_ANSWERS = ("_call_output", "_search_output", "program_output", "approval_response")
 CACHE_MARKS = frozenset(("cachePoint", "cache-point"))
 
 Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
@@ -309,13 +312,28 @@ class OpenCalls:
         return answered
 
 
+def is_opaque_answer(message: Message) -> bool:
+    """Whether a message answers a call that only its provider reads, as a `computer_call_output`
+    does: what the assistant said right before it has the call."""
+    if message.role == "assistant":
+        return False
+    for part in message.parts:
+        if isinstance(part, Opaque) and part.name.endswith(OPAQUE_ANSWERS):
+            return True
+    return False
+
+
 def group_by_calls(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     """Group messages so that a tool call and its results are never parted."""
     starts: list[int] = []  # where each group begins
     open_calls = OpenCalls()
     for at, message in enumerate(messages):
-        starts.append(at)
         first = at
+        if is_opaque_answer(message) and starts:
+            first = starts[-1]
+            while first and messages[first].role == messages[first - 1].role == "assistant":
+                first -= 1
+        starts.append(at)
         for (caller, _), _ in open_calls.add_message(at, message):
             first = min(first, caller)
         while starts[-1] > first:
@@ -330,7 +348,7 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     """The messages as providers accept them, and what had to be done: every call has its result
     right behind it.
 
-    A result that nobody asked for becomes plain text, and so does a call of anybody but the
+    A result that nobody asked for becomes text that says so, and so does a call of anybody but the
     assistant. A call that was never answered gets a result that says so, unless it is the last
     word: then its result is still to come. A call waits until the assistant speaks again after
     somebody else; later results are words. So new messages change nothing that stands before the
@@ -397,7 +415,8 @@ class _Repair:
                 self.notes.append(
                     f"result {part.id!r} answers no call that is there; it is shown as text"
                 )
-                parts += [Text(part.text), *part.rest]
+                words = [RESULT_MARK, part.text] if part.text else [RESULT_MARK]
+                parts += [Text("\n".join(words)), *part.rest]
         return parts, ids
 
     def _new_id(self, call: str) -> str:

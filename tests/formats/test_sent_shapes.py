@@ -15,6 +15,18 @@ from foreword.message import Image, Message
 
 Fields = dict[str, Any]
 ANTHROPIC: dict[str, list[Fields]] = {
+    "what to do with a large picture": [
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "image",
+                    "source": {"type": "url", "url": "https://example.org/a.png"},
+                    "transformations": {"oversized_image": "downsize"},
+                }
+            ],
+        }
+    ],
     "calls beside each other": [
         {"role": "user", "content": [{"type": "text", "text": "go"}]},
         {
@@ -250,6 +262,14 @@ ANTHROPIC: dict[str, list[Fields]] = {
 }
 
 OPENAI: dict[str, list[Fields]] = {
+    "a mark for the cache": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "x", "prompt_cache_breakpoint": {"mode": "explicit"}}
+            ],
+        }
+    ],
     "calls without words": [
         {"role": "user", "content": "go"},
         {
@@ -383,6 +403,14 @@ OPENAI: dict[str, list[Fields]] = {
 }
 
 RESPONSES: dict[str, list[Fields]] = {
+    "tools that come later": [
+        {"role": "user", "content": "x"},
+        {
+            "type": "additional_tools",
+            "role": "developer",
+            "tools": [{"type": "file_search", "vector_store_ids": ["vs_1"]}],
+        },
+    ],
     "words, pictures and files": [
         {"role": "user", "content": "x"},
         {
@@ -763,3 +791,16 @@ def test_pictures_of_ollama_and_of_openrouter_are_told_apart() -> None:
         (message,) = read_messages([{"role": "assistant", "content": "x", "images": images}], "m")
         (picture,) = [part for part in message.parts if isinstance(part, Image)]
         assert (picture.media_type, picture.data) == ("image/png", data)
+
+
+def test_a_call_that_langchain_has_among_the_items_of_a_response_is_one_call() -> None:
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": "{}"}
+    answer = {
+        "type": "ai",
+        "data": {
+            "content": [{"type": "text", "text": "x"}, call],
+            "tool_calls": [{"name": "f", "args": {}, "id": "c1", "type": "tool_call"}],
+        },
+    }
+    (message,) = read_messages([answer], "messages")
+    assert message.text == "x\n[calls f({})]"

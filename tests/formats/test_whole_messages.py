@@ -589,6 +589,20 @@ def test_a_flag_under_an_unknown_name_goes_back_to_its_provider(value: object) -
             {"role": "user", "content": "a", "extra": {"url": "data:text/plain,b"}},
             "message.extra",
         ),
+        (
+            {"role": "user", "content": [{"type": ["text"], "text": "a"}]},
+            "message.content[0].type",
+        ),
+        ({"role": "user", "content": [{"type": "image"}]}, "message.content[0].source"),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "input": {}}]},
+            "message.content[0].name",
+        ),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "content": "a"}]},
+            "message.content[0].tool_use_id",
+        ),
+        ({"type": "function_call", "name": "a", "arguments": "{}"}, "message.call_id"),
     ],
 )
 def test_what_is_no_message_of_anybody_is_refused(message: dict[str, Any], path: str) -> None:

@@ -125,8 +125,8 @@ def read_block(block: object, at: FieldPath) -> Part:
             return _read_text(block, at)
         case "tool_use":
             return ToolCall(
-                id=at.text(block, "id"),
-                name=at.text(block, "name"),
+                id=at.needed_text(block, "id"),
+                name=at.needed_text(block, "name"),
                 arguments=arguments_of(block.get("input", {})),
                 extra=pack_extra(SHAPE, unknown_fields(block, _CALL, at)),
             )
@@ -157,7 +157,7 @@ def _read_result(block: Mapping[str, Any], at: FieldPath) -> ToolResult:
     if block.get("is_error") is False:
         fields["is_error"] = False
     return ToolResult(
-        id=at.text(block, "tool_use_id"),
+        id=at.needed_text(block, "tool_use_id"),
         text=text,
         failed=bool(block.get("is_error")),
         rest=rest,
@@ -171,9 +171,8 @@ def _answer_part(block: object, at: FieldPath) -> Part:
 
 
 def _read_image(block: Mapping[str, Any], at: FieldPath) -> Part:
-    source = block.get("source")
-    if isinstance(source, Mapping):
-        unknown_fields(source, _SOURCE, at / ".source")
+    source = (at / ".source").mapping(block.get("source"), "a mapping with the picture")
+    unknown_fields(source, _SOURCE, at / ".source")
     fields = unknown_fields(block, _IMAGE, at)
     match source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if (

@@ -34,7 +34,7 @@ _ABOUT = frozenset(
     (
         "annotations artifact cachecontrol citations container contextmanagement cost diagnostics"
         " extracontent internal logprobs parsed performance providerdetails reasoningdetails"
-        " stopdetails stopsequence tokens usage"
+        " stopdetails stopsequence tokens transformations usage"
     ).split()
 )
 _ABOUT_ENDING = lazy_pattern(

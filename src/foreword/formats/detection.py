@@ -89,13 +89,14 @@ def usual_shape(values: Sequence[Any]) -> str:
         shape = "" if _is_system(value) else shape_of(value)
         if shape:
             return shape
-    return anthropic.SHAPE if any(map(_is_marked_for_cache, values)) else ""
+    is_marked = any(_has_part_with(value, "cache_control") for value in values)
+    return anthropic.SHAPE if is_marked else ""
 
 
-def _is_marked_for_cache(value: object) -> bool:
+def _has_part_with(value: object, field: str) -> bool:
     content = value.get("content") if isinstance(value, Mapping) else None
     parts = content if isinstance(content, list) else ()
-    return any(isinstance(part, Mapping) and "cache_control" in part for part in parts)
+    return any(isinstance(part, Mapping) and field in part for part in parts)
 
 
 def _is_system(value: object) -> bool:
@@ -180,7 +181,9 @@ def shape_of(value: object) -> str:
         return anthropic.SHAPE
     if value.get("role") in _OPENAI_ROLES or value.keys() & _OPENAI_FIELDS:
         return openai_chat.SHAPE
-    return openai_chat.SHAPE if kinds & _OPENAI_PARTS else ""
+    if kinds & _OPENAI_PARTS or _has_part_with(value, "prompt_cache_breakpoint"):
+        return openai_chat.SHAPE
+    return ""
 
 
 def _part_types(content: Any) -> set[str]:

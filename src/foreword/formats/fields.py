@@ -99,6 +99,12 @@ class FieldPath:
             return ""
         raise (self / f".{name}").wrong(f"must be text, not {type(text).__name__}")
 
+    def needed_text(self, value: Mapping[str, Any], name: str) -> str:
+        """The field of that name as text; an error where it is not there."""
+        if value.get(name) is None:
+            raise (self / f".{name}").wrong("is missing")
+        return self.text(value, name)
+
     def one_text(self, value: Mapping[str, Any], *names: str) -> str:
         """The text that stands in one of several fields; an error where another says more."""
         said = ""

@@ -149,6 +149,8 @@ def _read_block(block: object, at: FieldPath) -> Part:
             return _read_image(block, at)
         case "tool_call":
             return _read_call(block, at, _TOOL_CALL)
+        case "function_call" | "custom_tool_call" if "call_id" in block:
+            return openai_responses.read_call(block, at)  # as `output_version` responses/v1 has it
         case "reasoning" if block.keys() & {"summary", "encrypted_content"}:
             return openai_responses.read_reasoning(block, at)  # it came from there
         case "reasoning":

@@ -77,6 +77,7 @@ _ITEMS = frozenset(
         " mcp_approval_request mcp_approval_response additional_tools configuration_update program"
     ).split()
 )
+_ADDITIONAL_TOOLS = "additional_tools"  # an item with a role that is no message
 _ITEM_ENDINGS = ("_call", "_output")
 _CUSTOM = "custom_tool_call"
 _SHELL_CALL = frozenset(("type", "call_id", "action"))
@@ -93,7 +94,7 @@ def is_item(value: object) -> bool:
     """Whether this is an item of this API rather than a message of another."""
     if not isinstance(value, Mapping):
         return False
-    if "role" not in value:
+    if "role" not in value or value.get("type") == _ADDITIONAL_TOOLS:
         return _is_item_type(value.get("type"))
     if value.get("type") == "message" and "model" not in value:
         return True
@@ -161,7 +162,7 @@ def read_item(item: object, at: FieldPath) -> Message:
     item = at.mapping(item, "a mapping with a type")
     match item.get("type"):
         case "function_call" | "custom_tool_call":
-            return Message("assistant", (_read_call(item, at),))
+            return Message("assistant", (read_call(item, at),))
         case "local_shell_call" if isinstance(item.get("action"), Mapping):
             return Message("assistant", (_read_command(item, at),))
         case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
@@ -171,10 +172,16 @@ def read_item(item: object, at: FieldPath) -> Message:
         case "message" | None:
             return _read_message(item, at)
         case other if _is_item_type(other):
-            role: Role = "tool" if str(other).endswith("_output") else "assistant"
-            return Message(role, (opaque(item, SHAPE),))
+            return Message(_item_role(str(other)), (opaque(item, SHAPE),))
         case other:
             raise (at / ".type").wrong(f"{other!r} is no type of an item")
+
+
+def _item_role(kind: str) -> Role:
+    """Whose an item is that goes along as it is: who approves is the user."""
+    if kind.endswith("approval_response"):
+        return "user"
+    return "tool" if kind.endswith("_output") else "assistant"
 
 
 def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
@@ -214,14 +221,15 @@ def _read_part(part: object, at: FieldPath) -> Part:
             raise at.missing_type(part)
 
 
-def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
+def read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
+    """A call of a function, or of a tool that takes text."""
     custom = item["type"] == _CUSTOM
     fields = unknown_fields(item, _CUSTOM_CALL if custom else _CALL, at)
     if custom:
         fields["type"] = _CUSTOM
     return ToolCall(
-        id=at.text(item, "call_id"),
-        name=at.text(item, "name"),
+        id=at.needed_text(item, "call_id"),
+        name=at.needed_text(item, "name"),
         arguments=arguments_of(item.get("input" if custom else "arguments")),
         extra=pack_extra(SHAPE, fields),
     )
@@ -280,6 +288,23 @@ def _texts(blocks: object, at: FieldPath) -> list[str]:
         unknown_fields(block, _TEXT, place)
         texts.append(place.text(block, "text"))
     return texts
+
+
+def without_item_ids(message: Message) -> Message:
+    """The message without the ids of this API's items: it takes an item with an id only together
+    with the reasoning it came with."""
+    parts = list[Part]()
+    for part in message.parts:
+        extra = "" if isinstance(part, Opaque | Thinking) else _without_id(part.extra)
+        parts.append(part if isinstance(part, Opaque | Thinking) else replace(part, extra=extra))
+    return replace(message, parts=tuple(parts), extra=_without_id(message.extra))
+
+
+def _without_id(extra: str) -> str:
+    fields = unpack_extra(extra, SHAPE)
+    if "id" not in fields:
+        return extra
+    return pack_extra(SHAPE, {name: fields[name] for name in fields if name != "id"})
 
 
 # --- writing --------------------------------------------------------------------------------------

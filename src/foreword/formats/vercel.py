@@ -94,6 +94,8 @@ def is_message(value: Mapping[str, Any]) -> bool:
 def _is_model_part(part: Mapping[str, Any]) -> bool:
     """Whether a part of a content is the SDK's: by its type, or a picture or file in its way."""
     kind = part.get("type")
+    if not isinstance(kind, str):
+        return False
     if kind in _MODEL_PARTS:
         return True
     return kind in ("image", "file") and ("mediaType" in part or isinstance(part.get(kind), str))
