@@ -8,7 +8,7 @@ cut and leave a handle.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from foreword.dataclass import dataclass
@@ -26,6 +26,7 @@ from foreword.message import (
     ToolCall,
     ToolResult,
     data_beside_words,
+    is_opaque_answer,
     mend,
     opaque_mark,
     part_text,
@@ -95,7 +96,7 @@ def shorten_stretch(
 ) -> ConversationText:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
     first."""
-    lighter = [_lighter(message, tokens, scale) for message in messages]
+    lighter = _lighter_stretch(messages, tokens, scale)
     whole = write_stretch(lighter, scale, tag, newest=newest)
     room = scale.counter.room(tokens)
     parts = [list(message.parts) for message in whole.entry.messages]
@@ -153,25 +154,59 @@ def _longest_part(parts: list[list[Part]]) -> tuple[list[Part], int] | None:
     return longest
 
 
-def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
-    """The message without documents and thoughts that would take more than half of the room: in
-    place of a document stand its words, which can be cut, and of all else a mark."""
+def _lighter_stretch(messages: Sequence[Message], tokens: int, scale: Scale) -> list[Message]:
+    """The messages without documents and thoughts that would take more than half of the room.
+
+    A provider takes no answer without the call that only it reads, and no item with an id without
+    the thought that it came with: what only it reads goes together, and ids go with a thought.
+    """
     most = max(1, tokens // 2)
-    beside = data_beside_words(message) + "".join(_attached_words(message))
-    if scale.counter.count(beside) <= most:
-        return message
+    heavy = [_data_tokens(message, scale) > most for message in messages]
+    if any(heavy) and any(_has_provider_items(message) for message in messages):
+        heavy = [True] * len(messages)
+    lighter: list[Message] = []
+    for message, is_heavy in zip(messages, heavy, strict=True):
+        lighter.append(_lighter(message) if is_heavy else message)
+    if _thoughts(lighter) == _thoughts(messages):
+        return lighter
+    from foreword.formats.openai_responses import without_item_ids  # few stretches need it
+
+    return [without_item_ids(message) for message in lighter]
+
+
+def _has_provider_items(message: Message) -> bool:
+    if message.role == "assistant":
+        return any(isinstance(part, Opaque) for part in message.parts)
+    return is_opaque_answer(message)
+
+
+def _data_tokens(message: Message, scale: Scale) -> int:
+    """What a message takes besides its words."""
+    return scale.counter.count(data_beside_words(message) + "".join(_attached_words(message)))
+
+
+def _lighter(message: Message) -> Message:
+    """The message without documents and thoughts: in place of a document stand its words, which
+    can be cut, and of all else a mark."""
     parts: list[Part] = []
-    marks: list[Part] = []
     for part in message.parts:
         if isinstance(part, Opaque) and part.text:
             parts.append(Text(part_text(part)))
         elif isinstance(part, Opaque | Thinking):
-            marks.append(Text(_left_out_mark(part)))
+            parts.append(Text(_left_out_mark(part)))
         elif isinstance(part, ToolResult):
             parts.append(_lighter_result(part))
         else:
             parts.append(part)
-    return replace(message, parts=(*parts, *marks))
+    return replace(message, parts=tuple(parts))
+
+
+def _thoughts(messages: Iterable[Message]) -> int:
+    """How many thoughts there are."""
+    count = 0
+    for message in messages:
+        count += sum(isinstance(part, Thinking) for part in message.parts)
+    return count
 
 
 def _attached_words(message: Message) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import field
 from shlex import quote
 
 from foreword.dataclass import dataclass
-from foreword.message import NOT_HISTORY, Message, Text
+from foreword.message import NOT_HISTORY, Message, Text, is_opaque_answer
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages, group_tokens
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
@@ -146,27 +146,32 @@ class MessageCache:
 
     def _start_for(self, room: int) -> int:
         """The message from which on the history is a little more than the room; no result there
-        lacks its call."""
+        lacks its call, and nothing that was said the thought it came with."""
         first = self.known + 1
+        newer: Message | None = None  # the one that this would begin with
         size = 0
         since_full = 0  # messages taken although the room was full: a result lacks its call
+        in_opaque_group = False  # an answer was taken, and its call may stand before it
         calls = set[str]()
         results = set[str]()
-        while first > self.compressed_to + 1:
-            if size > room and (results <= calls or since_full >= NEAR):
-                return first
+        while first > self.compressed_to + 1 and since_full < NEAR:
             page = messages.before(self.db, self.conversation.id, first, PAGE)
             if not page:
                 return first
             for line in reversed(page):
                 is_full = size > room
-                if line.seq <= self.compressed_to or (is_full and results <= calls):
+                is_whole = results <= calls and not _is_joined(line.message, newer, in_opaque_group)
+                if line.seq <= self.compressed_to or (is_full and is_whole):
                     return first
                 since_full += is_full
                 first = line.seq
                 size += line.tokens
                 calls.update(line.message.calls)
                 results.update(line.message.results)
+                in_opaque_group = is_opaque_answer(line.message) or (
+                    in_opaque_group and _is_joined(line.message, newer, in_opaque_group)
+                )
+                newer = line.message
         return first
 
     def sync(self, last: int) -> None:
@@ -236,6 +241,16 @@ class MessageCache:
         """A handle for the messages that the summary stands for."""
         where = Range(self.conversation.id, 1, self.compressed_to)
         return messages.handle_for(self.db, self.conversation, where)
+
+
+def _is_joined(older: Message, newer: Message | None, in_opaque_group: bool) -> bool:
+    """Whether a message may stay with the one behind it that begins a group so far, as `Timeline`
+    has it: a thought may stand before any words of the assistant."""
+    if newer is None:
+        return False
+    if newer.role == "assistant":
+        return older.role == "assistant"
+    return in_opaque_group
 
 
 def size_within(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from foreword.dataclass import dataclass
-from foreword.message import Message, OpenCalls, Thinking
+from foreword.message import Message, OpenCalls, Thinking, is_opaque_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,20 @@ class Group:
         return tuple(turn.message for turn in self.turns)
 
 
-def _is_thought(group: Group) -> bool:
-    """Whether a group ends with a message that is a thought and nothing else."""
-    last = group.turns[-1].message
-    return last.role == "assistant" and all(isinstance(part, Thinking) for part in last.parts)
+def _is_thought(message: Message) -> bool:
+    """Whether a message is what the assistant thought, and nothing else."""
+    return message.role == "assistant" and all(isinstance(part, Thinking) for part in message.parts)
+
+
+def _ends_with_thought(group: Group) -> bool:
+    """Whether a group ends with a thought and nothing behind it but the assistant's own words and
+    calls."""
+    for turn in reversed(group.turns):
+        if _is_thought(turn.message):
+            return True
+        if turn.message.role != "assistant":
+            return False
+    return False
 
 
 @dataclass(slots=True)
@@ -62,11 +72,14 @@ class Timeline:
     _waiting: OpenCalls = field(default_factory=OpenCalls)
 
     def add(self, turn: TimelineMessage) -> None:
-        """One more message; a result joins the group of its call, and what the assistant says the
-        thought that it came with: OpenAI takes neither without the other."""
+        """One more message; a result joins the group of its call, and what the assistant says and
+        calls the thought that it came with: OpenAI takes neither without the other."""
         first = turn.seq
-        if self.groups and _is_thought(self.groups[-1]) and turn.message.role == "assistant":
+        is_assistant = turn.message.role == "assistant"
+        if self.groups and is_assistant and _ends_with_thought(self.groups[-1]):
             first = self.groups[-1].first
+        if self.groups and is_opaque_answer(turn.message):
+            first = self._run_start()
         for (call_seq, _), _ in self._waiting.add_message(turn.seq, turn.message):
             if self._starts and call_seq >= self._starts[0]:
                 first = min(first, call_seq)
@@ -79,6 +92,18 @@ class Timeline:
         del self.groups[at:], self._starts[at:]
         self.groups.append(Group((*turns, turn), tokens))
         self._starts.append(self.groups[-1].first)
+
+    def _run_start(self) -> int:
+        """Where the assistant began to speak last, without anybody in between."""
+        at = len(self.groups) - 1
+        while at and self._goes_on(at):
+            at -= 1
+        return self.groups[at].first
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether the assistant says a group right behind its own words."""
+        before = self.groups[at - 1].turns[-1].message
+        return before.role == self.groups[at].turns[0].message.role == "assistant"
 
     def groups_from(self, seq: int) -> list[Group]:
         """The groups that begin with a message or behind it."""

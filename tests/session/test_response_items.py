@@ -1,0 +1,88 @@
+"""Items of OpenAI's Responses API in a history that does not fit: it refuses an answer without its
+call, and an item with an id without the reasoning that it came with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+from tests.sessions import words
+
+Item = dict[str, Any]
+
+
+def turn(number: int, size: int) -> list[Item]:
+    """The assistant thinks and uses two tools at once: one that everybody knows, or a computer."""
+    thought = {"type": "summary_text", "text": words("thought", size)}
+    items: list[Item] = [
+        {
+            "type": "reasoning",
+            "id": f"rs_{number}",
+            "summary": [thought],
+            "encrypted_content": f"e{number}",
+        }
+    ]
+    is_computer = bool(number % 2)
+    for place in (0, 1):
+        call: Item = {"call_id": f"call_{number}_{place}", "id": f"it_{number}_{place}"}
+        if is_computer:
+            call |= {"type": "computer_call", "action": {"type": "wait"}, "status": "completed"}
+        else:
+            call |= {"type": "function_call", "name": "read", "arguments": "{}"}
+        items.append(call)
+    picture = {"type": "computer_screenshot", "image_url": "https://example.org/a.png"}
+    for place in (0, 1):
+        kind = "computer_call_output" if is_computer else "function_call_output"
+        output = picture if is_computer else words("result", size)
+        items.append({"type": kind, "call_id": f"call_{number}_{place}", "output": output})
+    return items
+
+
+def problems(items: list[Any]) -> Iterator[str]:
+    calls = set[str]()
+    thought = ""
+    for item in items:
+        kind = item.get("type", "message")
+        if kind == "reasoning":
+            thought = item["id"].removeprefix("rs_")
+        elif kind.endswith("_call"):
+            calls.add(item["call_id"])
+            if "id" in item and item["id"].split("_")[1] != thought:
+                yield f"{item['id']} without its reasoning"
+        elif kind.endswith("_output") and item["call_id"] not in calls:
+            yield f"{kind} without its call"
+
+
+@pytest.mark.parametrize("size", [5, 200])
+def test_an_item_never_goes_without_what_it_came_with(tmp_path: Path, size: int) -> None:
+    history: list[Item] = [{"role": "user", "content": "Go on until you are done."}]
+    for number in range(12):
+        history += turn(number, size)
+    for length in (len(history), len(history) - 2):  # with the newest calls open, too
+        url = f"sqlite:///{tmp_path}/{length}.db"
+        with foreword.Session.open(url, root=tmp_path) as session:
+            session.append_all(history[:length])
+        for budget in range(400, 3_000, 200):
+            with foreword.Session.open(url, root=tmp_path) as session:
+                items = session.context(budget=budget).to_responses()["input"]
+            assert list(problems(items)) == [], f"{length} at {budget}"
+
+
+def test_the_users_approval_is_the_users_and_stays_with_what_it_approves(tmp_path: Path) -> None:
+    request = {
+        "type": "mcp_approval_request",
+        "id": "mcpr_1",
+        "name": "pay",
+        "arguments": "{}",
+        "server_label": "bank",
+    }
+    response = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
+    with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
+        session.append_all([{"role": "user", "content": words("old", 900)}, request, response])
+        package = session.context(budget=500)
+    assert [message.role for message in package.messages][-2:] == ["assistant", "user"]
+    assert package.to_responses()["input"][-2:] == [request, response]
