@@ -24,7 +24,9 @@ FRAMEWORKS_INSTALLED := $(FRAMEWORKS:%=.frameworks/%/installed)
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
 export UV_COMPILE_BYTECODE := 1
+# Behind a company's proxy only the system's certificates lead to the registries.
 export UV_SYSTEM_CERTS := 1
+export NODE_USE_SYSTEM_CA := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 demo: $(INSTALLED)
