@@ -80,6 +80,7 @@
   const follow = () => {
     const running = $("work")?.dataset.running || "";
     if ($("send")) $("send").disabled = Boolean(running);
+    if (!running && $("picture")?.hidden) draw(); // it was over before the page looked
     if (running === following || document.hidden) return;
     leave();
     if (!running) return;
@@ -106,13 +107,16 @@
   // --- what the browser shows ---
   const BETWEEN = 1000; // milliseconds between two pictures while something is under way
   let awaited = false;
+  let another = false; // is wanted, behind the one on its way
   const draw = () => {
     const figure = $("picture");
+    if (awaited) another = true;
     if (!figure || awaited || document.hidden) return;
     const next = new Image();
     const again = () => {
       awaited = false;
-      if (following) setTimeout(draw, BETWEEN);
+      if (following || another) setTimeout(draw, BETWEEN);
+      another = false;
     };
     awaited = true;
     next.alt = "What the browser shows";
@@ -183,6 +187,5 @@
       else look();
     });
     follow();
-    draw();
   });
 })();
