@@ -73,7 +73,7 @@ _MOST_TRIES = 200
 _DEEPEST = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedAnswer:
     """What an answer says; `problem` is why there are no findings to read in it, `note` what was
     left out of it, `unread` what it says besides its findings, in its own words."""
@@ -85,7 +85,7 @@ class ParsedAnswer:
     unread: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Reading:
     """What was found in the JSON of an answer."""
 
@@ -138,7 +138,7 @@ def parse_answer(answer: str, member: str, files: Collection[str] = ()) -> Parse
     if len(answer) > LONGEST_ANSWER:
         reading.unread.append(f"what stands behind its first {LONGEST_ANSWER:,} characters")
     unread = _quotes(reading.unread)
-    return ParsedAnswer(worst, note=note, confidence=reading.confidence, unread=unread)
+    return ParsedAnswer(findings=worst, note=note, confidence=reading.confidence, unread=unread)
 
 
 def _problem(why: str, text: str) -> ParsedAnswer:

@@ -21,7 +21,7 @@ _STOP = lazy_pattern(
     # a Western stop, or one of Hindi, Arabic, Urdu, Armenian, Amharic or Khmer; closing quotes or
     # markup, white space
     (?<=[.!?\u0964\u0965\u061f\u06d4\u0589\u1362\u17d4])(?<![.!?]{2})
-     [.!?]*+(?:["'\u201d\u2019)\]*_`]|[\x20\xa0\u202f]?\xbb)*+\s++
+     [.!?]*+(?>(?:["'\u201d\u2019)\]*_`]|[\x20\xa0\u202f]?\xbb)*)\s++
     # a CJK stop needs no white space
     |(?<=[\u3002\uff01\uff1f\uff1b\uff61])
      [\u3002\uff01\uff1f\uff1b\uff61]*["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*
