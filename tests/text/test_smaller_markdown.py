@@ -228,3 +228,105 @@ def test_badges_contents_and_the_licence_come_behind_everything_else(
         assert "](#part" not in form or "has 2 valves" in form
     almost_all = way(text, len(text) - 1, len, mark) or ""
     assert "without warranty" in almost_all
+
+
+BOXES = """\
+# Pumps
+
+Every pump has a number. It is on its lid.
+
+:::{important}
+A pump does not close by itself.
+
+All it does is to hold the water for as long as its lamp is lit. Then it lets go.
+
+- the red one holds an hour
+- the brass one holds two
+:::
+
+## Opening
+
+::::{tab-set}
+:::{tab-item} By hand
+Turn the wheel to the left. Wait for the bell.
+:::
+
+:::{tab-item} By key
+Press the key twice. Wait for the lamp. It is green.
+:::
+::::
+
+Then wait for a minute. Nobody has to stand beside it.
+
+::: warning
+Never open two at once.
+
+The main takes no more than one.
+:::
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_boxes_between_colons_that_open_also_close(way: Callable[..., str | None]) -> None:
+    cut_boxes = 0
+    for room in range(80, len(BOXES), 7):
+        form = way(BOXES, room, len, mark, query=QUERY) or ""
+        depth = 0
+        for colons, name in re.findall(r"^(:::+)[ ]?(\S*)", form, re.MULTILINE):
+            depth += 1 if name else -1
+            assert depth >= 0, f"{colons} closes nothing in\n{form}"
+        assert depth == 0, form
+        cut_boxes += ":::" in form and form.count(":::") < BOXES.count(":::")
+    assert cut_boxes
+
+
+TEMPLATE = """\
+# Pumps
+
+Every pump has a number. It is on its lid. `{% if %}` is how a page asks which one it is.
+
+{% ifversion hot %}
+Wait for the red lamp. Open the inlet by a quarter.
+
+Close it when the bell rings. The bell rings once.
+{% else %}
+Open the inlet at once. There is no lamp on this side.
+
+Close it after a minute.
+{% endif %}
+
+{{< tabs >}}
+{{% tab "By hand" %}}
+Turn the wheel to the left. Wait for the bell.
+{{% /tab %}}
+{{% tab "By key" %}}
+Press the key twice. Wait for the lamp. It is green.
+{{% /tab %}}
+{{< /tabs >}}
+
+{% include "lamps.md" %}
+
+Then wait for a minute. Nobody has to stand beside it.
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_template_says_under_a_condition_stands_under_it(
+    way: Callable[..., str | None],
+) -> None:
+    shortened = 0
+    for room in range(80, len(TEMPLATE), 7):
+        form = way(TEMPLATE, room, len, mark, query=QUERY) or ""
+        hot, _, cold = form.partition("{% else %}")
+        for line in ("Open the inlet by a quarter", "Close it when"):
+            if line in form:
+                assert "{% ifversion hot %}" in hot.partition(line)[0], form
+                assert "{% endif %}" in form.partition(line)[2], form
+        for line in ("Open the inlet at once", "Close it after"):
+            if line in form:
+                assert "{% ifversion hot %}" in hot, form
+                assert line in cold.partition("{% endif %}")[0], form
+        assert form.count("{{< tabs") == form.count("{{< /tabs"), form
+        assert form.count("{{% tab") == form.count("{{% /tab"), form
+        shortened += form != TEMPLATE and ("inlet" in form or "{{% tab" in form)
+    assert shortened

@@ -10,7 +10,7 @@ pieces, and at tags. That needed pieces are brought along, and paid for, is the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
@@ -26,6 +26,16 @@ _TAG = lazy_pattern(
     # An arrow in an attribute (`@click="() => save()"`) does not end the tag.
     r"|<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=]|=>?)*)?(?P<empty>/?)>"
 )
+# `:::{note}`, `::: warning` and the colons that close it: boxes of MyST, Docusaurus, VitePress and
+# Pandoc; `{% note %}` and `{% endnote %}` of Liquid and Jinja; `{{< note >}}` and `{{< /note >}}`
+# of Hugo.
+_BOX_END = lazy_pattern(
+    r"^[ \t]*:{3,}[ \t]*(?P<box>[^\s:][^\n]*)?$"
+    r"|\{(?:%[-+~]?|\{[<%])[ \t]*(?P<ends>end|/)?[ \t]*(?P<template>[A-Za-z][\w-]*)",
+    re.MULTILINE,
+)
+_IF_WORDS = ("if", "unless", "ifversion", "case")
+_ELSE_WORDS = ("else", "elif", "elsif", "elseif", "when")
 _OWN_LINE = lazy_pattern(r"^[ \t]*(<[^<>\n]*>|<!--|-->)[ \t]*$", re.MULTILINE)
 _TEXT_KINDS = ("paragraph", "item", "quote", "html", "heading", "table")
 _LEADING_KINDS = ("paragraph", "item", "quote", "html", "heading")
@@ -251,17 +261,37 @@ def tag_pairs(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     pairs: list[tuple[int, int]] = []
     open_tags: dict[str, list[int]] = {}
     for at, piece in enumerate(pieces):
-        for tag in _TAG.finditer(_text_with_tags(piece)):
-            name = (tag["name"] or "").lower()
-            if tag["empty"]:
-                continue
-            if not tag["closes"] and not tag["comment_end"]:
-                open_tags.setdefault(name, []).append(at)
-            elif open_tags.get(name):
+        for name, opens, closes in (*_tags(piece), *_box_ends(piece)):
+            if closes and open_tags.get(name):
                 opening = open_tags[name].pop()
                 if opening != at:
                     pairs.append((opening, at))
+            if opens:
+                open_tags.setdefault(name, []).append(at)
     return pairs
+
+
+def _tags(piece: Piece) -> Iterator[tuple[str, bool, bool]]:
+    """The tags and comments in a piece: name, whether it opens, whether it closes."""
+    for tag in _TAG.finditer(_text_with_tags(piece)):
+        closes = bool(tag["closes"] or tag["comment_end"])
+        if not tag["empty"]:
+            yield (tag["name"] or "").lower(), not closes, closes
+
+
+def _box_ends(piece: Piece) -> Iterator[tuple[str, bool, bool]]:
+    """The same for boxes of Markdown's relatives. What stands behind an `else` belongs to it as to
+    the `if`, so it closes one and opens the next."""
+    if piece.kind not in _TEXT_KINDS or not (":::" in piece.text or "{" in piece.text):
+        return
+    for end in _BOX_END.finditer(_INLINE_CODE.sub("", piece.text)):
+        if end["template"] is None:
+            yield ":::", bool(end["box"]), not end["box"]
+        elif end["template"] in _ELSE_WORDS:
+            yield "if", True, True
+        else:
+            name = end["template"]
+            yield ("if" if name in _IF_WORDS else name), not end["ends"], bool(end["ends"])
 
 
 def _text_with_tags(piece: Piece) -> str:
