@@ -18,6 +18,15 @@ REST = "\n\nMore of it follows here, and then some more."
         (f"Ropes are red. Except on Fridays. Ask.{REST}", "Ropes are red. Except on Fridays."),
         (f"- The first lane\n- The second lane{REST}", "- The first lane"),
         (f"It must have:\n\n- a rope\n- a float{REST}", "It must have:\n\n- a rope"),
+        (f"*Red. Dry. Cheap.* Take three.{REST}", "*Red. Dry. Cheap.*"),
+        (
+            f"# Lanes\n\n:::{{warning}}\nThe lane is shut. Wait.\n:::{REST}",
+            "# Lanes\n\n[...]\n\nThe lane is shut.",
+        ),
+        (
+            f"(lanes)=\n\n# Lanes\n\n```sh\nswim\n```\n\nThe lane is shut. Wait.{REST}",
+            "(lanes)=\n\n# Lanes\n\n```sh\nswim\n```\n\nThe lane is shut.",
+        ),
     ],
 )
 def test_a_text_leads_with_its_first_sentence(text: str, expected: str) -> None:

@@ -8,10 +8,12 @@ structure. The mark behind it is the caller's.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from foreword.pattern import lazy_pattern
 from foreword.text import markdown
 from foreword.text.omission_mark import GAP
+from foreword.text.pieces import FRAME_LINE
 from foreword.text.qualifiers import opens_exception
 from foreword.text.sentences import sentences
 
@@ -42,8 +44,15 @@ def lead(text: str) -> str | None:
     """The beginning of a text up to the end of its first sentence; None where it has none, or is
     hardly longer than it."""
     blocks = markdown.blocks(text[:LOOKED_AT])
+    has_title = False
     for place, block in enumerate(blocks):
-        if block.kind in _SKIPPED:
+        has_title = has_title or block.kind == "heading"
+        is_example = has_title and text.startswith(("```", "~~~"), block.start)
+        if block.kind in _SKIPPED or is_example:
+            continue
+        while frame := FRAME_LINE.match(text, block.start, block.end):
+            block = replace(block, start=frame.end())
+        if block.start >= block.end:
             continue
         if block.kind not in _PROSE or _CODE.search(text[block.start : block.end]):
             return None
@@ -76,7 +85,8 @@ def _sentence_end(text: str, block: markdown.Block) -> int:
 
 
 def _closes_what_it_opens(text: str) -> bool:
-    """Whether every tag, and all emphasis, that opens in a text also closes there."""
+    """Whether every tag, and all emphasis, that opens in a text also closes there; what opens a box
+    is closed behind it."""
     opened = list[str]()
     for tag in _TAG.finditer(text):
         if tag["closing"]:
@@ -84,7 +94,8 @@ def _closes_what_it_opens(text: str) -> bool:
                 return False
         elif not tag["alone"]:
             opened.append(tag["name"])
-    return not opened and text.count("**") % 2 == 0 and text.count("`") % 2 == 0
+    has_frame = ":::" in text or "{%" in text
+    return not opened and not has_frame and text.count("**") % 2 == 0 and text.count("`") % 2 == 0
 
 
 def _opening(text: str, start: int, end: int) -> str | None:

@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 _WORD = lazy_pattern(r"\w")
+# A line that says nothing by itself: what opens or closes a box or a condition, a place's name.
+FRAME_LINE = lazy_pattern(
+    r"^[ \t]*(?::::.*|\{[%{].*[%}]\}|\([\w-]+\)=)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE
+)
 _TAGS = lazy_pattern(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 LONGEST_LEAD = 160  # characters: a longer line that ends in a colon says something for itself
@@ -144,8 +148,8 @@ def ends_in_colon(text: str) -> bool:
 
 
 def is_markup(piece: Piece) -> bool:
-    """Whether a piece is nothing but a tag, a comment or decoration."""
+    """Whether a piece is nothing but a tag, a comment, the edge of a box or decoration."""
     if piece.kind == "code":
         return False
     text = _TAGS.sub("", piece.text) if "<" in piece.text else piece.text
-    return _WORD.search(text) is None
+    return _WORD.search(text) is None or FRAME_LINE.fullmatch(text.strip()) is not None

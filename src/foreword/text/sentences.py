@@ -31,10 +31,13 @@ _STOP = lazy_pattern(
     re.VERBOSE,
 )
 _CLOSED = lazy_pattern(
-    r"[`(\[](?:"
+    r"[`(\[*_](?:"
     r"(?<=`)(?<!``)(?P<more>`*+)[^`]{1,200}+`(?P=more)"  # code
     r"|(?<=\()[^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)"
     r"|(?<=\[)[^\[\]]{0,200}\]"
+    # emphasis; longer than that it is two signs that have nothing to do with each other
+    r"|(?<=\*)(?<![\w*\\]\*)(?=[^\s*])[^*]{1,400}+(?<=[^\s\\])\*(?![\w*])"
+    r"|(?<=_)(?<![\w\\]_)(?=[^\s_])[^_]{1,400}+(?<=[^\s\\])_(?!\w)"
     r")"
 )
 _ABBREVIATIONS = tuple(
@@ -185,7 +188,7 @@ def _ends_sentence(text: str, start: int, at: int, end: int) -> bool:
 
 
 def _is_inside(closed: re.Match[str], stop: re.Match[str]) -> bool:
-    """Whether a stop in code or brackets is one of theirs; the one that ends what is in them ends
-    the sentence too."""
+    """Whether a stop in code, brackets or emphasis is one of theirs; the one that ends what is in
+    them ends the sentence too."""
     in_code = closed[0].startswith("`")
     return in_code or closed.end() > stop.start() + len(stop[0].rstrip())
