@@ -330,3 +330,30 @@ def test_what_a_template_says_under_a_condition_stands_under_it(
         assert form.count("{{% tab") == form.count("{{% /tab"), form
         shortened += form != TEMPLATE and ("inlet" in form or "{{% tab" in form)
     assert shortened
+
+
+WRAPPED = """\
+The lane keeper looks after the ropes and the floats of every lane, and does so by a key called
+`lane.key` which is kept at the desk. What the key opens is written on the tag that hangs from it
+"for whoever comes", and the tag is read aloud by the one who takes it, so that all can hear which
+[lane](lanes.md) it is about. A lane that is shut has its rope across, and none that is open has a
+(red or blue) rope on it. Whoever opens one writes the hour into the book that is kept beside the
+**lane book** at the desk, and whoever shuts it writes the other.
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_sentence_is_torn_where_it_was_wrapped(way: Callable[..., str | None]) -> None:
+    whole = " ".join(WRAPPED.split())
+    shortened = 0
+    for room in range(150, len(WRAPPED), 7):
+        form = way(WRAPPED, room, len, mark, query=QUERY) or ""
+        for kept in re.split(r"\[\.\.\.[^\]]*\]", form):
+            words = " ".join(kept.split())
+            if not words:
+                continue
+            before, _, behind = whole.partition(words)
+            assert not before or before.endswith(". "), form
+            assert not behind or words.endswith("."), form
+            shortened += 1
+    assert shortened > 9

@@ -26,7 +26,8 @@ _STOP = lazy_pattern(
     |(?<=[\u3002\uff01\uff1f\uff1b\uff61])
      [\u3002\uff01\uff1f\uff1b\uff61]*["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*
     # a line that opens with a bold label or a table cell stands alone
-    |(?<=[\r\n])(?:(?<=\r)\n)?[ \t]*(?=\*\*|\|)
+    |(?<=[\r\n])(?:(?<=\r)\n)?[ \t]*
+     (?=\||\*\*[^*\r\n]{1,80}(?:[:.!?]\*\*|\*\*[ \t]*(?:[:\u2013\u2014-]|[\r\n]|\Z)))
     )""",
     re.VERBOSE,
 )
@@ -64,6 +65,8 @@ _BEFORE_NUMBER = lazy_pattern(
 )
 _NUMBERED = lazy_pattern(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = lazy_pattern(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
+# An item, a number, a row of a table, a command, a title: no part of a sentence above it.
+_BEGINS_ENTRY = lazy_pattern(r"(?:[-*+\u2022$#]|\(?\w{1,3}[.)])[ \t]|[|#]|\d+[-:/]\d")
 _SHORT = 400  # characters: a run of lines without a full stop that stays together, as one sentence
 # Characters of the widest line: nobody breaks lines so early, and lines of Chinese that are broken
 # at a margin have as many. Shorter ones are a list.
@@ -162,10 +165,12 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
     """Whether a line goes on in the next: that begins in lower case, or its first word did not
     fit the width."""
     opening = following.lstrip(" \t>")
-    first_word = opening.split(maxsplit=1)[0] if opening[:1].isalpha() else ""
     if opening[:1].islower():
         return True
-    return bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width
+    if not opening or _BEGINS_ENTRY.match(opening):
+        return False
+    first_word = opening.split(maxsplit=1)[0]
+    return len(row.rstrip()) + 1 + len(first_word) > width
 
 
 def _ends_sentence(text: str, start: int, at: int, end: int) -> bool:
