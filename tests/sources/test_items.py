@@ -231,8 +231,27 @@ def test_one_markdown_file_is_one_item(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_without_markdown_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="holds no Markdown file"):
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("lanes.rst", ".. _lanes:\n\n=====\nLanes\n=====\n\n::\n\n    # no title\n", "Lanes"),
+        ("lanes.rst", "Closing time\n~~~~~~~~~~~~\n\nAt nine.\n", "Closing time"),
+        ("lanes.adoc", ":toc:\n\n= Lanes\n\nThe lane is shut.\n", "Lanes"),
+        ("lanes.org", "* Lanes\nThe lane is shut.\n", "Lanes"),
+        ("lanes.mdx", 'import { Lane } from "./lane"\n\n# Lanes\n\nShut.\n', "Lanes"),
+        ("lanes.rst", "The lane is shut.\n", "lanes"),
+    ],
+)
+def test_documents_in_other_markup_are_items_with_their_title(
+    tmp_path: Path, name: str, text: str, title: str
+) -> None:
+    put(tmp_path, f"notes/{name}", text)
+    (item,), notes = read_items("notes", tmp_path, no_input)
+    assert (item.title, item.text, notes) == (title, text.strip(), [])
+
+
+def test_a_folder_without_documents_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="holds no Markdown or other document"):
         read_items(str(tmp_path), tmp_path, no_input)
 
 
@@ -309,7 +328,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
     (tmp_path / "notes/gone.md").symlink_to("nowhere")
     with pytest.raises(
         BadSource,
-        match=r"no Markdown file; notes/gone.md: a symbolic link that leads nowhere, left out",
+        match=r"no .* document; notes/gone.md: a symbolic link that leads nowhere, left out",
     ):
         read_items("notes", tmp_path, no_input)
     put(tmp_path, "notes/a.md", "# A\n\nText.\n")
@@ -353,7 +372,9 @@ def test_hidden_folders_with_markdown_are_told_and_not_read(tmp_path: Path) -> N
     told = (
         ".claude, templates/.cursor: hidden, so not looked into: give such a folder by its own name"
     )
-    with pytest.raises(BadSource, match=r"no Markdown file; \.claude, templates/\.cursor"):
+    with pytest.raises(
+        BadSource, match=r"no Markdown or other document; \.claude, templates/\.cursor"
+    ):
         read_items(str(tmp_path), tmp_path, no_input)
     (tmp_path / "b.md").write_text("# Glaze\n")
     items, notes = read_items(str(tmp_path), tmp_path, no_input)

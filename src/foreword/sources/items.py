@@ -1,4 +1,5 @@
-"""The items a package is made of: from JSON, or from a folder of Markdown files with front matter.
+"""The items a package is made of: from JSON, or from a folder of documents, most often Markdown
+with front matter.
 
 Reads and checks; it ranks nothing. JSON of the wrong shape is an error that names the place; front
 matter that lies costs its fields and leaves a note, since the text is still good. Which kinds
@@ -20,11 +21,12 @@ from foreword.pattern import lazy_pattern
 from foreword.sources import files, source_argument
 from foreword.sources.front_matter import front_matter
 from foreword.sources.python_data import type_name
-from foreword.text import lines
+from foreword.text import line_markup, lines, rst
 from foreword.text.clean import clean
+from foreword.text.content_type import LINE_MARKUP, type_of_name
 
 _STDIN = "standard input"
-_HINT = "give a JSON file, a folder of Markdown files, or - for JSON on standard input"
+_HINT = "give a JSON file, a folder of Markdown or other documents, or - for JSON on standard input"
 _DATES = ("created", "created_at", "date", "timestamp")
 _KEYS = frozenset(("kind", "title", "text", "status", "validated", "source", *_DATES))
 _WORDS = ("content", "body", "description", "details", "notes", "rationale", "reason", "summary")
@@ -33,7 +35,8 @@ _STOCK_NAMES = ("skill", "agent", "agents", "claude", "readme", "index")  # the 
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
 _MOST_UNREAD = 3  # folders that an error names as not looked into; it is one line
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
-_MARKDOWN = (".md", ".markdown")
+# A plain `.txt` is as often a list for a program (requirements, words) as something to read.
+_DOCUMENTS = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org")
 _DAY = lazy_pattern(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
 # Front matter of the prompts that coding agents offer as `/name`.
 _OF_A_PROMPT = frozenset(("allowed-tools", "argument-hint", "description"))
@@ -61,14 +64,14 @@ class Item:
 
 
 def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
-    """The items in a JSON file, a folder of Markdown files, or (`-`) JSON on standard input; and
-    what to know."""
+    """The items in a JSON file, a folder of documents, or (`-`) JSON on standard input; and what
+    to know."""
     if where == "-":
         return _from_json(stdin(), _STDIN)
     path = source_argument.locate(where, root, _HINT)
     if path.is_dir():
         return _from_folder(path, where)
-    if path.suffix.lower() in _MARKDOWN:
+    if path.suffix.lower() in _DOCUMENTS:
         return _from_files(path.parent, [path.name], str(PurePosixPath(where).parent))
     return _from_json(source_argument.read(path, where), where)
 
@@ -204,7 +207,7 @@ def _string(
 def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
     unread = list[files.Skip]()
     found = set[str]()
-    for suffix in _MARKDOWN:
+    for suffix in _DOCUMENTS:
         found.update(files.find(folder, f"**/*{suffix}", unread))
     paths = sorted(found, key=files.natural)
     left_out = files.skip_notes(
@@ -215,16 +218,18 @@ def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
         shown = ", ".join(hidden[:_MOST_UNREAD])
         left_out.append(f"{shown}: hidden, so not looked into: give such a folder by its own name")
     if not paths:
-        problem = "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_UNREAD]])
+        problem = "; ".join(
+            ["the folder holds no Markdown or other document", *left_out[:_MOST_UNREAD]]
+        )
         raise BadSource(where, problem, hint=_HINT)
     items, notes = _from_files(folder, paths, where)
     return items, [*left_out, *notes]
 
 
 def _hidden_folders(folder: Path) -> list[str]:
-    """The hidden folders that have Markdown in them, as `.claude` has."""
+    """The hidden folders that have documents in them, as `.claude` has."""
     found = dict[str, None]()
-    for suffix in _MARKDOWN:
+    for suffix in _DOCUMENTS:
         for path in files.find(folder, f"**/.*/**/*{suffix}"):
             parents = PurePosixPath(path).parents
             hidden = [parent for parent in parents if parent.name.startswith(".")]
@@ -252,7 +257,7 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
             continue
         file_notes = list(file.notes)
         is_prompt = PurePosixPath(path).parent in prompt_folders
-        item = _from_markdown(file.text, PurePosixPath(path), source, file_notes, is_prompt)
+        item = _from_document(file.text, PurePosixPath(path), source, file_notes, is_prompt)
         first = first_of.setdefault(replace(item, source=""), source)
         if first != source:
             copies.append((source, first))
@@ -298,7 +303,7 @@ def _is_prompt(text: str) -> bool:
     return not _OF_A_PROMPT.isdisjoint(front_matter(text)[0]) or "$ARGUMENTS" in text
 
 
-def _from_markdown(
+def _from_document(
     text: str, path: PurePosixPath, source: str, notes: list[str], is_prompt: bool
 ) -> Item:
     fields, body, problem = front_matter(text)
@@ -321,6 +326,9 @@ def _from_markdown(
 def _title_of(body: str, fields: Mapping[str, object], path: PurePosixPath) -> str:
     """What a file without a title is called: by its own first line, else by the name in its front
     matter, else by its first heading or its path."""
+    kind = type_of_name(path.name)
+    if kind == "rst" or kind in LINE_MARKUP:
+        return _first_title(body, kind) or path.stem
     heading = _heading(body)
     if heading and body.startswith("# "):
         return heading
@@ -375,6 +383,16 @@ def _kind_of(folder: str) -> str:
     if re.search(r"(?:ss|x|ch|sh)es$", name):
         return name[:-2]
     return name[:-1] if re.search(r"[^sui]s$", name) else name
+
+
+def _first_title(text: str, kind: str) -> str:
+    """The first title of a text in another markup, without its signs."""
+    blocks = rst.blocks(text) if kind == "rst" else line_markup.blocks(text, kind)
+    for block in blocks:
+        if block.kind == "heading":
+            words = re.findall(r"\w.*", text[block.start : block.end])
+            return words[-1].strip() if words else ""  # labels stand in front of it
+    return ""
 
 
 def _heading(text: str) -> str:
