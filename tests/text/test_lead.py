@@ -33,6 +33,28 @@ def test_a_text_leads_with_its_first_sentence(text: str, expected: str) -> None:
     assert lead(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        (
+            f".. _lanes:\n\nLanes\n=====\n\n.. module:: pool\n\nIt is shut. Wait.{REST}",
+            "rst",
+            ".. _lanes:\n\nLanes\n=====\n\n.. module:: pool\n\nIt is shut.",
+        ),
+        (
+            f"Lanes\n~~~~~\n\n.. note::\n\n   {'Bring a towel. ' * 9}\n\nIt is shut. Wait.{REST}",
+            "rst",
+            "Lanes\n~~~~~\n\n[...]\n\nIt is shut.",
+        ),
+        (f"= Lanes\n\nIt is shut. Wait.{REST}", "asciidoc", "= Lanes\n\nIt is shut."),
+    ],
+)
+def test_documents_in_other_markup_lead_with_a_sentence(
+    text: str, kind: str, expected: str
+) -> None:
+    assert lead(text, kind) == expected
+
+
 def test_a_tag_that_opens_in_a_lead_also_closes_in_it() -> None:
     text = f"# Lanes\n\n<ROLE>You keep lanes. You like it.\n</ROLE>\n\nA lane is a rope.{REST}"
     found = lead(text)

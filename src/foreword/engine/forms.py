@@ -162,10 +162,12 @@ def is_short(section: Section, scale: Scale) -> bool:
 def _lead(section: Section, scale: Scale) -> Body | None:
     """What a text leads with, and a mark for the rest."""
     from foreword.text.content_type import content_type  # like `cut`, for what does not fit
+    from foreword.text.document_blocks import DOCUMENTS
     from foreword.text.lead import is_inside_a_line, lead
 
-    opening = lead(section.text)
-    if opening is None or content_type(section.text, _file_name(section)) != "markdown":
+    kind = content_type(section.text, _file_name(section))
+    opening = lead(section.text, kind) if kind in DOCUMENTS else None
+    if opening is None:
         return None
     measure = scale.counter.measure
     lost_lines = lines.count(section.text) - lines.count(opening)

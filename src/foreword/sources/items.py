@@ -21,9 +21,10 @@ from foreword.pattern import lazy_pattern
 from foreword.sources import files, source_argument
 from foreword.sources.front_matter import front_matter
 from foreword.sources.python_data import type_name
-from foreword.text import line_markup, lines, rst
+from foreword.text import lines
 from foreword.text.clean import clean
-from foreword.text.content_type import LINE_MARKUP, type_of_name
+from foreword.text.content_type import type_of_name
+from foreword.text.document_blocks import document_blocks
 
 _STDIN = "standard input"
 _HINT = "give a JSON file, a folder of Markdown or other documents, or - for JSON on standard input"
@@ -327,7 +328,7 @@ def _title_of(body: str, fields: Mapping[str, object], path: PurePosixPath) -> s
     """What a file without a title is called: by its own first line, else by the name in its front
     matter, else by its first heading or its path."""
     kind = type_of_name(path.name)
-    if kind == "rst" or kind in LINE_MARKUP:
+    if kind != "markdown":
         return _first_title(body, kind) or path.stem
     heading = _heading(body)
     if heading and body.startswith("# "):
@@ -387,8 +388,7 @@ def _kind_of(folder: str) -> str:
 
 def _first_title(text: str, kind: str) -> str:
     """The first title of a text in another markup, without its signs."""
-    blocks = rst.blocks(text) if kind == "rst" else line_markup.blocks(text, kind)
-    for block in blocks:
+    for block in document_blocks(text, kind):
         if block.kind == "heading":
             words = re.findall(r"\w.*", text[block.start : block.end])
             return words[-1].strip() if words else ""  # labels stand in front of it

@@ -8,10 +8,12 @@ structure. The mark behind it is the caller's.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from foreword.pattern import lazy_pattern
-from foreword.text import markdown
+from foreword.text.document_blocks import document_blocks
+from foreword.text.markdown import Block
 from foreword.text.omission_mark import GAP
 from foreword.text.pieces import FRAME_LINE
 from foreword.text.qualifiers import opens_exception
@@ -40,14 +42,14 @@ _TAG = lazy_pattern(r"<(?P<closing>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*?(?P<alone>/
 _COLON = (":", "\uff1a")
 
 
-def lead(text: str) -> str | None:
-    """The beginning of a text up to the end of its first sentence; None where it has none, or is
-    hardly longer than it."""
-    blocks = markdown.blocks(text[:LOOKED_AT])
+def lead(text: str, kind: str = "markdown") -> str | None:
+    """The beginning of a document up to the end of its first sentence; None where it has none, or
+    is hardly longer than it."""
+    blocks = document_blocks(text[:LOOKED_AT], kind)
     has_title = False
     for place, block in enumerate(blocks):
         has_title = has_title or block.kind == "heading"
-        is_example = has_title and text.startswith(("```", "~~~"), block.start)
+        is_example = has_title and text.startswith(("```", "~~~", ".. "), block.start)
         if block.kind in _SKIPPED or is_example:
             continue
         while frame := FRAME_LINE.match(text, block.start, block.end):
@@ -63,7 +65,7 @@ def lead(text: str) -> str | None:
                 return None
             end = _sentence_end(text, following[0])
         if _closes_what_it_opens(text[block.start : end]):
-            return _opening(text, block.start, end)
+            return _opening(text, block.start, end, blocks[:place])
     return None
 
 
@@ -74,7 +76,7 @@ def is_inside_a_line(text: str, opening: str) -> bool:
     return not rest.startswith(("\n", "\r"))
 
 
-def _sentence_end(text: str, block: markdown.Block) -> int:
+def _sentence_end(text: str, block: Block) -> int:
     """Where the first sentence of a block ends, with the exceptions to it right behind it."""
     first, *others = sentences(text[block.start : block.end])
     for other in others:
@@ -98,24 +100,24 @@ def _closes_what_it_opens(text: str) -> bool:
     return not opened and not has_frame and text.count("**") % 2 == 0 and text.count("`") % 2 == 0
 
 
-def _opening(text: str, start: int, end: int) -> str | None:
-    """What stands in front of the sentence, or the title and a mark for it, and the sentence."""
+def _opening(text: str, start: int, end: int, above: Sequence[Block]) -> str | None:
+    """What stands in front of the sentence, or the titles and a mark for it, and the sentence."""
     if end - start > LONGEST_LEAD or not text[end:].strip():
         return None
     before = text[:start].lstrip()
     if len(before) > LONGEST_OPENING or not _closes_what_it_opens(before):
-        before = _titles(text, start)
+        before = _titles(text, start, above)
     return f"{before}{text[start:end]}"
 
 
-def _titles(text: str, start: int) -> str:
+def _titles(text: str, start: int, above: Sequence[Block]) -> str:
     """The first heading and the one that the sentence stands under, with a mark in every gap."""
-    headings = markdown.headings(text[:start])
+    headings = [block for block in above if block.kind == "heading"]
     written = ""
     done = 0
     for heading in dict.fromkeys([*headings[:1], *headings[-1:]]):
         if text[done : heading.start].strip():
             written += f"{GAP}\n\n"
-        written += f"{text[heading.start : heading.body].rstrip()}\n\n"
-        done = heading.body
+        written += f"{text[heading.start : heading.end].rstrip()}\n\n"
+        done = heading.end
     return f"{written}{GAP}\n\n" if text[done:start].strip() else written

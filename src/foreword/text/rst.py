@@ -79,7 +79,7 @@ def _plain_block(rows: Sequence[str], at: int) -> tuple[str, int]:
         return "code", _end_of_deeper(rows, at + 1, indent)
     if _TABLE.match(row):
         return "code", _end_of_table(rows, at)
-    item = _ITEM.match(row)
+    item = _ITEM.match(row) is not None or _is_term(rows, at)
     end = at + 1
     while end < len(rows) and rows[end].strip():
         is_next = _ITEM.match(rows[end]) is not None or _title(rows, end)[0] != ""
@@ -92,6 +92,13 @@ def _plain_block(rows: Sequence[str], at: int) -> tuple[str, int]:
     if indent and _is_literal(rows, at, indent):
         return "code", _end_of_deeper(rows, end, indent - 1)
     return "paragraph", end
+
+
+def _is_term(rows: Sequence[str], at: int) -> bool:
+    """Whether a line is defined by the deeper ones right below it."""
+    if at + 1 >= len(rows) or not rows[at + 1].strip():
+        return False
+    return _indent(rows[at + 1]) > _indent(rows[at])
 
 
 def _is_literal(rows: Sequence[str], at: int, indent: int) -> bool:

@@ -66,7 +66,10 @@ _BEFORE_NUMBER = lazy_pattern(
 _NUMBERED = lazy_pattern(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = lazy_pattern(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
 # An item, a number, a row of a table, a command, a title: no part of a sentence above it.
-_BEGINS_ENTRY = lazy_pattern(r"(?:[-*+\u2022$#]|\(?\w{1,3}[.)])[ \t]|[|#]|\d+[-:/]\d")
+_BEGINS_ENTRY = lazy_pattern(r"(?:[-*+\u2022$#]|\(?\w{1,3}[.)])[ \t]|[|#]|[\[(<]?\d+[-:/]\d")
+# Of the widest line: who breaks lines by hand leaves some room. To join two lines of a list does no
+# harm, to tear a sentence does.
+_FILLED = 0.8
 _SHORT = 400  # characters: a run of lines without a full stop that stays together, as one sentence
 # Characters of the widest line: nobody breaks lines so early, and lines of Chinese that are broken
 # at a margin have as many. Shorter ones are a list.
@@ -167,16 +170,18 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
     opening = following.lstrip(" \t>")
     if opening[:1].islower():
         return True
-    if not opening or _BEGINS_ENTRY.match(opening):
+    if not opening.strip() or _BEGINS_ENTRY.match(opening):
         return False
     first_word = opening.split(maxsplit=1)[0]
-    return len(row.rstrip()) + 1 + len(first_word) > width
+    return len(row.rstrip()) + 1 + len(first_word) > _FILLED * width
 
 
 def _ends_sentence(text: str, start: int, at: int, end: int) -> bool:
     """Whether the sentence that begins at `start` ends with the stop from `at` to `end`."""
     if text[at] not in ".!?":
         return True
+    if at == start:
+        return False  # `.. note::` of reStructuredText, `... and so on`
     following = text[end]
     if following.islower() or (text[at] == "." and text[at - 1 : at].isspace()):
         return False  # `test_lid ... FAILED` is one line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from foreword.text.content_type import GRAMMARS, LINE_MARKUP
+from foreword.text.content_type import GRAMMARS
 from foreword.text.pieces import Layout, Over
 
 __all__ = ["layout_of"]
@@ -42,14 +42,7 @@ def layout_of(text: str, kind: str, over: Over) -> Layout:
         from foreword.text.layouts import markup
 
         return markup.layout(text, over)
+    from foreword.text.document_blocks import document_blocks
     from foreword.text.layouts import prose
 
-    if kind == "rst":
-        from foreword.text import rst
-
-        return prose.layout(text, over, rst.blocks)
-    if kind in LINE_MARKUP:
-        from foreword.text import line_markup
-
-        return prose.layout(text, over, partial(line_markup.blocks, language=kind))
-    return prose.layout(text, over)
+    return prose.layout(text, over, partial(document_blocks, kind=kind))
