@@ -32,13 +32,13 @@ _STOP = lazy_pattern(
     re.VERBOSE,
 )
 _CLOSED = lazy_pattern(
-    r"[`(\[*_](?:"
+    r"[`(\[*](?:"
     r"(?<=`)(?<!``)(?P<more>`*+)[^`]{1,200}+`(?P=more)"  # code
     r"|(?<=\()[^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)"
     r"|(?<=\[)[^\[\]]{0,200}\]"
-    # emphasis; longer than that it is two signs that have nothing to do with each other
+    # emphasis; longer than that it is two signs that have nothing to do with each other. That of
+    # `_` is not looked for: names in code are full of them, and few write sentences between two.
     r"|(?<=\*)(?<![\w*\\]\*)(?=[^\s*])[^*]{1,400}+(?<=[^\s\\])\*(?![\w*])"
-    r"|(?<=_)(?<![\w\\]_)(?=[^\s_])[^_]{1,400}+(?<=[^\s\\])_(?!\w)"
     r")"
 )
 _ABBREVIATIONS = tuple(
@@ -170,10 +170,11 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
     opening = following.lstrip(" \t>")
     if opening[:1].islower():
         return True
-    if not opening.strip() or _BEGINS_ENTRY.match(opening):
+    left = _FILLED * width - len(row.rstrip())
+    if left > len(opening) or not opening.strip():
         return False
     first_word = opening.split(maxsplit=1)[0]
-    return len(row.rstrip()) + 1 + len(first_word) > _FILLED * width
+    return 1 + len(first_word) > left and not _BEGINS_ENTRY.match(opening)
 
 
 def _ends_sentence(text: str, start: int, at: int, end: int) -> bool:
