@@ -86,7 +86,7 @@ class ParsedAnswer:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reading:
+class _AnswerContent:
     """What was found in the JSON of an answer."""
 
     has_list: bool = False
@@ -96,7 +96,7 @@ class _Reading:
     risks: list[tuple[str, Severity]] = field(default_factory=list)
     confidence: float | None = None
 
-    def add(self, other: _Reading) -> None:
+    def add(self, other: _AnswerContent) -> None:
         self.has_list = self.has_list or other.has_list
         self.entries += other.entries
         self.unread += other.unread
@@ -151,7 +151,7 @@ def _quotes(unread: Iterable[str]) -> tuple[str, ...]:
     return tuple(clean_text(part, LONGEST_QUOTE) for part in parts)
 
 
-def _claims(reading: _Reading) -> list[tuple[str, object]]:
+def _claims(reading: _AnswerContent) -> list[tuple[str, object]]:
     """The entries that are findings. Opinions on the whole (`{"persona", "verdict": "approve",
     "rationale"}`) are none, unless they are against the change and there is nothing more to the
     point."""
@@ -184,7 +184,7 @@ def _is_vote(entry: object) -> bool:
     return isinstance(entry.get("verdict"), str)
 
 
-def _contradictions(reading: _Reading, findings: list[Finding]) -> Iterator[str]:
+def _contradictions(reading: _AnswerContent, findings: list[Finding]) -> Iterator[str]:
     """Where an answer says more or worse of the change as a whole than its findings do."""
     for path, count in reading.counts:
         if count > len(findings):
@@ -199,7 +199,7 @@ def _contradictions(reading: _Reading, findings: list[Finding]) -> Iterator[str]
 # ---- finding the JSON ----
 
 
-def _read_answer(text: str) -> _Reading | None:
+def _read_answer(text: str) -> _AnswerContent | None:
     """All that the answers in a text say, and the words around them; None where there is no
     answer.
 
@@ -210,7 +210,7 @@ def _read_answer(text: str) -> _Reading | None:
     if isinstance(whole, dict | list):
         alone = _read_value(whole)
         return alone if alone.has_list or whole == [] else None
-    reading = _Reading()
+    reading = _AnswerContent()
     rest: list[str] = []
     bare = list[str]()  # `[]`, which is an answer only where nothing else is said
     end = 0
@@ -271,9 +271,9 @@ def _why_unreadable(answer: str, text: str) -> str:
 # ---- what the JSON says ----
 
 
-def _read_value(value: object) -> _Reading:
+def _read_value(value: object) -> _AnswerContent:
     """What a JSON value says, where it is an answer."""
-    reading = _Reading()
+    reading = _AnswerContent()
     if isinstance(value, list):
         if any(map(is_finding, value)) and all(isinstance(entry, Mapping) for entry in value):
             _take_list(value, "findings", None, reading)
@@ -290,7 +290,9 @@ def _has_lists(fields: Mapping[str, object]) -> bool:
     return any(name in fields for name in _LISTS)
 
 
-def _read_object(value: Mapping[str, object], path: str, reading: _Reading, depth: int = 0) -> None:
+def _read_object(
+    value: Mapping[str, object], path: str, reading: _AnswerContent, depth: int = 0
+) -> None:
     """Read every field of an object; what is no finding, and nothing that is known to be none, is
     unread."""
     for key, member in value.items():
@@ -316,7 +318,7 @@ def _read_object(value: Mapping[str, object], path: str, reading: _Reading, dept
 
 
 def _take_list(
-    entries: list[object], path: str, severity: Severity | None, reading: _Reading
+    entries: list[object], path: str, severity: Severity | None, reading: _AnswerContent
 ) -> None:
     """Take a list of findings; where its name says how bad they are, each has that severity."""
     reading.has_list = True
@@ -333,7 +335,7 @@ def _is_empty(value: object) -> bool:
     return value in (None, "", [])
 
 
-def _reads_scalar(name: str, path: str, value: object, reading: _Reading) -> bool:
+def _reads_scalar(name: str, path: str, value: object, reading: _AnswerContent) -> bool:
     """Whether a field with a single value says something that is understood, and is not against
     the change."""
     if isinstance(value, bool):

@@ -19,7 +19,7 @@ from foreword.pattern import lazy_pattern
 from foreword.plan.value_words import value_in_words
 from foreword.review.profile_parts import (
     IDENTITY,
-    Part,
+    ProfilePart,
     ProfileReading,
     is_off,
     plain_name,
@@ -229,7 +229,7 @@ def decision_lines(data: Mapping[str, Any]) -> list[str]:
 # ---- what decides nothing ----
 
 
-def _take_metadata(top: Part) -> None:
+def _take_metadata(top: ProfilePart) -> None:
     """`metadata` with nothing but descriptions in it."""
     path = top.path_of("metadata")
     value = top.take("metadata")
@@ -260,7 +260,7 @@ def _decides(value: object) -> bool:
 # ---- what calls for a person ----
 
 
-def _switches(top: Part) -> Iterator[ProfileRule]:
+def _switches(top: ProfilePart) -> Iterator[ProfileRule]:
     """`human_approval_required: true`, `enabled: false` or `status: draft` of a whole profile."""
     for key in _PERSON_SWITCHES:
         path = top.path_of(key)
@@ -276,7 +276,7 @@ def _switches(top: Part) -> Iterator[ProfileRule]:
         yield person_rule("status", status)
 
 
-def _change_type_rules(top: Part) -> Iterator[ProfileRule]:
+def _change_type_rules(top: ProfilePart) -> Iterator[ProfileRule]:
     """Which changes a profile is for: of any other kind, it decides nothing."""
     trigger = _open(top, "trigger_conditions")
     if trigger is None:
@@ -293,7 +293,7 @@ def _change_type_rules(top: Part) -> Iterator[ProfileRule]:
 # ---- auto_merge, risk, panels ----
 
 
-def _approval(top: Part) -> Approval | None:
+def _approval(top: ProfilePart) -> Approval | None:
     if "auto_merge" not in top:
         return None
     if isinstance(top.peek("auto_merge"), bool | None):
@@ -324,7 +324,7 @@ def _approval(top: Part) -> Approval | None:
     return Approval(enabled=enabled, conditions=tuple(conditions), any_suffices=joined == "or")
 
 
-def _approval_conditions(auto_merge: Part, key: str) -> Iterator[str]:
+def _approval_conditions(auto_merge: ProfilePart, key: str) -> Iterator[str]:
     reading = auto_merge.reading
     path = auto_merge.path_of(key)
     for number, entry in enumerate(_list(auto_merge, key)):
@@ -337,7 +337,7 @@ def _approval_conditions(auto_merge: Part, key: str) -> Iterator[str]:
         yield condition if condition is not None else condition_text(entry)
 
 
-def _operator(auto_merge: Part) -> str:
+def _operator(auto_merge: ProfilePart) -> str:
     written = auto_merge.take("operator")
     joined = JOINING.get(str(written or "all").casefold())
     if joined is None:
@@ -346,7 +346,7 @@ def _operator(auto_merge: Part) -> str:
     return joined
 
 
-def _risk_rules(top: Part) -> Iterator[RiskRule]:
+def _risk_rules(top: ProfilePart) -> Iterator[RiskRule]:
     aggregation = _open(top, "risk_aggregation", example=_RISK_EXAMPLE)
     if aggregation is None:
         return
@@ -365,7 +365,7 @@ def _risk_rules(top: Part) -> Iterator[RiskRule]:
         yield RiskRule(condition=condition or condition_text(entry), result=result)
 
 
-def _weighting(top: Part) -> tuple[str, list[str]]:
+def _weighting(top: ProfilePart) -> tuple[str, list[str]]:
     """What becomes of the weight of a panel that is missing, and the panels that have a weight."""
     behaviors = [top.take("missing_panel_behavior")]
     panels = list[str]()
@@ -390,7 +390,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _panel_rules_by_change_type(top: Part, required: Sequence[str]) -> Iterator[ProfileRule]:
+def _panel_rules_by_change_type(top: ProfilePart, required: Sequence[str]) -> Iterator[ProfileRule]:
     """The panels that some kinds of changes need besides those that all need."""
     types = _open(top, "panel_overrides_by_change_type")
     for change_type in types.names() if types is not None else ():
@@ -408,7 +408,7 @@ def _panel_rules_by_change_type(top: Part, required: Sequence[str]) -> Iterator[
                 )
 
 
-def _panel_names(part: Part, key: str) -> list[str]:
+def _panel_names(part: ProfilePart, key: str) -> list[str]:
     """The panels of a list, by their names or under `panel`."""
     panels = list[str]()
     path = part.path_of(key)
@@ -425,7 +425,7 @@ def _panel_names(part: Part, key: str) -> list[str]:
     return panels
 
 
-def _open(part: Part, key: str, *, example: str = "") -> Part | None:
+def _open(part: ProfilePart, key: str, *, example: str = "") -> ProfilePart | None:
     """A field that is a mapping, opened as a part; None where there is nothing. Anything else is
     an error where there is an example of what it should be, else unread."""
     path = part.path_of(key)
@@ -440,7 +440,7 @@ def _open(part: Part, key: str, *, example: str = "") -> Part | None:
     return None
 
 
-def _list(part: Part, key: str) -> Sequence[object]:
+def _list(part: ProfilePart, key: str) -> Sequence[object]:
     path = part.path_of(key)
     value = part.take(key)
     if value is None:

@@ -31,12 +31,12 @@ class ProfileReading:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self._parts: list[Part] = []
+        self._parts: list[ProfilePart] = []
         self._refused: list[str] = []
 
-    def open(self, value: Mapping[str, object], path: str = "") -> Part:
+    def open(self, value: Mapping[str, object], path: str = "") -> ProfilePart:
         """A mapping as a part, every field of which has to be taken."""
-        part = Part(self, value, path)
+        part = ProfilePart(self, value, path)
         self._parts.append(part)
         return part
 
@@ -52,7 +52,7 @@ class ProfileReading:
         return list(dict.fromkeys(paths))
 
 
-class Part:
+class ProfilePart:
     """A mapping of a profile. A name may be spelled in any usual way: `auto-merge`, `autoMerge`
     and `Automerge` are all `auto_merge`."""
 

@@ -16,7 +16,7 @@ from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.plan.value_words import value_in_words
 from foreword.review.profile_parts import (
-    Part,
+    ProfilePart,
     ProfileReading,
     is_off,
     plain_name,
@@ -172,7 +172,7 @@ def _read_rule(
     return rule
 
 
-def _take_rule(part: Part, entry: Mapping[str, Any], section: str) -> ProfileRule | None:
+def _take_rule(part: ProfilePart, entry: Mapping[str, Any], section: str) -> ProfileRule | None:
     in_block = section in BLOCK_SECTIONS
     condition = take_condition(part)
     if condition is None:
@@ -203,7 +203,7 @@ def _take_rule(part: Part, entry: Mapping[str, Any], section: str) -> ProfileRul
     return ProfileRule(where=part.path, condition=condition, action=action, name=name)
 
 
-def take_condition(part: Part) -> str | None:
+def take_condition(part: ProfilePart) -> str | None:
     """The condition of a rule, read with that; None where there are two (`if` and `when`)."""
     name, value = part.take_one(_CONDITIONS)
     if name:
