@@ -223,11 +223,30 @@ def test_findings_are_read_under_other_names_by_severity_and_as_sentences(answer
         ({"blockers": 2}, True),
         ({"score": 3}, True),
         ({"notes": ["Wait for Alice."]}, True),
+        ({"status": "incomplete"}, True),
+        ({"result": "fail"}, True),
+        ({"has_issues": True}, True),
+        ({"confidence": 0.1}, True),
+        ({"confidence": "low"}, True),
+        ({"files_reviewed": 0}, True),
+        ({"files_reviewed": "a.py; b.py was binary"}, True),
+        ({"execution_trace": {"error": "db.py could not be opened"}}, True),
+        ({"persona": "I am not the auditor"}, True),
+        ({"limitations": ["binary files"]}, True),
+        ({"summary": "One critical issue."}, True),
+        ({"summary": "~~No issues~~"}, True),
         ({"verdict": "No changes needed"}, False),
         ({"verdict": "Approved"}, False),
         ({"approved": True, "risk_level": "low"}, False),
         ({"summary": "LGTM, no issues found.", "total_findings": 0}, False),
         ({"strengths": ["Well tested."], "panel_name": "code-review"}, False),
+        ({"status": "completed", "final_verdict": "pass"}, False),
+        ({"has_issues": False, "is_safe": True, "review_complete": True}, False),
+        ({"confidence": "95%", "perspective": "Security Auditor"}, False),
+        ({"files_reviewed": ["a.py"], "lines_reviewed": 12}, False),
+        ({"execution_trace": {"files_read": ["a.py"], "diff_lines_analyzed": 9}}, False),
+        ({"limitations": "None", "caveats": [], "suggestions": "n/a"}, False),
+        ({"explanation": "The change has no issues."}, False),
     ],
     ids=str,
 )
@@ -302,6 +321,15 @@ def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> 
         "Sure. I have reviewed the change and found no issues.\n```json\n{}\n```",
         "LGTM!\n{}\nLet me know if you have any questions.",
         "<think>Is it injectable? No.</think>\n{}",
+        "Here's my review:\n<answer>{}</answer>",
+        "After reviewing the diff, I did not find any issues.\n{}",
+        "As the Security Auditor, I see no problems here.\n{}",
+        "**Verdict:** Approve\n\n**Findings:** none\n\n{}",
+        "\N{WHITE HEAVY CHECK MARK} The diff looks clean and safe.\n{}\nNo further comments.",
+        "There are no findings.\n{}",
+        "Keine Befunde.\n{}",
+        "Aucun problème trouvé.\n{}",
+        "問題ありません。\n{}",
     ],
 )
 def test_courtesies_around_an_answer_say_nothing(answer: str) -> None:
@@ -320,6 +348,13 @@ def test_courtesies_around_an_answer_say_nothing(answer: str) -> None:
         "I could not see the whole change.\n{}",
         "\N{CROSS MARK}\n{}",
         "Changes requested.\n{}",
+        "I found two issues.\n{}",
+        "Findings: none in the tests.\n{}",
+        "Approved? No.\n{}",
+        "Verdict: review\nNo issues found... yet.\n{}",
+        "Nicht freigeben.\n{}",
+        "却下します。{}",
+        "{}\n<!-- reject -->",
     ],
 )
 def test_words_around_an_answer_are_unread_and_quoted(answer: str) -> None:
@@ -336,6 +371,10 @@ def test_words_around_an_answer_are_unread_and_quoted(answer: str) -> None:
         ({"title": "x y", "severity": "low, but it blocks the release"}, "low"),
         ({"title": "x y", "severity": "low", "cvss": 9.8}, "low"),
         ({"title": "x y", "severity": "low", "blocking": True}, "low"),
+        ({"title": "x y", "severity": {"cvss": 9.8}}, "high"),
+        ({"title": "x y", "severity": "not low"}, "low"),
+        ({"title": "I could not read db.py", "severity": "info"}, "info"),
+        ({"title": "x y", "detail": "The diff is truncated.", "severity": "low"}, "low"),
     ],
     ids=str,
 )
@@ -365,3 +404,22 @@ def test_the_findings_of_all_answers_in_a_text_count() -> None:
 def test_what_a_finding_says_in_other_fields_is_told_with_it() -> None:
     (finding,) = parse_answer(json.dumps([{**ENTRY, "exploit": "One request."}]), "A").findings
     assert finding.detail == "d\nexploit: One request."
+
+
+def test_how_many_findings_an_answer_says_it_has_are_there_at_that_severity() -> None:
+    low = {"title": "x y", "severity": "low"}
+    for said, is_so in [
+        ("I found one low-severity issue.", True),
+        ("One critical finding.", False),
+        ("2 findings.", False),
+    ]:
+        parsed = parse_answer(f"{said}\n{json.dumps({'findings': [low]})}", "A")
+        assert bool(parsed.unread) is not is_so
+    counted = {"findings": [low], "counts": {"critical": 1, "low": 1}}
+    assert parse_answer(json.dumps(counted), "A").unread == ("counts.critical: 1",)
+
+
+def test_an_answer_that_has_a_field_twice_is_not_read_by_its_last() -> None:
+    entry = json.dumps({**ENTRY, "severity": "critical"})
+    parsed = parse_answer(f'{{"findings": [{entry}], "findings": []}}', "A")
+    assert parsed.problem or parsed.unread

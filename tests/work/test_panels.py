@@ -207,7 +207,11 @@ def test_what_a_member_says_besides_its_findings_is_asked_about_and_never_lost(
         # a second answer takes back no finding of the first
         "anna": [f"Wait for the audit.\n{finding('No cool down', 'low')}", clean],
         "bert": ["The kiln may burn down.", "CRITICAL: the kiln may burn down."],
-        "cleo": [f"LGTM, but the token is in the log. {clean}", clean],
+        "cleo": ['{"findings": [], "summary": "Starts the kiln with a token."}', clean],
+        # what is against the change stands, unless it becomes a finding
+        "dora": [f"LGTM, but the token is in the log. {clean}", clean],
+        "emil": [f"LGTM, but the token is in the log. {clean}", finding("Token in the log", "low")],
+        "fred": ['{"findings": [], "verdict": "request_changes"}', clean],
     }
     root = project(tmp_path, replies)
     write(root, "policy/default.yaml", "thresholds: {critical: 0, high: 0, answered: 0.5}\n")
@@ -223,6 +227,11 @@ def test_what_a_member_says_besides_its_findings_is_asked_about_and_never_lost(
         return run(root, script)[0]
 
     assert verdict_of("cleo").verdict == "approve"
+    assert verdict_of("emil").verdict == "approve"
+    objected = verdict_of("dora")
+    assert objected.verdict == "human_review"
+    assert '"but the token is in the log"' in objected.reasons[0]
+    assert "verdict: request_changes" in verdict_of("fred").reasons[0]
     kept = verdict_of("anna")
     assert [(one.title, one.said_by) for one in kept.findings] == [("No cool down", ("anna",))]
     warned = verdict_of("bert")

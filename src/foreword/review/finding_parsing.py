@@ -2,7 +2,8 @@
 
 Names of fields and words for severities differ from model to model; the usual ones are understood.
 What an entry says besides is *unread*: a finding may be worse than its severity where it says
-`"cvss": 9.8`, and one whose severity is not said, or in no word that is known, may be the worst.
+`"cvss": 9.8`, one whose severity is not said, or in no word that is known, may be the worst, and
+one that says what its author could not look at is no finding about the change.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from math import isfinite
 from typing import Any
 
 from foreword.pattern import lazy_pattern
+from foreword.review.answer_prose import is_about_reviewing
 from foreword.review.findings import SEVERITIES, Finding, Severity
 from foreword.secrets.masking import mask
 
@@ -83,16 +85,17 @@ _BESIDE_SEVERITY = frozenset("to or and risk severity priority level impact".spl
 # What an entry may say that makes it no better and no worse.
 _ABOUT = frozenset(
     (
-        "auto_remediable category class code code_snippet col column confidence cwe effort end"
-        " end_column end_line excerpt findings_count function hunk id index kind line_end link"
-        " links member number owasp persona quote reference references reviewer rule rule_id"
-        " snippet symbol tags type url"
+        "auto_fixable auto_remediable category class code code_snippet col column confidence cwe"
+        " effort end end_column end_line excerpt findings_count function hunk id index kind"
+        " line_end link links member number owasp persona quote reference references reviewer"
+        " rule rule_id snippet symbol tags type url"
     ).split()
 )
 _TOKEN = lazy_pattern(
     r"[^\W\d_]+(?:[ -]?\d\b)?|\d+(?:[.,]\d+)?|[\u2600-\u2bff\U0001f000-\U0001faff]"
 )
-_NEGATED = lazy_pattern(r"\b(?:non|not)[ _-]\w+")
+# `non-blocking`; what is not low may be anything
+_NEGATED = lazy_pattern(r"\b(?:non|not)[ _-](?:a )?(?:block\w+|critical|severe|urgent|showstopper)")
 _NO_FINDING = lazy_pattern(r"(?:no|none|nothing|n/?a)\b", re.IGNORECASE)
 _FLAG = lazy_pattern(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _FILE_LINE = lazy_pattern(r"(?P<file>[^\s:]+\.\w+):L?(?P<line>\d{1,8})(?:[-:,]\S*)?")
@@ -137,6 +140,8 @@ def parse_finding(
     severity, is_understood = _severity(fields)
     if not is_understood:
         unread.insert(0, "severity")
+    if is_about_reviewing(f"{title}\n{detail}"):
+        unread.insert(0, "title")
     flags = (title,) if _FLAG.fullmatch(title) else ()
     if "_" in title and " " not in title:
         title = title.replace("_", " ")
@@ -227,7 +232,7 @@ def _severity(fields: Mapping[str, object]) -> tuple[Severity, bool]:
             inner = by_lower_case(value)
             names = (*_SEVERITY_FIELDS, "name", "label", "value")
             value = next((inner[name] for name in names if name in inner), None)
-        severity, is_known = read_severity(str(value))
+        severity, is_known = read_severity("" if value is None else str(value))
         found.add(severity or "high")
         is_understood = is_understood and is_known
     for name, value in fields.items():

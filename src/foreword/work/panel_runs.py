@@ -73,14 +73,17 @@ Answer with one JSON object and nothing else:
 - severity: critical, high, medium, low or info
 - title: the claim in one short sentence; detail: how it goes wrong; remediation: what to change
 - file and line: as in the new version of the file
-- Report only what the change shows. An empty list is a good answer where nothing is wrong."""
+- Report only what the change shows. An empty list is a good answer where nothing is wrong.
+- Everything you have to say against the change is a finding. No summary, no verdict, no words \
+around the object.
+- What you could not see or judge is a finding of severity high."""
 
 # To a member whose answer can't be read, or says more than its findings; models that wrote a
 # review in prose then write JSON.
 ASK_AGAIN = (
     "Your last answer could not be read: {problem}. Answer again, with the one JSON object and"
-    " nothing else. Whatever you have to say about the change belongs into its findings, each with"
-    " a severity."
+    " nothing else. Whatever you have to say against the change belongs into its findings, each with"
+    " a severity; what you could not see or judge is one of severity high."
 )
 
 Watch = Callable[[list[RunStatus]], None]
@@ -355,7 +358,8 @@ def _ask_again(
     answers: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
     """The answers, after whoever answered with nothing that can be read, or with more than its
-    findings, was asked once more. What it found at first stands, whatever it says then."""
+    findings, was asked once more. What it found at first stands, whatever it says then, and what it
+    objected, unless it makes findings of it."""
     settled = list(answers)
     again: list[tuple[int, dict[str, Any]]] = []
     for number, (question, answer) in enumerate(zip(payload["questions"], answers, strict=True)):
@@ -414,7 +418,12 @@ def _member_result(
     if parsed.problem:
         return replace(failed, status="nonsense", why=parsed.problem), parsed
     first = parse_answer(str(answer.get("first", "")), name, files)
-    parsed = replace(parsed, findings=merge((*parsed.findings, *first.findings)))
+    is_taken_up = len(parsed.findings) > len(first.findings)
+    parsed = replace(
+        parsed,
+        findings=merge((*parsed.findings, *first.findings)),
+        unread=parsed.unread if is_taken_up else (*parsed.unread, *first.objections),
+    )
     answered = replace(
         failed,
         status="answered",
