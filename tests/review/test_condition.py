@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from foreword.review.condition import UNKNOWN, Facts, check, evaluate
 
 FACTS = Facts(
-    values={"confidence": 0.8, "risk": "high", "ci": True, "files": 3},
+    values={
+        "confidence": 0.8,
+        "risk": "high",
+        "ci": True,
+        "files": 3,
+        "ci_checks_passed": True,
+        "critical_findings": 0,
+        "low_findings": 2,
+    },
     lists={"panel_risk": ["high", "low"], "policy_flag": ["pii_name", UNKNOWN], "finding": []},
     tests={"files_changed_in": lambda places: "db/" in str(places)},
 )
@@ -56,6 +64,18 @@ FACTS = Facts(
         ("count(1) > 0", None),
         ("risk == null", False),
         ("true", True),
+        ("ciChecksPassed == TRUE", True),
+        ("ci-checks-passed", True),
+        ("no_critical_findings", True),
+        ("any_critical_findings", False),
+        ("no_low_findings", False),
+        ("not any_low_findings", False),
+        ("no_confidence", None),
+        ("critical == 0 and low <= 2", True),
+        ("0 == low", False),
+        ("low == critical", False),
+        ("findings == 0", None),
+        ("panel_risk >= 1", None),
     ],
 )
 def test_a_condition_is_true_false_or_not_known(condition: str, value: bool | None) -> None:

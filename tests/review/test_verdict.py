@@ -268,6 +268,40 @@ def test_one_condition_is_enough_only_where_the_profile_says_so() -> None:
         profile_of(auto_merge={**all_of_them, "operator": "most"})
 
 
+@pytest.mark.parametrize(
+    ("condition", "severities"),
+    [
+        ({"max_high": 0, "max_critical": 0}, ["low"]),
+        ([{"max_high_findings": 0}, {"min_confidence": 0.8}], ["low"]),
+        (["maxSeverity <= low"], ["low"]),
+        (["findings <= 2"], ["low"]),
+        (["total_findings == 0"], []),
+        (["critical == 0 and high == 0"], ["medium"]),
+        (["no_critical_findings", "no_high_findings"], ["medium"]),
+        (["aggregateConfidence >= 80%"], ["low"]),
+    ],
+)
+def test_conditions_are_met_in_the_words_that_people_use(
+    condition: object, severities: list[str]
+) -> None:
+    profile = profile_of(auto_merge={"enabled": True, "conditions": condition})
+    assert decide(review_of(*severities), profile)[0] == "approve"
+    assert decide(review_of("high", "high", "critical"), profile)[0] == "human_review"
+
+
+def test_a_limit_that_means_nothing_or_may_mean_the_opposite_approves_nothing() -> None:
+    nothing = profile_of(auto_merge={"enabled": True, "conditions": {"min_high": 0}})
+    assert decide(review_of("high"), nothing)[0] == "human_review"
+    opposite = profile_of(auto_merge=True, block={"conditions": [{"max_high": 0}]})
+    assert decide(review_of("high"), opposite)[0] == "human_review"
+
+
+def test_what_the_user_knows_is_found_however_its_name_is_spelled() -> None:
+    profile = profile_of(auto_merge={"enabled": True, "conditions": ["ciChecksPassed == true"]})
+    for name in ("ciChecksPassed", "ci_checks_passed"):
+        assert decide(review_of(**{name: True}), profile)[0] == "approve"
+
+
 def test_who_is_missing_never_makes_an_approval_easier() -> None:
     rules = profile_of(auto_merge={"enabled": True, "conditions": ["aggregate_confidence >= 0.8"]})
     one_is_late = [*ANSWERED, WITHOUT_ANSWER[0]]
@@ -323,6 +357,9 @@ SECTIONS: dict[str, object] = {
     "escalation": {"on_critical": "page"},
     "findings": {"critical": 0},
     "2fa": True,
+    "override": [{"path": "src/", "min_reviewers": 2}],
+    "notifications": {"require_ack": True},
+    "optional_panels": [{"panel": "security-review", "required": True}],
 }
 
 
@@ -344,6 +381,7 @@ def test_a_part_of_a_profile_that_no_panel_can_apply_calls_for_a_person(section:
     [
         {"multi_model": {"enabled": False, "min_models": 2}},
         {"override": {"min_approvals": 2}},
+        {"notifications": {"slack": {"channel": "#dev", "on": ["block"]}}},
         {"human_approval_required": False},
         {"x-base": {"condition": "true", "action": "block"}},
         {"escalation": {"enabled": False, "rules": [{"condition": "true", "action": "block"}]}},
@@ -575,7 +613,16 @@ def test_grave_findings_pass_where_a_rule_looks_at_them_and_lets_them(
 
 
 @pytest.mark.parametrize(
-    "fact", ["any_policy_flag_severity", "policy_flag_severity", "risk_level", "critical_findings"]
+    "fact",
+    [
+        "any_policy_flag_severity",
+        "policy_flag_severity",
+        "risk_level",
+        "critical_findings",
+        "criticalFindings",
+        "no_critical_findings",
+        "findings",
+    ],
 )
 def test_no_fact_stands_for_what_the_panel_has_found(fact: str) -> None:
     rule = {"condition": 'any_policy_flag_severity == "critical"', "action": "block"}

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Literal
 
 from foreword.pattern import lazy_pattern
-from foreword.review.condition import RISKS, UNKNOWN, EachOutcome, Facts, evaluate
+from foreword.review.condition import RISKS, UNKNOWN, EachOutcome, Facts, evaluate, fact_name
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 from foreword.review.profile import ReviewProfile
 
@@ -110,6 +110,8 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "confidence": confidence,
         "confidence_score": confidence,
         "highest_severity": risk,
+        "max_severity": risk,
+        "worst_severity": risk,
         "panel": review.panel,
         "files_changed": len(review.change.files),
         "lines_changed": review.change.lines,
@@ -117,6 +119,8 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
         "panel_disagreement_detected": len(set(votes)) > 1,
         "required_panel_missing": _required_panel_missing(review, profile),
     }
+    for total in ("findings", "total_findings", "findings_count", "finding_count"):
+        values[total] = len(review.findings)
     for severity in SEVERITIES:
         values[f"{severity}_findings"] = counts.get(severity, 0)
         values[f"findings.{severity}"] = counts.get(severity, 0)
@@ -142,8 +146,9 @@ def facts_of(review: Review, profile: ReviewProfile) -> Facts:
     }
     facts = Facts(values=values, lists=lists, tests=tests, words=_words(profile))
     facts = facts.with_values({"risk_level": _risk_level(profile, facts, risk)})
+    given = {fact_name(name): value for name, value in review.facts.items()}
     return facts.with_values(
-        {name: given for name, given in review.facts.items() if not facts.knows(name)}
+        {name: value for name, value in given.items() if not facts.knows(name)}
     )
 
 
@@ -153,6 +158,8 @@ def _words(profile: ReviewProfile) -> dict[str, Collection[str]]:
     return {
         "risk_level": (*RISKS, *results),
         "highest_severity": RISKS,
+        "max_severity": RISKS,
+        "worst_severity": RISKS,
         "panel_risk": RISKS,
         "panel_verdict": VOTES,
         # what others call an old answer that stands in for a new one; there is none here
@@ -167,7 +174,7 @@ def _words(profile: ReviewProfile) -> dict[str, Collection[str]]:
 def facts_in_vain(review: Review, profile: ReviewProfile) -> list[str]:
     """What the user says of the change that the panel itself has found out."""
     facts = facts_of(replace(review, facts={}), profile)
-    return [name for name in review.facts if name != EXECUTED and facts.knows(name)]
+    return [name for name in review.facts if name != EXECUTED and facts.knows(fact_name(name))]
 
 
 def _risk_level(profile: ReviewProfile, facts: Facts, highest: str) -> object:
@@ -251,6 +258,8 @@ def _is_at_one_of(patterns: Sequence[str], file: str) -> object:
     """Whether a file is in one of these places. Where that depends on how a place is read, it is
     not known: `db/` may be that of the root alone or any folder of the name, as in `src/db/x.py`,
     and `docs/*` what is in it or below."""
+    if ".." in file.split("/"):
+        return UNKNOWN
     if any(_is_at(pattern, file) for pattern in patterns):
         return True
     return UNKNOWN if any(_may_be_at(pattern, file) for pattern in patterns) else False

@@ -18,7 +18,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from foreword.pattern import lazy_pattern
 from foreword.review.findings import SEVERITIES
@@ -37,14 +37,13 @@ _TOKEN = lazy_pattern(
     )""",
     re.VERBOSE,
 )
+_CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = {"AND": "and", "OR": "or", "NOT": "not", "IN": "in"}
 _SIGNS = {"&&": "and", "||": "or", "!": "not", "=": "=="}
 _CONSTANTS: Mapping[str, object] = {
     "true": True,
-    "True": True,
     "yes": True,
     "false": False,
-    "False": False,
     "no": False,
     "null": None,
     "none": None,
@@ -93,9 +92,19 @@ class Facts:
 
     def knows(self, name: str) -> bool:
         """Whether there is a value of that name, or several."""
+        if self.value_of(name) is not UNKNOWN:
+            return True
+        return name not in self.values and self.list_of(name) is not None
+
+    def value_of(self, name: str) -> object:
+        """The single value of a name; `no_high_findings` is whether their number is 0."""
         if name in self.values:
-            return self.values[name] is not UNKNOWN
-        return self.list_of(name) is not None
+            return self.values[name]
+        quantifier, counted = next(_spellings(name))
+        count = self.values.get(counted)
+        if isinstance(count, bool) or not isinstance(count, int) or quantifier not in ("no", "any"):
+            return UNKNOWN
+        return (count == 0) is (quantifier == "no")
 
     def list_of(self, name: str) -> tuple[str, Sequence[object]] | None:
         """The values of a name, and how they are asked about: `no_policy_flags` is every flag;
@@ -263,7 +272,9 @@ class _Parser:
             if self._take(*sign.split()):
                 right = self._operand()
                 if sign in ("==", "!=") and isinstance(left, _Constant):
-                    return _Compare(right, sign, left)  # `"high" == risk_level`
+                    left, right = _constant_last(left, right)  # `"high" == risk_level`
+                if _is_severity(left) and _is_number_node(right):
+                    left = _Name(f"{left.value}_findings")  # `critical == 0`
                 return _Compare(left, sign, right)
         return left
 
@@ -289,8 +300,8 @@ class _Parser:
         raise NotACondition(f"{text!r} stands where a value should be")
 
     def _parse_name(self, name: str) -> _Node:
-        if name in _CONSTANTS:
-            return _Constant(_CONSTANTS[name])
+        if name.casefold() in _CONSTANTS:
+            return _Constant(_CONSTANTS[name.casefold()])
         if name in _UNQUOTED:
             return _Constant(name)
         if self._take("("):
@@ -322,6 +333,25 @@ class _Parser:
             raise NotACondition(f"{sign!r} is missing" + (f" before {found!r}" if found else ""))
 
 
+def _constant_last(left: _Constant, right: _Node) -> tuple[_Node, _Node]:
+    is_count = _is_severity(left) and _is_number_node(right)
+    return (left, right) if is_count else (right, left)
+
+
+def _is_number_node(node: _Node) -> bool:
+    return isinstance(node, _Constant) and _is_number(node.value)
+
+
+def _is_severity(node: _Node) -> TypeGuard[_Constant]:
+    return isinstance(node, _Constant) and node.value in SEVERITIES
+
+
+def fact_name(written: str) -> str:
+    """A name as facts have it: `aggregateConfidence` and `aggregate-confidence` are
+    `aggregate_confidence`."""
+    return _CAMEL_CASE.sub("_", written).replace("-", "_").lower()
+
+
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     place = 0
     end = len(text.rstrip())
@@ -334,7 +364,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         if kind == "text":
             token = token[1:-1]
         elif kind == "name":
-            token = _WORDS.get(token, token)
+            token = _WORDS.get(token) or fact_name(token)
         elif kind == "sign":
             token = _SIGNS.get(token, token)
         yield kind, token
@@ -372,6 +402,8 @@ class _Evaluator:
             found = self.facts.list_of(left.name)
             if found is not None:
                 quantifier, values = found
+                if _is_number(wanted):
+                    return self._blame(left)  # words; how many there are is asked with `count`
                 outcomes = self._outcomes(left.name, values, sign, wanted)
                 if not outcomes and not quantifier:
                     # none of no findings is critical: that may approve, and stops nothing
@@ -420,10 +452,8 @@ class _Evaluator:
                 return self.truth(node, mixed)
 
     def _named_value(self, name: str) -> object:
-        if name in self.facts.values:
-            value = self.facts.values[name]
-            return value if value is not UNKNOWN else self._blame(_Name(name))
-        return self._blame(_Name(name))
+        value = self.facts.value_of(name)
+        return value if value is not UNKNOWN else self._blame(_Name(name))
 
     def _test(self, name: str, argument: object) -> object:
         test = self.facts.tests.get(name)

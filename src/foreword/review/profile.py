@@ -17,6 +17,7 @@ from typing import Any
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.plan.value_words import value_in_words
+from foreword.review.condition import fact_name
 from foreword.review.profile_parts import (
     IDENTITY,
     ProfilePart,
@@ -108,6 +109,7 @@ _THRESHOLD_KEYS = ("thresholds", "decision_thresholds", "findings")
 _APPROVAL_CONDITIONS = ("conditions", "criteria", "requirements", "requires", "when")
 _ABOUT_MERGING = ("delete_branch", "notify")
 _MERGE_METHODS = ("merge", "rebase", "squash")
+_LIMIT = lazy_pattern(r"(?P<bound>max|min)_(?P<name>\w+)")
 # Switches: set, they call for a person whatever was found.
 _PERSON_SWITCHES = (
     "human_approval_required",
@@ -117,21 +119,17 @@ _PERSON_SWITCHES = (
     "requires_human_approval",
     "requires_human_review",
 )
-# Sections about what is done beside or after a verdict: who is told, what is repaired or overruled,
-# which other panels may look. No change is approved by them, and none is stopped.
+# Sections about what is done beside or after a verdict: what is repaired or overruled, which other
+# panels may look, and who is told. No change is approved by them, and none is stopped.
 _ELSEWHERE = (
     "auto_remediate",
     "auto_remediation",
-    "logging",
-    "notification",
-    "notifications",
-    "notify",
     "optional_panels",
     "override",
-    "reporting",
     "retention",
     "threat_model_tiers",
 )
+_ABOUT_TELLING = ("logging", "notification", "notifications", "notify", "reporting")
 # What nothing of that has inside, however deep: `override` for some folders may have an
 # `auto_merge` of its own.
 _DECIDING = frozenset(
@@ -143,10 +141,13 @@ _DECIDING = frozenset(
             *_THRESHOLD_KEYS,
             *_PERSON_SWITCHES,
             "auto_merge",
+            "required",
             "required_panels",
         ),
     )
 )
+# And what nobody is told by: `notifications: {require_ack: true}`.
+_DEMAND = lazy_pattern(r"block|require|wait|must|approv|condition|rule")
 # Sections that only ever ask for more. Off, they ask for nothing; of any other that is off nobody
 # can say whether a hurdle is gone or a permission (`auto_approval: {enabled: false}`).
 _HURDLES = lazy_pattern(r"(?:check|gate|escalation|freeze|block|rule)s?$|^(?:multimodel|proof)")
@@ -243,18 +244,24 @@ def _is_about_something_else(section: str, value: object) -> bool:
     """Whether a section says nothing about when a change passes; else its rules are asked for."""
     if says_nothing(value) or section.startswith(_ASIDE):
         return True
-    if plain_name(section) in map(plain_name, _ELSEWHERE):
-        return not _decides(value)
+    name = plain_name(section)
+    if name in _ABOUT_TELLING:
+        return not any(map(_DEMAND.search, _names_in(value)))
+    if name in map(plain_name, _ELSEWHERE):
+        has_rules_for_places = name == "override" and isinstance(value, list)
+        return _DECIDING.isdisjoint(_names_in(value)) and not has_rules_for_places
     return is_off(value) and _HURDLES.search(plain_name(section)) is not None
 
 
-def _decides(value: object) -> bool:
+def _names_in(value: object) -> Iterator[str]:
+    """All names of fields in a value, however deep."""
     if isinstance(value, list):
-        return any(map(_decides, value))
-    if not isinstance(value, Mapping):
-        return False
-    names = {plain_name(str(key)) for key in value}
-    return not names.isdisjoint(_DECIDING) or any(map(_decides, value.values()))
+        for member in value:
+            yield from _names_in(member)
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield plain_name(str(key))
+            yield from _names_in(member)
 
 
 # ---- what calls for a person ----
@@ -317,7 +324,8 @@ def _approval(top: ProfilePart) -> Approval | None:
         auto_merge.take_all()
     auto_merge.take_prose()
     for about in _ABOUT_MERGING:
-        auto_merge.take(about)
+        if not any(map(_DEMAND.search, _names_in(auto_merge.peek(about)))):
+            auto_merge.take(about)
     for method in ("merge_method", "method"):
         if auto_merge.peek(method) in _MERGE_METHODS:
             auto_merge.take(method)
@@ -329,12 +337,27 @@ def _approval_conditions(auto_merge: ProfilePart, key: str) -> Iterator[str]:
     path = auto_merge.path_of(key)
     for number, entry in enumerate(_list(auto_merge, key)):
         if not isinstance(entry, Mapping) or not has_condition(entry):
-            yield condition_text(entry)
+            yield _limit_condition(entry) or condition_text(entry)
             continue
         part = reading.open(entry, f"{path}[{number}]")
         condition = take_condition(part)
         part.take_prose()
         yield condition if condition is not None else condition_text(entry)
+
+
+def _limit_condition(entry: object) -> str:
+    """`{max_critical: 0}` as `critical <= 0`; nothing where an entry is no limit. Of what stops a
+    change it could mean the opposite, so only what approves is read so."""
+    if not isinstance(entry, Mapping) or len(entry) != 1:
+        return ""
+    ((written, limit),) = entry.items()
+    named = _LIMIT.fullmatch(fact_name(str(written)))
+    if named is None or not _is_number(limit):
+        return ""
+    bound, name = named["bound"], named["name"]
+    if bound == "min" and _threshold_name(name) in _LIMITS:
+        return ""  # nobody asks for so many findings
+    return f"{name} {'<=' if bound == 'max' else '>='} {limit}"
 
 
 def _operator(auto_merge: ProfilePart) -> str:
