@@ -240,8 +240,9 @@ def test_f2_the_same_fields_are_found_under_project(tmp_path: Path) -> None:
         ("# FEAT-7: Glaze\n\n## Objective\n\nGlaze in blue.\n\nMore.\n", "FEAT-7: Glaze in blue."),
         ("# Glaze\n\n**Objective:** Glaze in blue.\n", "glaze: Glaze in blue."),
         ("# Glaze in blue\n\nWith cobalt.\n", "glaze: Glaze in blue"),
+        ("# Glaze in blue\n", "glaze: Glaze in blue"),
     ],
-    ids=["heading", "label", "title"],
+    ids=["heading", "label", "title", "nothing but a title"],
 )
 def test_f2_a_task_file_is_its_reference_and_its_objective(
     tmp_path: Path, text: str, reference: str
@@ -249,6 +250,14 @@ def test_f2_a_task_file_is_its_reference_and_its_objective(
     write(workshop(tmp_path), "tasks/glaze.md", text)
     assert (
         f"<task>\n{reference}\n</task>" in context(tmp_path, task="tasks/glaze.md", values={}).text
+    )
+
+
+def test_f2_a_profile_that_does_not_say_its_name_is_called_after_its_file(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    write(root, "policy/careful.yaml", "thresholds: {critical: 0}\n")
+    assert (
+        "<profile>\nprofile: careful\nthresholds.critical: 0\n</profile>" in context(root).text
     )
 
 

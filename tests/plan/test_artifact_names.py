@@ -28,6 +28,9 @@ from foreword.plan.artifact_names import handovers, missing_artifacts, repeated_
         "| Output | [ST-1] |\n",
         'Returns an artifact named "ST-1".\n',
         "Save the plan under `ST-1`, based on `ST-0`.\n",
+        "Save the plan as artifact ST-1.\n",
+        "When finished, publish ST-1 for the next phase.\n",
+        "<!-- ARTIFACT: ST-1 -->\n",
     ],
 )
 def test_a_phase_names_what_it_hands_on(text: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from pathlib import PurePosixPath
 
 from foreword.context.blanks import fill
 from foreword.dataclass import dataclass
@@ -135,7 +136,11 @@ def _part(
             # only projects with policies need the room that knows them
             from foreword.review.profile import decision_lines
 
-            text = "\n".join([text, *decision_lines(mapping(file.text)[0])]).strip("\n")
+            data = mapping(file.text)[0]
+            if data and data.keys().isdisjoint(spec.fields):
+                # one that does not say its name is called after its file
+                text = f"profile: {PurePosixPath(file.path).stem}\n{text}"
+            text = "\n".join([text, *decision_lines(data)]).strip("\n")
         if problem:
             out.notes.append(f"{file.path}: {problem}")
         if not text:

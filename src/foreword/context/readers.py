@@ -82,7 +82,9 @@ class _SectionReader:
         task = self.values.get("task") or ""
         is_asked_for = any("{task_reference}" in (spec.text or "") for spec in self._specs())
         if is_asked_for and (task or self.values.get(TASK_WORDS)):
-            self.values.setdefault("task_reference", task_reference(task, self.out.query))
+            # a task of nothing but a title is no text to search by, but it says what to do
+            words = self.out.query or self._task_text()
+            self.values.setdefault("task_reference", task_reference(task, words))
         for tag, spec in self.selection.sections.items():
             found = self._read(tag, spec)
             self.out.sections += found

@@ -41,13 +41,13 @@ _TAKING = lazy_pattern(
 )
 # What stands before a reference on its line. Of the words that give, the nearest must not be
 # followed by one that takes: "Output: based on [FEAT-1]" hands on nothing of that name.
-_GIVES = lazy_pattern(
+_GIVING_WORDS = (
     r"\b(?:artifacts?|outputs?|deliverables?|produc(?:e|es|ing)|emits?|delivers?|creates?|returns?"
     r"|writes?|saves?|stores?|keeps?|records?|publish(?:es)?|call it|be called|named? (?:it )?as"
     rf"|hands? (?:it )?(?:on|over|off)|{_GIVEN_ABROAD})\b"
-    r"|→|->|=>",
-    re.IGNORECASE,
+    r"|→|->|=>"
 )
+_GIVES = lazy_pattern(_GIVING_WORDS, re.IGNORECASE)
 _TAKES = lazy_pattern(
     r"\b(?:from|based on|per|see|given|using|uses?|inputs?|reads?|with|of|in|against|by|after"
     r"|reviews?|present|re-present|checks?|verify|compare|follows?|all"
@@ -62,6 +62,8 @@ _BARE_LABEL = lazy_pattern(
     r"^[\s>*_|-]{0,8}(?i:outputs?|artifacts?|deliverables?|produces?|hands? on)\b[^:\n]{0,20}:"
     rf"[\s*|]*{_BARE}"
 )
+# `publish FEAT-1`, `<!-- ARTIFACT: FEAT-1 -->`: right behind a word that gives.
+_BARE_BEHIND = lazy_pattern(rf"(?i:{_GIVING_WORDS})[\s:*]{{1,4}}{_BARE}")
 # `an artifact named "FEAT-1"`: in quotes or as code, anywhere behind a word that gives.
 _QUOTED = lazy_pattern(rf"[`\"'“‘]\*{{0,2}}(?P<name>{NAME})\*{{0,2}}[`\"'”’]")
 _HANDED_ON_BEHIND = lazy_pattern(
@@ -222,7 +224,7 @@ def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
                     place=place + match.start(),
                 )
         bare = _BARE_LABEL.match(line) or (_BARE_ITEM.match(line) if is_output else None)
-        bare = bare or _quoted_name(line)
+        bare = bare or _BARE_BEHIND.search(line) or _quoted_name(line)
         # without brackets many a word looks like a name (UTF-8), unless its number is the phase's
         if bare and not is_input and _fits(bare["name"], phase):
             yield _ArtifactClaim(
