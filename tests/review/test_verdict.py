@@ -21,14 +21,9 @@ from foreword.review.change_facts import (
     facts_in_vain,
 )
 from foreword.review.findings import Finding, merge
-from foreword.review.profile import (
-    ReviewProfile,
-    Thresholds,
-    decision_lines,
-    read_profile,
-    read_thresholds,
-)
+from foreword.review.profile import ReviewProfile, decision_lines, read_profile
 from foreword.review.profile_rules import passed_name
+from foreword.review.thresholds import Thresholds, read_thresholds
 from foreword.review.verdict import SCHEMA, PanelResult, decide
 
 ANSWERED = (
@@ -343,7 +338,7 @@ def test_no_change_is_approved_while_a_required_panel_is_not_known_to_have_run(
     )
     verdict, reasons = decide(review_of(), profile)
     assert verdict == "human_review"
-    assert "requires other panels, too: security-review" in reasons[0]
+    assert "requires these panels, too: security-review" in reasons[0]
     assert decide(review_of(panels_executed=["security-review"]), profile)[0] == "approve"
 
 

@@ -40,22 +40,7 @@ from foreword.review.profile_rules import (
     take_condition,
     unreadable_rule,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """How many findings of each severity a profile lets pass (None: any number), and how sure it
-    wants to be."""
-
-    profile: str = "default"
-    critical: int | None = 0
-    high: int | None = 2
-    medium: int | None = None
-    low: int | None = None
-    confidence: float = 0.0  # at least
-    answered: float = 0.5  # of the members, at least
-    ignored: tuple[str, ...] = ()  # what the profile says besides, which means nothing to a panel
-    written: tuple[str, ...] = ()  # what the profile itself says; the rest are our defaults
+from foreword.review.thresholds import LIMITS, Thresholds, read_thresholds, threshold_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +144,6 @@ OTHERS_STAND = ("redistribute", "ignore", "skip")
 _BEHAVIORS = (*OTHERS_STAND, "block", "fail", "error", "human_review", "escalate")
 HIGHEST = "highest_severity"  # the one way to reckon a risk that needs no rules
 _AVERAGE = "weighted_average"
-_HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
 _MERGE_EXAMPLE = "auto_merge: {enabled: true, conditions: [aggregate_confidence >= 0.8]}"
 _RISK_EXAMPLE = "risk_aggregation: {rules: [{condition: high_findings > 0, result: high}]}"
 _WEIGHT_EXAMPLE = "weighting: {missing_panel_behavior: block}"
@@ -355,7 +339,7 @@ def _limit_condition(entry: object) -> str:
     if named is None or not _is_number(limit):
         return ""
     bound, name = named["bound"], named["name"]
-    if bound == "min" and _threshold_name(name) in _LIMITS:
+    if bound == "min" and threshold_name(name) in LIMITS:
         return ""  # nobody asks for so many findings
     return f"{name} {'<=' if bound == 'max' else '>='} {limit}"
 
@@ -471,61 +455,3 @@ def _list(part: ProfilePart, key: str) -> Sequence[object]:
     if not isinstance(value, str | Mapping | list):
         raise BadSource(part.reading.where, f"{path} must be a list, not {value_in_words(value)}")
     return rule_list(value)
-
-
-# ---- thresholds ----
-
-
-def read_thresholds(data: object, where: str, profile: str = "default") -> Thresholds:
-    """Thresholds as a profile has them, `{critical: 0, high: 2, answered: 0.75}`; what it leaves
-    out is the default, by which nothing is approved unless the user says so.
-
-    `max_critical`, `high_findings` and `confidence_score` are understood, too.
-    """
-    if not isinstance(data, Mapping):
-        problem = f"thresholds must be a mapping, not {value_in_words(data)}"
-        raise BadSource(where, problem, hint=_HINT)
-    values: dict[str, Any] = {}
-    ignored: list[str] = []
-    for written, value in data.items():
-        name = _threshold_name(str(written))
-        if name in values:
-            raise BadSource(where, f"{name} is there twice, once as {str(written)!r}", hint=_HINT)
-        if name:
-            values[name] = value
-        else:
-            ignored.append(str(written))
-    for name, value in values.items():
-        shown = value_in_words(value)
-        if name in _LIMITS and not _is_limit(value):
-            problem = f"{name} must be a whole number or null, not {shown}"
-            raise BadSource(where, problem, hint=_HINT)
-        if name in _SHARES and not _is_share(value):
-            raise BadSource(where, f"{name} must be between 0 and 1, not {shown}", hint=_HINT)
-    return Thresholds(profile=profile, **values, ignored=tuple(ignored), written=tuple(values))
-
-
-def _threshold_name(written: str) -> str:
-    """Which threshold a name means; none where it may mean another thing: `min_high` is no most."""
-    plain = plain_name(written)
-    limit = _LIMIT_NAME.fullmatch(plain)
-    share = _SHARE_NAME.fullmatch(plain)
-    return limit["name"] if limit else share["name"] if share else ""
-
-
-_LIMIT_NAME = lazy_pattern(
-    r"(?:max|most|maximum)?(?P<name>critical|high|medium|low)(?:findings)?(?:max)?"
-)
-_SHARE_NAME = lazy_pattern(r"(?:min|least|minimum)?(?P<name>confidence|answered)(?:score)?(?:min)?")
-_LIMITS = ("critical", "high", "medium", "low")
-_SHARES = ("confidence", "answered")
-
-
-def _is_limit(value: object) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

@@ -26,8 +26,9 @@ from foreword.review.change_facts import (
 )
 from foreword.review.condition import ConditionOutcome, Facts, evaluate
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
-from foreword.review.profile import OTHERS_STAND, Approval, ReviewProfile, Thresholds
+from foreword.review.profile import OTHERS_STAND, Approval, ReviewProfile
 from foreword.review.profile_rules import ProfileRule, passed_name
+from foreword.review.thresholds import Thresholds
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
@@ -357,7 +358,7 @@ def _missing_panel_reasons(review: Review, profile: ReviewProfile) -> list[str]:
     if not missing:
         return []
     blocks = profile.missing_panel_behavior.casefold() == "block"
-    what = "blocks while a required panel is missing" if blocks else "requires other panels, too"
+    what = "blocks until these panels have run" if blocks else "requires these panels, too"
     return [
         f"Human review: profile {profile.name} {what}: {', '.join(missing)} (say which have run"
         f" with --fact {EXECUTED}=NAME,NAME)."

@@ -345,7 +345,7 @@ def _phase_status(phase: PhaseStatus) -> str:
         return f"rejected  {verdict}{phase.handle}  {phase.error}"
     if phase.status != "done":
         return f"{phase.status}  {phase.error}".rstrip()
-    name = f"[{phase.artifact}]  " if phase.artifact else ""
+    name = f"[{phase.artifact or f'phase {phase.phase}'}]  "
     tokens = quantity(phase.tokens, "token")
     note = f"  ({phase.note})" if phase.note else ""
     return f"done     {name}{verdict}{tokens}  {phase.handle}{note}"
