@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.review.condition import UNKNOWN, Facts, check, evaluate
+from foreword.review.condition import UNKNOWN, Facts, evaluate
+from foreword.review.condition_parsing import check
 
 FACTS = Facts(
     values={

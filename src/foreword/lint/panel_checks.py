@@ -10,7 +10,7 @@ from foreword.errors import BadSource, did_you_mean
 from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.lint.project_files import names
-from foreword.review.condition import check
+from foreword.review.condition_parsing import check
 from foreword.review.profile import ReviewProfile, read_profile
 from foreword.review.profile_rules import passed_name
 from foreword.sources import files

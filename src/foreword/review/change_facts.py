@@ -13,7 +13,8 @@ from itertools import islice
 from typing import Literal
 
 from foreword.pattern import lazy_pattern
-from foreword.review.condition import RISKS, UNKNOWN, EachOutcome, Facts, evaluate, fact_name
+from foreword.review.condition import UNKNOWN, EachOutcome, Facts, evaluate
+from foreword.review.condition_parsing import RISKS, fact_name
 from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 from foreword.review.profile import ReviewProfile
 

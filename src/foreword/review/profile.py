@@ -17,7 +17,7 @@ from typing import Any
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.plan.value_words import value_in_words
-from foreword.review.condition import fact_name
+from foreword.review.condition_parsing import fact_name
 from foreword.review.profile_parts import (
     IDENTITY,
     ProfilePart,
