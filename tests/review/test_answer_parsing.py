@@ -423,3 +423,9 @@ def test_an_answer_that_has_a_field_twice_is_not_read_by_its_last() -> None:
     entry = json.dumps({**ENTRY, "severity": "critical"})
     parsed = parse_answer(f'{{"findings": [{entry}], "findings": []}}', "A")
     assert parsed.problem or parsed.unread
+
+
+def test_marks_of_thinking_that_a_finding_quotes_hide_no_finding() -> None:
+    titles = ["A mark <think> in the docs", "Tokens leak", "A mark </think> in the docs"]
+    entries = [{**ENTRY, "severity": "critical", "title": title} for title in titles]
+    assert len(parse_answer(json.dumps({"findings": entries}), "A").findings) == len(titles)
