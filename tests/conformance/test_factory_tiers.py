@@ -256,9 +256,7 @@ def test_f2_a_task_file_is_its_reference_and_its_objective(
 def test_f2_a_profile_that_does_not_say_its_name_is_called_after_its_file(tmp_path: Path) -> None:
     root = workshop(tmp_path)
     write(root, "policy/careful.yaml", "thresholds: {critical: 0}\n")
-    assert (
-        "<profile>\nprofile: careful\nthresholds.critical: 0\n</profile>" in context(root).text
-    )
+    assert "<profile>\nprofile: careful\nthresholds.critical: 0\n</profile>" in context(root).text
 
 
 def test_f2_a_long_objective_is_kept_to_its_fifty_tokens(tmp_path: Path) -> None:

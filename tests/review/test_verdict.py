@@ -21,10 +21,11 @@ from foreword.review.change_facts import (
     facts_in_vain,
 )
 from foreword.review.findings import Finding, merge
+from foreword.review.panel_result import SCHEMA, PanelResult
 from foreword.review.profile import ReviewProfile, decision_lines, read_profile
 from foreword.review.profile_rules import passed_name
 from foreword.review.thresholds import Thresholds, read_thresholds
-from foreword.review.verdict import SCHEMA, PanelResult, decide
+from foreword.review.verdict import decide
 
 ANSWERED = (
     MemberResult(name="A", status="answered"),

@@ -17,7 +17,7 @@ import pytest
 import foreword
 from foreword.errors import UnknownName, UsageError
 from foreword.models import ask
-from foreword.review.verdict import SCHEMA, PanelResult
+from foreword.review.panel_result import SCHEMA, PanelResult
 from foreword.sources.diff_source import as_diff
 from foreword.testing import Reply, fake_provider
 from foreword.work import panel_runs

@@ -33,8 +33,9 @@ from foreword.review.change_facts import (
 )
 from foreword.review.findings import Finding, merge
 from foreword.review.panel import Member, Panel
+from foreword.review.panel_result import PanelResult
 from foreword.review.profile import ReviewProfile
-from foreword.review.verdict import PanelResult, decide
+from foreword.review.verdict import decide
 from foreword.secrets.masking import mask
 from foreword.sources.diff_source import Diff
 from foreword.sources.library import RECIPE
@@ -82,8 +83,8 @@ around the object.
 # review in prose then write JSON.
 ASK_AGAIN = (
     "Your last answer could not be read: {problem}. Answer again, with the one JSON object and"
-    " nothing else. Whatever you have to say against the change belongs into its findings, each with"
-    " a severity; what you could not see or judge is one of severity high."
+    " nothing else. Whatever you have to say against the change belongs into its findings, each"
+    " with a severity; what you could not see or judge is one of severity high."
 )
 
 Watch = Callable[[list[RunStatus]], None]

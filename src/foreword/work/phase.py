@@ -22,7 +22,7 @@ from foreword.context.blanks import task_reference
 from foreword.context.settled_tier import CHANGED, SettledTier
 from foreword.errors import ForewordError
 from foreword.plan.flow import Flow, Phase
-from foreword.review.verdict import PanelResult
+from foreword.review.panel_result import PanelResult
 from foreword.section import Section
 from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact

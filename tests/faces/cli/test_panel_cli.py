@@ -17,7 +17,7 @@ from foreword.faces.cli.panel import as_markdown, as_text
 from foreword.faces.cli.run_board import RunBoard
 from foreword.review.change_facts import MemberResult, ReviewedChange
 from foreword.review.findings import Finding
-from foreword.review.verdict import PanelResult
+from foreword.review.panel_result import PanelResult
 from foreword.testing import fake_provider
 from foreword.work.run_status import RunStatus
 from tests.command import foreword, run_in_process

@@ -32,7 +32,7 @@ from foreword.text.quantity import quantity
 if TYPE_CHECKING:
     from foreword.review.change_facts import MemberResult
     from foreword.review.findings import Finding
-    from foreword.review.verdict import PanelResult
+    from foreword.review.panel_result import PanelResult
 
 _VERDICTS = {
     "approve": "approve",
@@ -194,7 +194,7 @@ def schema() -> None:
     Example:
       foreword panel schema > panel-result.schema.json
     """
-    from foreword.review.verdict import SCHEMA
+    from foreword.review.panel_result import SCHEMA
 
     screen.show_json(SCHEMA)
 
