@@ -36,7 +36,7 @@ _CONSENTS = lazy_pattern(
 )
 _DISSENTS = lazy_pattern(
     r"(?:is_)?(?:block(?:ed|er|ing)|rejected|vulnerable)"
-    r"|changes_(?:needed|requested|required)|(?:needs|requires?)_(?:changes|human_review|review)"
+    r"|action_required|changes_(?:needed|requested|required)|(?:needs|requires?)_(?:changes|human_review|review)"
     rf"|has_(?:\w+_)?{_FAULT}|(?:\w+_)?{_FAULT}_found"
 )
 # Of a review, not of the change: `"status": "completed"`.
@@ -55,7 +55,8 @@ _IDENTITY = frozenset(
 )
 # What was looked at, and what is good: no finding is in it.
 _NO_FINDINGS = lazy_pattern(
-    r"files|positives|strengths|grounding_references|(?:analysis_)?duration_(?:ms|seconds)"
+    r"files|positives|strengths|grounding_references|tokens_used"
+    r"|(?:analysis_)?duration_(?:ms|seconds)"
     r"|(?:files|lines|diff_lines)_(?:analy[sz]ed|checked|examined|read|reviewed)"
     r"|(?:analy[sz]ed|checked|examined|reviewed)_(?:files|lines)"
 )

@@ -39,7 +39,7 @@ _CLAUSES = (
     # a label; what stands behind it is a clause of its own
     rf"(?:(?:final|overall|my) )?(?:{_REVIEW}|verdict|decision|conclusion|recommendation)",
     rf"{_REVIEW} (?:is )?(?:completed?|done|result)",
-    rf"(?:(?:here|below) (?:is|are)|here's) (?:my|the) {_REVIEW}{_WHERE}"
+    rf"(?:(?:here|below) (?:is|are)|here's) (?:my|the) {_REVIEW}(?: of my review)?{_WHERE}"
     r"(?: (?:as|in) (?:a |the )?(?:requested )?json(?: object| format)?)?",
     rf"as (?:an?|the) {_ROLE}",
     rf"(?:after|having|upon|based on) (?:carefully |thoroughly |my |the |a )*"
@@ -50,8 +50,8 @@ _CLAUSES = (
     rf"{_I}(?:did not|didn't|do not|don't) (?:find|see|have) {_FAULTS}{_WHERE}",
     rf"{_CHANGE} (?:has|have|contains?|introduces?|shows?|raises?) no {_FAULTS}",
     rf"nothing in {_CHANGE} (?:raises|is|looks) {_FAULTS}",
-    rf"no {_FAULTS}(?: (?:were |was )?(?:found|detected|identified|to report))?{_WHERE}",
-    r"(?:found )?nothing (?:to report|wrong)|no changes? (?:are )?(?:needed|required)",
+    rf"{_I}no {_FAULTS}(?: (?:were |was )?(?:found|detected|identified|to report))?{_WHERE}",
+    rf"{_I}(?:found )?nothing (?:to report|wrong)|no changes? (?:are )?(?:needed|required)",
     r"no (?:further|other|additional) (?:comments?|remarks?|notes?|findings?|issues?)",
     rf"(?:(?:{_CHANGE} |it |all |everything )?(?:looks|is) )?"
     r"(?:good|fine|clean|safe|safe to merge)(?: to me)?",
@@ -70,7 +70,8 @@ _CLAUSE = lazy_pattern(rf"(?:and )?(?:{'|'.join(_CLAUSES)})", re.IGNORECASE)
 # What ends a clause; a mark that may carry a meaning, as an emoji, is none of them.
 _ENDS = lazy_pattern(r"[.!:;,\n\r*_#>-]+(?:\s+|$)|\n+|\sand\s|[。！]")
 _NONE_FOUND = lazy_pattern(
-    rf"\b(?:{_FAULTS}|severity|risk)[*_\s]*:[*_\s]*(?:none|no|0|n/a)\b(?![ \t]*\w)", re.IGNORECASE
+    rf"\b(?:{_FAULTS}|severity|risk)[*_ \t]*[:\n][*_\s]*(?:none|no|0|n/a)\b(?![ \t]*\w)",
+    re.IGNORECASE,
 )
 _SPACE = lazy_pattern(r"\s+")
 _MARKUP = "*_#>-` \t✅👍"
@@ -145,6 +146,7 @@ _OBJECTION = lazy_pattern(
 )
 _YES = lazy_pattern(
     r"(?:auto[ _-]?)?(?:approve[ds]?|accept(?:ed)?|merge|pass(?:ed)?|lgtm|ok|okay|yes|clean)"
-    r"|looks good(?: to me)?|no (?:issues|findings|changes (?:needed|required))|\+1",
+    r"|looks good(?: to me)?|approve and merge|\+1|no changes (?:needed|required)"
+    rf"|no {_FAULTS}(?: (?:were |was )?(?:found|detected|identified))?",
     re.IGNORECASE,
 )
