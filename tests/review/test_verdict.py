@@ -547,6 +547,23 @@ def test_only_what_plainly_tells_somebody_stops_nothing(action: str, verdict: st
     )
 
 
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ({"action": "notify", "channel": "#dev"}, "approve"),
+        ({"action": "notify", "required_approvals": 2}, "human_review"),
+        ({"action": "notify", "slack": {"wait_for": "ana"}}, "human_review"),
+        ({"enforcement": "warn", "required_verification_level": "basic"}, "approve"),
+    ],
+    ids=str,
+)
+def test_a_rule_that_tells_somebody_asks_for_nothing_besides(
+    more: dict[str, object], verdict: str
+) -> None:
+    profile = profile_of(auto_merge=True, gate={"rules": [{"condition": "true", **more}]})
+    assert decide(review_of(), profile)[0] == verdict
+
+
 def test_what_a_member_says_besides_its_findings_calls_for_a_person() -> None:
     review = replace(review_of(), unread={"A": ("verdict: request_changes",)})
     verdict, reasons = decide(review, profile_of(thresholds={"critical": 0, "high": 0}))

@@ -22,7 +22,9 @@ from foreword.review.profile_parts import (
     IDENTITY,
     ProfilePart,
     ProfileReading,
+    asks_for_something,
     is_off,
+    names_in,
     plain_name,
     says_nothing,
 )
@@ -131,8 +133,6 @@ _DECIDING = frozenset(
         ),
     )
 )
-# And what nobody is told by: `notifications: {require_ack: true}`.
-_DEMAND = lazy_pattern(r"block|require|wait|must|approv|condition|rule")
 # Sections that only ever ask for more. Off, they ask for nothing; of any other that is off nobody
 # can say whether a hurdle is gone or a permission (`auto_approval: {enabled: false}`).
 _HURDLES = lazy_pattern(r"(?:check|gate|escalation|freeze|block|rule)s?$|^(?:multimodel|proof)")
@@ -230,22 +230,11 @@ def _is_about_something_else(section: str, value: object) -> bool:
         return True
     name = plain_name(section)
     if name in _ABOUT_TELLING:
-        return not any(map(_DEMAND.search, _names_in(value)))
+        return not asks_for_something(value)
     if name in map(plain_name, _ELSEWHERE):
         has_rules_for_places = name == "override" and isinstance(value, list)
-        return _DECIDING.isdisjoint(_names_in(value)) and not has_rules_for_places
+        return _DECIDING.isdisjoint(names_in(value)) and not has_rules_for_places
     return is_off(value) and _HURDLES.search(plain_name(section)) is not None
-
-
-def _names_in(value: object) -> Iterator[str]:
-    """All names of fields in a value, however deep."""
-    if isinstance(value, list):
-        for member in value:
-            yield from _names_in(member)
-    elif isinstance(value, Mapping):
-        for key, member in value.items():
-            yield plain_name(str(key))
-            yield from _names_in(member)
 
 
 # ---- what calls for a person ----
@@ -308,7 +297,7 @@ def _approval(top: ProfilePart) -> Approval | None:
         auto_merge.take_all()
     auto_merge.take_prose()
     for about in _ABOUT_MERGING:
-        if not any(map(_DEMAND.search, _names_in(auto_merge.peek(about)))):
+        if not asks_for_something(auto_merge.peek(about)):
             auto_merge.take(about)
     for method in ("merge_method", "method"):
         if auto_merge.peek(method) in _MERGE_METHODS:

@@ -14,6 +14,7 @@ from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 
 _SEPARATORS = lazy_pattern(r"[\s_.-]+")
+_DEMAND = lazy_pattern(r"block|require|wait|must|approv|condition|rule")
 # What a part is called and what it is about: prose, which decides nothing. Notes and comments are
 # not among it: there people put what the rules leave out.
 PROSE = "about description docs id message name rationale reason summary title".split()
@@ -135,6 +136,23 @@ def is_prose(value: object) -> bool:
     """Whether a value is a text, a number or a list of such, and no structure with a meaning."""
     members = value if isinstance(value, list) else [value]
     return not any(isinstance(member, Mapping | list) for member in members)
+
+
+def names_in(value: object) -> Iterator[str]:
+    """All names of fields in a value, however deep, without the ways to spell them."""
+    if isinstance(value, list):
+        for member in value:
+            yield from names_in(member)
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield plain_name(str(key))
+            yield from names_in(member)
+
+
+def asks_for_something(value: object) -> bool:
+    """Whether what should only tell somebody of a change has anything to wait for, as in
+    `notifications: {require_ack: true}`."""
+    return any(map(_DEMAND.search, names_in(value)))
 
 
 def is_off(value: object) -> bool:

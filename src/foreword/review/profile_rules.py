@@ -18,6 +18,7 @@ from foreword.plan.value_words import value_in_words
 from foreword.review.profile_parts import (
     ProfilePart,
     ProfileReading,
+    asks_for_something,
     is_off,
     plain_name,
     says_nothing,
@@ -55,9 +56,8 @@ _ABOUT_STOPPING = (
 # What stands in a section beside its rules and says nothing about when they hold.
 _ABOUT_SECTION = ("config", "model", "notify")
 _CONFIG = lazy_pattern(r"config$")  # `timeout_config: panel-timeout.yaml`
-_REQUIRED = lazy_pattern(
-    r"required?s?[a-z]+"
-)  # `required_verification_level`: asked where it holds
+# `required_verification_level`: asked where the rule holds
+_REQUIRED = lazy_pattern(r"required?s?[a-z]+")
 # Nothing but these words: `hold_merge` and `require_merge_approval` approve nothing, and
 # `notify_and_wait` does more than to tell somebody.
 _APPROVING = lazy_pattern(r"(?:auto)?(?:approved?|merge|pass|allow|accept)(?:change|merge|pr)?")
@@ -99,32 +99,37 @@ def section_rules(reading: ProfileReading, path: str, value: object) -> Iterator
     if is_known and isinstance(value, list):
         yield from _entry_rules(reading, path, value, section=name)
     elif isinstance(value, Mapping) and (is_known or _has_rules(value)):
-        section = reading.open(value, path)
-        section.take_switch()
-        section.take_prose()
-        for about in [*_ABOUT_SECTION, *filter(_is_config, section.names())]:
-            section.take(about)
-        inner, entries = section.take_one(_ENTRIES)
-        if inner:
-            place = f"{path}.{inner}"
-            yield from _entry_rules(reading, place, rule_list(entries), section=name)
-            return
-        has_rules = False
-        for written in section.names():
-            entry = value.get(written)
-            if has_condition(entry):
-                has_rules = True
-                section.take(written)
-                place = f"{path}.{written}"
-                yield from _entry_rules(reading, place, [entry], section=name, named=written)
-        if not has_rules and list(section.left_over()):
-            section.take_all()
-            reading.refuse(path)
+        yield from _mapping_rules(reading, path, value)
     elif is_known:
         problem = f"{path} must be a mapping, not {value_in_words(value)}"
         raise BadSource(reading.where, problem)
     else:
         reading.refuse(path)
+
+
+def _mapping_rules(
+    reading: ProfileReading, path: str, value: Mapping[str, object]
+) -> Iterator[ProfileRule]:
+    """The rules of a section that is a mapping: under `rules`, or each by its own name."""
+    name = plain_name(path)
+    section = reading.open(value, path)
+    section.take_switch()
+    section.take_prose()
+    for about in [*_ABOUT_SECTION, *filter(_is_config, section.names())]:
+        section.take(about)
+    inner, entries = section.take_one(_ENTRIES)
+    if inner:
+        place = f"{path}.{inner}"
+        yield from _entry_rules(reading, place, rule_list(entries), section=name)
+        return
+    rule_names = [written for written in section.names() if has_condition(section.peek(written))]
+    for written in rule_names:
+        place = f"{path}.{written}"
+        entry = section.take(written)
+        yield from _entry_rules(reading, place, [entry], section=name, named=written)
+    if not rule_names and any(section.left_over()):
+        section.take_all()
+        reading.refuse(path)  # the whole of it
 
 
 def _has_rules(value: Mapping[str, object]) -> bool:
@@ -166,41 +171,49 @@ def _read_rule(
         action: Action = "block" if in_block else "human_review"
         return ProfileRule(where=place, condition=condition_text(entry), action=action)
     part = reading.open(entry, place)
-    rule = _take_rule(part, entry, section)
+    rule = _take_rule(part, section)
     if rule is None:
         part.take_all()  # the whole of it is refused
     return rule
 
 
-def _take_rule(part: ProfilePart, entry: Mapping[str, Any], section: str) -> ProfileRule | None:
-    in_block = section in BLOCK_SECTIONS
+def _take_rule(part: ProfilePart, section: str) -> ProfileRule | None:
     condition = take_condition(part)
-    if condition is None:
+    is_warning = "enforcement" in part  # whatever it asks for is advice
+    action = _take_action(part, section)
+    if condition is None or action is None:
         return None
-    name = str(entry.get("name") or entry.get("description") or "").strip().rstrip(".")
+    name = str(part.peek("name") or part.peek("description") or "").strip().rstrip(".")
     part.take_switch()
     part.take_prose()
+    if action == "note":
+        for about in part.names():
+            if is_warning or not asks_for_something({about: part.peek(about)}):
+                part.take(about)
+    elif action != "approve":
+        for about in [*_ABOUT_STOPPING, *filter(_is_requirement, part.names())]:
+            part.take(about)
+    return ProfileRule(where=part.path, condition=condition, action=action, name=name)
+
+
+def _take_action(part: ProfilePart, section: str) -> Action | None:
+    """What follows where a rule holds; None where neither the rule nor its section says so."""
     written, words = part.take_one(_ACTIONS)
     strictness = part.take("enforcement")
-    action = action_of(words) if written else "human_review"
-    if in_block:
-        action = "block"
-    elif not written and action_of(strictness) == "note":
-        action = "note"
-    elif not written and strictness is None and not section.startswith("escalation"):
-        return None
-    if action == "approve" and (section not in RULE_SECTIONS or strictness is not None):
-        return None  # `exceptions: [{when: ..., then: approve}]` may mean anything
-    if action == "note":
-        part.take_all()
-    elif action != "approve":
-        for about in _ABOUT_STOPPING:
-            part.take(about)
-        for about in part.names():
-            if _REQUIRED.fullmatch(plain_name(about)):
-                part.take(about)
-                action = "human_review" if action != "block" or not written else action
-    return ProfileRule(where=part.path, condition=condition, action=action, name=name)
+    if section in BLOCK_SECTIONS:
+        return "block"
+    if written:
+        action = action_of(words)
+        # `exceptions: [{when: ..., then: approve}]` may mean anything
+        may_approve = section in RULE_SECTIONS and strictness is None
+        return action if action != "approve" or may_approve else None
+    if strictness is not None:
+        return "note" if action_of(strictness) == "note" else "human_review"
+    return "human_review" if section.startswith("escalation") else None
+
+
+def _is_requirement(name: str) -> bool:
+    return _REQUIRED.fullmatch(plain_name(name)) is not None
 
 
 def take_condition(part: ProfilePart) -> str | None:
