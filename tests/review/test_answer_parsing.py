@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.review.answer_parsing import MOST_FINDINGS, parse_answer
+from foreword.review.answer_parsing import LONGEST_ANSWER, MOST_FINDINGS, parse_answer
 from foreword.review.finding_parsing import LONGEST
 from foreword.review.findings import merge
 
@@ -270,6 +270,23 @@ def test_an_absurd_answer_is_bounded_and_says_so() -> None:
     assert len(long.file) == LONGEST["file"]
     endless = parse_answer('{"findings": [' + '{"title": "x"},' * 100_000, "A")
     assert "1,500,014 characters" in endless.problem
+
+
+@pytest.mark.parametrize("words", ["critical ", "issues\n", "the change ", "can't ", "["])
+def test_words_without_end_around_an_answer_are_unread(words: str) -> None:
+    # a pattern that begins anew at each word would take hours
+    text = words * (LONGEST_ANSWER // len(words) - 20)
+    parsed = parse_answer(f'{text}{{"findings": []}}', "A")
+    assert parsed.problem or parsed.unread
+
+
+@given(
+    st.from_regex(r"[a-z]{3,9}(_[a-z]{3,9})?", fullmatch=True),
+    st.sampled_from(["Wait for Alice.", 3, True, False, ["Wait for Alice."], {"x": "No merge"}]),
+)
+def test_no_field_of_an_answer_is_passed_over(name: str, value: object) -> None:
+    parsed = parse_answer(json.dumps({"findings": [], f"{name}_xyz": value}), "A")
+    assert parsed.unread or parsed.findings
 
 
 def test_secrets_in_an_answer_are_hidden() -> None:

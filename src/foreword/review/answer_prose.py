@@ -17,7 +17,7 @@ _CHANGE = (
     r"(?:change|diff|code|patch|pr|pull request)s?"
 )
 _FAULTS = (
-    r"(?:any )?(?:(?:critical|high|major|medium|low|serious|security|significant|blocking) )*"
+    r"(?:any )?(?:(?:critical|high|major|medium|low|serious|security|significant|blocking) ){0,3}"
     r"(?:issues?|problems?|concerns?|findings?|bugs?|defects?|vulnerabilit(?:y|ies))"
 )
 _ROLE = (
@@ -28,7 +28,7 @@ _ROLE = (
     r"|specialist|tester|writer)"
 )
 _REVIEW = (
-    r"(?:(?:code|security|structured|final|full|complete|requested|json) )*"
+    r"(?:(?:code|security|structured|final|full|complete|requested|json) ){0,4}"
     r"(?:review|answer|findings|results?|response|assessment|analysis|report|json|object|output)"
 )
 _I = r"(?:(?:i|we)(?: have|'ve)? )?(?:carefully |thoroughly )?"
@@ -42,7 +42,7 @@ _CLAUSES = (
     rf"(?:(?:here|below) (?:is|are)|here's) (?:my|the) {_REVIEW}(?: of my review)?{_WHERE}"
     r"(?: (?:as|in) (?:a |the )?(?:requested )?json(?: object| format)?)?",
     rf"as (?:an?|the) {_ROLE}",
-    rf"(?:after|having|upon|based on) (?:carefully |thoroughly |my |the |a )*"
+    r"(?:after|having|upon|based on) (?:carefully |thoroughly |my |the |a ){0,3}"
     rf"{_READ}(?:ing|ed)?(?: of)? {_CHANGE}",
     rf"{_I}(?:{_READ}ed|read|looked at) {_CHANGE}(?: carefully| thoroughly)?",
     rf"{_I}(?:found|see|saw) no {_FAULTS}(?: found| to report)?{_WHERE}",
