@@ -260,6 +260,43 @@ def test_d5_decisions_in_a_file_beside_the_step_bind_with_those_in_it(tmp_path: 
     assert row.source == f"{STEP}/DECISIONS.md"
 
 
+def test_d5_what_looks_like_a_prompt_stays_in_the_step(tmp_path: Path) -> None:
+    step = "# Step\n\nBuild it.\n\n## Decisions\n\n### Locked\n_Dovetail only, no Larch._\n"
+    root = project(tmp_path, {f"{STEP}/STEP.md": step})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert "decisions" not in found
+    assert found["current_step"] == step
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Dovetail (locked)",
+        "- Dovetail \u2014 LOCKED",
+        "| Dovetail | Locked |\n|---|---|",
+        "## Constraints (locked)\n\n- Dovetail",
+        "> [!IMPORTANT] Decisions\n> Dovetail",
+    ],
+)
+def test_d5_the_report_names_a_line_that_is_marked_and_in_no_section(
+    tmp_path: Path, line: str
+) -> None:
+    root = project(tmp_path, {f"{STEP}/STEP.md": f"# Step\n\nBuild it.\n\n{line}\n"})
+    package = foreword.assemble("director", root=root, agent="builder")
+    assert "Dovetail" in blocks(package.text)["current_step"]
+    assert any(line.splitlines()[0] in warning for warning in package.report.warnings)
+
+
+def test_d5_one_decision_in_a_file_beside_the_step_that_is_still_a_template_is_not_lost(
+    tmp_path: Path,
+) -> None:
+    prompts = "".join(f"## {name}\n\n_What about it?_\n\n" for name in "ABCDEFG")
+    beside = f"# Decisions\n\n## Locked\n\n- No accounts (Snowdrop)\n\n{prompts}"
+    root = project(tmp_path, {f"{STEP}/DECISIONS.md": beside})
+    found = blocks(foreword.assemble("director", root=root, agent="builder").text)
+    assert "Snowdrop" in found["decisions"]
+
+
 @pytest.mark.parametrize("agent", ["verifier", "syncer", "researcher"])
 def test_d5_an_agent_without_a_decisions_tag_reads_them_in_the_step(
     tmp_path: Path, agent: str
@@ -271,18 +308,19 @@ def test_d5_an_agent_without_a_decisions_tag_reads_them_in_the_step(
 
 
 @pytest.mark.parametrize(
-    "section",
+    ("section", "said"),
     [
-        "",
-        "## Decisions\n",
+        ("", "no"),
+        ("## Decisions\n", "nothing in its"),
         (
             "## Decisions\n\n### Locked\n_Choices the user explicitly made._\n\n###"
-            " Flexible\n_Areas of judgment._\n"
+            " Flexible\n_Areas of judgment._\n",
+            "only prompts in its",
         ),
     ],
     ids=["no section", "an empty section", "an unfilled template"],
 )
-def test_d5_without_decisions_there_is_no_tag(tmp_path: Path, section: str) -> None:
+def test_d5_without_decisions_there_is_no_tag(tmp_path: Path, section: str, said: str) -> None:
     step = (
         f"# Step 1: Calendar\n\n## What This Delivers\n\nA month at a glance: Ebbtide.\n\n{section}"
     )
@@ -292,8 +330,7 @@ def test_d5_without_decisions_there_is_no_tag(tmp_path: Path, section: str) -> N
     assert "decisions" not in tags(package)
     assert "binding" not in package.text
     (reason,) = [absent.reason for absent in package.report.absent if absent.tag == "decisions"]
-    expected = "nothing in its Decisions section" if section else "no Decisions section"
-    assert reason == expected
+    assert reason == f"{said} Decisions section"
 
 
 def test_d6_the_same_project_gives_the_same_bytes(tmp_path: Path) -> None:

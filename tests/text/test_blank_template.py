@@ -129,8 +129,16 @@ def test_long_headings_with_nothing_under_them_are_no_answer() -> None:
         ("**Locked:** Stripe\n\n**Deferred:** _none yet_\n", False),
         ("- [LOCKED] Stripe\n", False),
         ("- *Postgres only*\n", False),
+        ("### Locked\n- PDFs will be generated on the server\n", False),
+        ("Invoices will be created by a nightly job.\n", False),
+        ("This section will be filled in later.\n", True),
+        ("Goals will be created when you run `/director:blueprint`.\n", True),
         ("### Locked\n- Stripe\n\n### A\n_?_\n\n### B\n_?_\n\n### C\n_?_\n\n### D\n_?_\n", False),
     ],
 )
 def test_one_answer_in_a_part_of_a_file_is_enough(part: str, is_open: bool) -> None:
     assert is_unanswered(part) is is_open
+
+
+def test_what_a_project_will_do_is_no_promise_of_its_template() -> None:
+    assert not is_blank_template("# Vision\n\nInvoices will be generated from time sheets.\n")

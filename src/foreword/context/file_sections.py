@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
@@ -97,7 +97,8 @@ class FileSectionReader:
             self.out.add_absent(tag, source=file.path, reason=file.reason)
             return []
         # of a part only the part is judged: one decision in a template is a decision
-        if not spec.heading and _is_unfilled(file, is_task=template == "{task}"):
+        judge = is_unfilled_task if template == "{task}" else is_blank_template
+        if not spec.heading and _is_unfilled(file, judge):
             self.out.add_absent(tag, source=file.path, reason=UNFILLED)
             return []
         rule = self.selection.rule(tag)
@@ -151,7 +152,9 @@ class FileSectionReader:
         for pattern in spec.beside:
             paths += files.find(self.root, str(folder / pattern), unread)
         self.out.notes += files.skip_notes(unread)
-        return self._usable_files(tag, list(dict.fromkeys(paths)))
+        # one decision in a template is a decision, here too
+        judge = is_unanswered if spec.heading else is_blank_template
+        return self._usable_files(tag, list(dict.fromkeys(paths)), judge=judge)
 
     def _part(self, tag: str, file: files.File, *, is_alone: bool = True) -> str | None:
         """What the recipe wants of a file: some fields, what is under a heading, or all of it.
@@ -169,24 +172,29 @@ class FileSectionReader:
             under = named_sections.section_text(file.text, spec.heading)
             if under is None:
                 self._warn_of_labels(file, spec.heading)
-            if under is None or is_unanswered(under):
-                section = f"{spec.heading[0]} section"
-                reason = f"no {section}" if under is None else f"nothing in its {section}"
-                if is_alone:
-                    self.out.add_absent(tag, source=file.path, reason=reason)
-                return None
-            return under
+            if under is not None and not is_unanswered(under):
+                return under
+            if is_alone:
+                reason = (
+                    "no" if under is None else "only prompts in its" if under else "nothing in its"
+                )
+                self.out.add_absent(
+                    tag, source=file.path, reason=f"{reason} {spec.heading[0]} section"
+                )
+            return None
         if spec.without:
-            return named_sections.text_without_sections(file.text, spec.without)
+            under = named_sections.section_text(file.text, spec.without)
+            # prompts have no section of their own and stay: a decision in italics looks like one
+            if under is not None and not (under and is_unanswered(under)):
+                return named_sections.text_without_sections(file.text, spec.without)
         return file.text
 
     def _warn_of_labels(self, file: files.File, titles: Sequence[str]) -> None:
-        """Say so where a file has no section of that name and yet lines that begin with it."""
-        labels = "|".join(map(re.escape, titles))
-        label = re.search(rf"(?im)^[^\w\n]*({labels})\b[^\n]*", file.text)
-        if label:
+        """Say so where a file has no section of that name and yet a line that is marked with it."""
+        line = named_sections.labelled_line(file.text, titles)
+        if line:
             self.out.notes.append(
-                f"{file.path} has no section {titles[0]}, but a line {label[0].strip()[:60]!r}:"
+                f"{file.path} has no section {titles[0]}, but a line {line[:60]!r}:"
                 f" put it under a heading `## {titles[0]}`"
             )
 
@@ -225,13 +233,15 @@ class FileSectionReader:
         for spec in self.selection.sections.values():
             if spec.stands_in_for == tag and spec.file:
                 summary = self.library.file(fill(spec.file, self.values))
-                if isinstance(summary, files.File) and not _is_unfilled(summary):
+                if isinstance(summary, files.File) and not _is_unfilled(summary, is_blank_template):
                     return summary
         return None
 
-    def _usable_files(self, tag: str, paths: Sequence[str]) -> list[files.File]:
+    def _usable_files(
+        self, tag: str, paths: Sequence[str], *, judge: Callable[[str], bool] = is_blank_template
+    ) -> list[files.File]:
         """The files that have something to say; of the others the report says why they are not
-        in."""
+        in. `judge` says of a text whether nobody filled it in."""
         usable = list[files.File]()
         left_out = 0
         allowance = self.section_allowance()
@@ -241,7 +251,7 @@ class FileSectionReader:
                 left_out += 1
             elif isinstance(file, files.Skip):
                 self.out.add_absent(tag, source=file.path, reason=file.reason)
-            elif _is_unfilled(file):
+            elif _is_unfilled(file, judge):
                 self.out.add_absent(tag, source=file.path, reason=UNFILLED)
             else:
                 usable.append(file)
@@ -323,11 +333,9 @@ class FileSectionReader:
         return list(self.types_loading)
 
 
-def _is_unfilled(file: files.File, is_task: bool = False) -> bool:
-    """Whether a Markdown file was never filled in; of a task the title alone is enough."""
-    if not file.path.lower().endswith((".md", ".markdown")):
-        return False
-    return is_unfilled_task(file.text) if is_task else is_blank_template(file.text)
+def _is_unfilled(file: files.File, judge: Callable[[str], bool]) -> bool:
+    """Whether nobody filled in a Markdown file."""
+    return file.path.lower().endswith((".md", ".markdown")) and judge(file.text)
 
 
 def _is_left_out(path: str, spec: SectionSpec) -> bool:

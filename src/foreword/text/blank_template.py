@@ -36,8 +36,11 @@ _ITALIC = lazy_pattern(
 )
 _PLACEHOLDER = lazy_pattern(r"(?<![\w\])])\[(?![ xX]\]|\^)[A-Za-z][^\[\]\r\n]*+\](?![\[(:\w])")
 _TAG = lazy_pattern(r"\[[\w-]+\]\s+(\S+\s+\S.*)")
+# Of the file itself, or by a command: "PDFs will be generated on the server" is an answer.
 _TO_COME = lazy_pattern(
-    r"\bwill be (?:populated|filled|generated|created|written)\b", re.IGNORECASE
+    r"\b(?:this|these)\b(?: \w+){0,2} will be (?:populated|filled|generated|created|written)\b"
+    r"|\bwill be (?:populated|filled|generated|created|written)\b[^\n]{0,60}\byou run\b",
+    re.IGNORECASE,
 )
 _MARKUP = lazy_pattern(
     r"^[ \t]*(?:[-*+]|\d+[.)]|>)[ \t]*(?:\[[ xX]\])?|^[ \t]*(?:```|~~~).*$|<!--.*?-->|[*_`|:>#=-]+"

@@ -62,6 +62,7 @@ _LABEL_LEVEL = 8
 _LINK = lazy_pattern(r"\[([^\]\n]*)\]\([^)\n]*\)")
 _ASIDE = lazy_pattern(r"\([^()\n]*\)|</?[A-Za-z][^<>\n]*>")
 _WORD = lazy_pattern(r"[^\W\d_]+")
+_SIGNS = lazy_pattern(r"(?:[^\w\s]|_)+")
 # A line that says what stands below it and is no heading to a parser of Markdown.
 _OTHER_HEADING = lazy_pattern(
     r"""^[ \t]*(?P<quote>(?>(?:>[ \t]?)*))[ \t]*(?:
@@ -110,6 +111,19 @@ def text_without_sections(text: str, titles: Sequence[str]) -> str:
     for heading in reversed(found):
         text = markdown.without_span(text, heading.start, heading.end)
     return text
+
+
+def labelled_line(text: str, titles: Sequence[str]) -> str:
+    """The first line that begins with a title, or has one between two signs, as in `- Stripe
+    (locked)` and `| Stripe | Locked |`; nothing where there is none."""
+    names = {title.casefold() for title in titles}
+    beginnings = tuple(f"{name} " for name in names)
+    for line in text.splitlines():
+        pieces = [piece.strip() for piece in _SIGNS.split(line.casefold())]
+        first = next(filter(None, pieces), "")
+        if first.startswith(beginnings) or not names.isdisjoint(pieces):
+            return line.strip()
+    return ""
 
 
 def find_sections(text: str, titles: Sequence[str]) -> list[Heading]:
