@@ -65,6 +65,12 @@ def test_commits_left_out_make_room_for_older_ones(tmp_path: Path) -> None:
     ]
 
 
+def test_a_symbol_in_front_of_a_subject_hides_it_from_no_rule(tmp_path: Path) -> None:
+    repository(tmp_path, "First", "\U0001f516 v0.2.0", ":construction: WIP", "\U0001f680 Ship it")
+    commits = git.log(tmp_path, 5, leave_out=[r"^v\d", "^WIP"])
+    assert texts(commits) == ["Ship it", "First"]
+
+
 def test_what_several_commits_say_is_told_once(tmp_path: Path) -> None:
     repository(tmp_path, "First", "update texts", "Second", "Update texts", "fixup! Second")
     assert texts(git.log(tmp_path, 3)) == ["Mended: Second", "Update texts", "Second"]
@@ -291,6 +297,7 @@ def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
         ("squash! fixup! Add login", "Mended: Add login"),
         (":sparkles: feat: shine", "New: shine"),
         ("✨ feat(ui): shine", "New: shine (ui)"),
+        ("♻️ refactor: rank() as before (abc1234)", "Reworked: rank() as before"),
         ("abc1234: add a thing", "Add a thing"),
         ("[abc1234] tidy", "Tidy"),
         ("feat: abc1234: add a thing", "New: add a thing"),

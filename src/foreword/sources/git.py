@@ -76,7 +76,8 @@ _SYNTAX = lazy_pattern(
 )
 # would show the rest of a line in another order
 _DIRECTION = lazy_pattern("[\u202a-\u202e\u2066-\u2069]")
-_HOLLOW = lazy_pattern(r"\(\s*\)|\[\s*\]|`\s*`")
+# What is left of brackets around a hash; those of `rank()` are its own.
+_HOLLOW = lazy_pattern(r"(?<!\w)(?:\(\s*\)|\[\s*\]|`\s*`)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +247,12 @@ def _is_parted(group: Sequence[str]) -> bool:
 
 
 def _is_noise(subject: str, rules: Sequence[SearchRule]) -> bool:
-    if _MERGE.match(subject):
-        return True
-    return any(rule.pattern.search(subject[: rule.chars]) for rule in rules)
+    """Whether a subject is left out as it is, or without the symbol in front: `🔖 v0.2.0`."""
+    spoken = _SYMBOLS.sub("", _SHORTCODE.sub("", subject))
+    for text in dict.fromkeys((subject, spoken)):
+        if _MERGE.match(text) or any(rule.pattern.search(text[: rule.chars]) for rule in rules):
+            return True
+    return False
 
 
 def _reason_for_none(looked_at: int) -> str:
