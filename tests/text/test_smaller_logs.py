@@ -65,6 +65,21 @@ def test_a_failed_test_comes_first_and_whole(stamp: str) -> None:
     assert failed.rstrip() in form
 
 
+def test_what_failed_comes_before_a_line_that_answers_the_query_better() -> None:
+    query = "Run the pumps with python 3.11.7 of the platform linux and pytest 9.1.1 in /srv/pumps."
+    head = (
+        "===== test session starts =====\nplatform linux -- Python 3.11.7, pytest-9.1.1,"
+        " pluggy-1.7.0 -- /srv/pumps/.venv/bin/python\nrootdir: /srv/pumps\n\n"
+    )
+    passed = "".join(f"tests/test_rows.py::test_field_{n} PASSED\n" for n in range(30))
+    failed = "FAILED tests/test_rows.py::test_a_row - AssertionError: assert 1 == 2\n"
+    text = f"{head}{passed}===== short test summary info =====\n{failed}"
+    for room in range(220, len(text), 40):
+        form = cut.summary(text, room, len, mark, query=query)
+        assert form is not None
+        assert failed in form
+
+
 def test_the_source_below_an_error_of_a_compiler_belongs_to_it() -> None:
     compiled = "".join(f"   Compiling pump-{n} v1.0.{n}\n" for n in range(30))
     error = (

@@ -66,8 +66,9 @@ _BY_LINES = "lines.log"  # the name of a text that is taken line by line
 _BY_BLOCKS = "blocks.code"  # of code that is taken by its indentation
 # What may be short and bring along much: a line between tags, what is declared with fields.
 _BRINGING_KINDS = ("html", "code")
-# Why people read a log. As much as the best answer to the query: where there is room for one line,
-# it says what failed, and with more room both are there.
+# Why people read a log. As much as the best answer to the query; the first of them comes before
+# anything: where there is room for one line, it says what failed, and with more room both are
+# there.
 _FAILURE = lazy_pattern(
     r"(?:\b|(?<=\dm))(?:ERROR|FAIL(?:ED|URE)?|FATAL|CRITICAL|Traceback|[A-Z]\w+(?:Error|Exception)"
     r"|panicked)\b|(?:panic|error(?:\[E\d+\])?): |\[(?:error|crit)\]|\blevel=(?:error|fatal)\b"
@@ -439,10 +440,12 @@ def _sequence_order(layout: Layout, query: str) -> list[int]:
     where there is room for a line or two, they say what failed and not how the run began."""
     pieces = layout.pieces
     scores = _sum_scores(_weights(pieces), _ranks(layout, query))
+    failures: list[int] = []
     for at, piece in enumerate(pieces):
         if piece.kind == "entry" and _FAILURE.search(piece.text):
             scores[at] += _FAILURE_WORTH
-    best = _best_first(range(len(pieces)), scores)
+            failures.append(at)
+    best = _best_first(failures, scores)[:1] + _best_first(range(len(pieces)), scores)
     opening = _standing_alone(pieces)
     closing = list(reversed(opening))
     middle = 1 - OPENING - CLOSING
