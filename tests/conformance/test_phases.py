@@ -754,6 +754,15 @@ def test_h7_the_unit_of_a_file_in_the_stack_comes_along(tmp_path: Path) -> None:
     assert "InOrder" not in visible
 
 
+def test_h7_the_unit_of_a_file_in_the_error_comes_along(tmp_path: Path) -> None:
+    units = [unit("InOrder"), unit("Ledger", "approved"), unit("Now", "current")]
+    error = f"thread 'ties' panicked at {units[1]['file']}:3:9:\nassertion failed"
+    package = make(tmp_path, "testing", state(units=units, failures=[failure("ties", error=error)]))
+    visible = part(package, "implementation")
+    assert "Ledger" in visible
+    assert "InOrder" not in visible
+
+
 def test_h7_a_thousand_failures_are_shortened_and_no_error(tmp_path: Path) -> None:
     stack = "\n".join(f"at frame {number} (src/lane.ts:{number})" for number in range(20))
     many = [failure(f"case {number}", stack=stack) for number in range(1_000)]

@@ -129,6 +129,7 @@ IN_PYTHON = {"error": "assert 1 == 2", "stack": "src/kiln.py:3"}
                 {"type": "test", "event": "started", "name": "kiln::fire"},
                 {"type": "test", "event": "failed", "name": "kiln::fire", "stdout": "panicked\n"},
                 {"type": "test", "event": "ok", "name": "kiln::cool"},
+                {"type": "suite", "event": "failed", "passed": 1, "failed": 1},
             ],
             {"test": "kiln::fire", "error": "panicked"},
         ),

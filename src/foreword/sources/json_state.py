@@ -166,7 +166,7 @@ def members_named_by(
     path: str,
 ) -> list[Mapping[str, Any]]:
     """The members that the others name: in their `unit` field, by words of their `test` name, or
-    by their file in the stack."""
+    by their file in the stack, or in the error where a runner puts both into one."""
     for index, other in enumerate(others):
         for key in ("unit", "units"):
             if not _is_text_or_texts(other.get(key)):
@@ -178,12 +178,14 @@ def _is_named(member: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) ->
     name = str(member.get("name") or "")
     file = str(member.get("file") or "").strip().removeprefix("./")
     # `a.ts` is not in `data.ts`, and `src/a.ts` is in `/home/me/src/a.ts:22`
-    in_stack = re.compile(rf"(?<![\w.-]){re.escape(file)}(?![\w-])") if file else None
+    place = re.compile(rf"(?<![\w.-]){re.escape(file)}(?![\w-])") if file else None
     for other in others:
         if _names(other, name):
             return True
-        if in_stack and not _units_of(other) and in_stack.search(_text(other.get("stack"))):
-            return True
+        if place and not _units_of(other):
+            said = (_text(other.get("stack")), _text(other.get("error")))
+            if any(map(place.search, said)):
+                return True
     return False
 
 

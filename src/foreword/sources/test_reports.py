@@ -93,6 +93,8 @@ def _has_failed(record: Mapping[str, Any]) -> bool:
     """Whether nothing says that a test ended otherwise: a record among failures is one."""
     if "@name" in record or "testcase" in record:  # of JUnit, where only failures say so
         return any(key in record for key in ("failure", "error"))
+    if record.get("type") == "suite" and "name" not in record:  # cargo's count of what failed
+        return False
     outcomes = [str(record[key]).lower() for key in _OUTCOMES if key in record]
     return not any(outcome in _NOT_FAILED for outcome in outcomes)
 
