@@ -471,6 +471,17 @@ def test_h5_a_newest_message_larger_than_the_budget_is_excerpted_with_a_handle_a
         assert package.report.status == "trimmed"
 
 
+def test_h5_the_only_message_is_excerpted_as_the_newest_is(tmp_path: Path) -> None:
+    request = f"Why does it fail?\n{words('log', 2000)}\nIt worked yesterday."
+    messages = [{"role": "user", "content": request}]
+    package = make(tmp_path, "planning", state(messages=messages), 600)
+    said = part(package, "messages")
+    assert "Why does it fail?" in said
+    handle = re.search(r"tokens left out: foreword recall (fw_\w+)", said)
+    assert handle is not None
+    assert json.loads(foreword.recall(handle[1], tmp_path)) == messages
+
+
 def test_h5_a_large_message_ends_the_window_and_older_ones_do_not_slip_past_it(
     tmp_path: Path,
 ) -> None:

@@ -6,7 +6,8 @@ from foreword import tokens
 from foreword.engine import forms
 from foreword.engine.pipeline import Request, assemble
 from foreword.engine.render import Scale
-from foreword.section import Budget, Rule, Section
+from foreword.message import Message, Text
+from foreword.section import Budget, Entry, Rule, Section
 
 
 def test_what_is_never_lost_and_has_no_sentence_that_fits_leaves_its_mark() -> None:
@@ -47,3 +48,24 @@ def test_a_change_without_a_hunk_that_fits_leads_with_its_commit() -> None:
     assert least is not None
     assert subject in least.text
     assert least.text.endswith(f"left out: foreword recall {section.handle}]")
+
+
+def test_the_least_of_a_conversation_fits_where_there_is_exactly_its_room() -> None:
+    entries: list[Entry] = []
+    for place in range(1_002):
+        text = f"Message {place}." if place < 1_001 else "Now."
+        message = Message(role="user", parts=(Text(text),))
+        entries.append(Entry(text, (message,), pinned=place == 0))
+    section = Section(
+        tag="messages",
+        text="\n".join(entry.text for entry in entries),
+        rule=Rule(forms=("full", "newest")),
+        entries=tuple(entries),
+    )
+    scale = Scale(counter=tokens.counter("estimate"), tags=frozenset(), shared_tags=frozenset())
+    least = forms.least_entries(section, scale)
+    assert least is not None
+    best = forms.best(section, forms.units(section, least, scale), scale)
+    assert best is not None
+    assert "Message 0." in best[0].text
+    assert "Now." in best[0].text

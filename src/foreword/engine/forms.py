@@ -245,6 +245,8 @@ def newest_entries(section: Section, room: int, scale: Scale) -> Body | None:
     for."""
     entries = section.entries
     kept = {index: entry for index, entry in enumerate(entries) if entry.pinned}
+    pinned = len(kept)
+    most = room + scale.units(section.tag, scale.with_frame(section, ""))
     room -= scale.counter.measure(_missing_mark(section, len(entries)) + section.rule.joiner)
     room -= sum(_entry_units(section, entry, scale) for entry in kept.values())
     is_newest = True
@@ -261,6 +263,11 @@ def newest_entries(section: Section, room: int, scale: Scale) -> Body | None:
         if entry is not entries[index]:
             break
         is_newest = False
+    if len(kept) == pinned:
+        # pieces measured one by one are a little more than the whole: the least may still fit
+        least = least_entries(section, scale)
+        if least is not None and units(section, least, scale) <= most:
+            return least
     return _body_of_entries(section, kept, scale) if kept else None
 
 

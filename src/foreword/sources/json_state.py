@@ -264,9 +264,11 @@ def conversation_entries(value: object, where: str) -> tuple[tuple[Entry, ...], 
     messages = read_messages(value, where)
     prompts = [message.text for message in messages if message.role == "system"]
     mended, repairs = mend([message for message in messages if message.role != "system"])
-    groups = enumerate(group_by_calls(mended))
-    entries = tuple(_entry(group, pinned=index == 0) for index, group in groups)
-    return entries, "\n\n".join(prompts), [f"messages: {repair}" for repair in repairs]
+    groups = list(group_by_calls(mended))
+    # the only message is the newest, too, and may be shortened as that
+    has_more = len(groups) > 1
+    entries = [_entry(group, pinned=has_more and place == 0) for place, group in enumerate(groups)]
+    return tuple(entries), "\n\n".join(prompts), [f"messages: {repair}" for repair in repairs]
 
 
 def _entry(group: tuple[Message, ...], pinned: bool) -> Entry:
