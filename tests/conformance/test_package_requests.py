@@ -88,6 +88,21 @@ def test_p8_a_handoff_says_what_is_a_blocker_and_what_is_not_validated(tmp_path:
     assert "## Assumption (validated): Hours" in text
 
 
+def test_p8_what_the_purpose_left_out_is_said_whole_beside_long_titles(tmp_path: Path) -> None:
+    items = [
+        {
+            "kind": "decision",
+            "title": "How the tides are kept in the book of locks",
+            "text": "UTC.",
+        },
+        {"kind": "doc", "title": "Manual", "text": "Open the lock."},
+    ]
+    report = foreword.assemble(
+        "package", root=tmp_path, purpose="handoff", source={"items": items}, budget=4_000
+    ).report
+    assert "whole, but for 1 section that the recipe leaves out\n" in str(report)
+
+
 def test_p8_it_is_not_said_that_all_is_in_where_the_purpose_left_something_out(
     tmp_path: Path,
 ) -> None:

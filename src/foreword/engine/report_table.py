@@ -35,8 +35,8 @@ _CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u20
 
 
 def draw(report: Report, width: int | None = None) -> str:
-    """The whole table, for a terminal of that many columns; without a terminal, the reasons for
-    what was left out are whole, however long."""
+    """The whole table, for a terminal of that many columns; without a terminal, the status and the
+    reasons for what was left out are whole, however long."""
     reason_width = width
     width = width or WIDTH
     absent = [
@@ -49,7 +49,7 @@ def draw(report: Report, width: int | None = None) -> str:
         checks.append(f"{result} {check.claim} ({check.detail})")
     parts = [
         _heading(report, width),
-        _sections(report, width),
+        _sections(report, width, reason_width),
         _cost(report),
         _omissions(report.omissions, width, reason_width),
         _lines("not there", absent),
@@ -144,7 +144,7 @@ class _Columns:
         return bar(part, self.bar) if self.bar else ""
 
 
-def _sections(report: Report, width: int) -> str:
+def _sections(report: Report, width: int, reason_width: int | None) -> str:
     present: list[Row] = []
     for _, same_tag in groupby(report.sections, key=lambda row: row.tag):
         present += _merged_rows(list(same_tag))
@@ -162,7 +162,11 @@ def _sections(report: Report, width: int) -> str:
     empty = columns.line("", tokens=0, share=0.0)
     lines.append("─" * min(width, len(empty) + columns.bar))
     lines += _totals(report, columns)
-    return "\n".join([cut_to(line, width) for line in lines] + _budget_steps(report))
+    status = f"{'status':<{columns.name}}  {_status(report)}"
+    if reason_width is not None:
+        status = cut_to(status, reason_width)
+    lines = [*[cut_to(line, width) for line in lines], status]
+    return "\n".join(lines + _budget_steps(report))
 
 
 def _totals(report: Report, columns: _Columns) -> list[str]:
@@ -180,7 +184,7 @@ def _totals(report: Report, columns: _Columns) -> list[str]:
         # no window was named, and the recipe's targets are shares of one
         meaning = f"of what the budget is {budget / window:.0%} of, as the targets are"
         lines.append(f"{'share':<{columns.name}}  {meaning}")
-    return [*lines, f"{'status':<{columns.name}}  {_status(report)}"]
+    return lines
 
 
 def _merged_rows(rows: list[Row]) -> list[Row]:
