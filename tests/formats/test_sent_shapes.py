@@ -602,6 +602,10 @@ RESPONSES: dict[str, list[Fields]] = {
 }
 
 GEMINI: dict[str, list[Fields]] = {
+    "a signature without words": [
+        {"role": "user", "parts": [{"text": "a"}]},
+        {"role": "model", "parts": [{"text": "b"}, {"text": "", "thoughtSignature": "c2ln"}]},
+    ],
     "words, pictures and files": [
         {
             "role": "user",

@@ -16,6 +16,7 @@ from foreword.formats import (
     from_responses,
     read_messages,
     to_gemini_request,
+    to_openai,
     to_responses,
 )
 from foreword.formats.bedrock import to_bedrock_request
@@ -188,3 +189,29 @@ def test_a_cache_mark_of_anthropics_survives_langchain() -> None:
     dumped = {"type": "human", "data": {"content": [block]}}
     (written,) = to_langchain(read_messages([dumped], "messages"))
     assert written["data"]["content"] == [block]
+
+
+def test_a_result_with_blocks_that_gemini_does_not_know_reaches_it_as_words() -> None:
+    found = {"type": "text", "text": "at 06:12"}
+    hit = {"type": "search_result", "source": "tide.csv", "title": "Low water", "content": [found]}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": [hit]}
+    talk = read_messages(
+        [
+            {"role": "user", "content": "When?"},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+            },
+            {"role": "user", "content": [result]},
+        ],
+        "messages",
+    )
+    answer = to_gemini_request(talk)["contents"][2]["parts"][0]["functionResponse"]
+    assert answer["response"] == {"output": "[search_result]\ntide.csv\nLow water\nat 06:12"}
+    assert "parts" not in answer
+
+
+def test_a_signature_without_words_of_gemini_is_no_empty_text_for_others() -> None:
+    said = [{"text": "b"}, {"text": "", "thoughtSignature": "c2ln"}]
+    talk = read_messages([{"role": "model", "parts": said}], "messages")
+    assert to_openai(talk) == [{"role": "assistant", "content": "b"}]

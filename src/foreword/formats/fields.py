@@ -293,6 +293,8 @@ def _with_speaker(parts: list[Part], speaker: str) -> list[Part]:
 def part_for_shape(part: Part, shape: str) -> Part | None:
     """The part itself, words in its place, or nothing."""
     match part:
+        case Text("", extra) if extra:  # a signature that only its own provider reads
+            return part if unpack_extra(extra, shape) else None
         case Thinking():
             return part if part.shape == shape else None
         case Opaque(name=name) if name in CACHE_MARKS:

@@ -10,7 +10,6 @@ the results of a turn's calls are the turn behind it, and nothing else is in the
 
 from __future__ import annotations
 
-import json
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
@@ -22,7 +21,9 @@ from foreword.formats.fields import (
     Fields,
     arguments_of,
     as_object,
+    load_sendable,
     pack_extra,
+    part_for_shape,
     parts_for_shape,
     replace_unsent,
     to_json,
@@ -290,8 +291,9 @@ def to_gemini(messages: Iterable[Message]) -> list[Fields]:
         names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
         parts = list[Fields]()
         for part in parts_for_shape(message, SHAPE):
-            if not isinstance(part, Text) or part.text:
-                parts.append(_part(part, names))
+            written_part = _part(part, names)
+            if written_part != {"text": ""}:  # a signature may stand in a part without words
+                parts.append(written_part)
         if not parts:
             continue
         fields = unpack_extra(message.extra, SHAPE)
@@ -343,18 +345,26 @@ def _response(result: ToolResult, fields: Fields, names: Mapping[str, str]) -> F
     name = names.get(result.id) or fields.get("name", "")
     fields.pop("name", None)
     more = fields.pop("functionResponse", {})
-    answer = _answer(result, str(fields.pop("answer", "error" if result.failed else "output")))
-    parts = {"parts": [_part(part) for part in result.rest]} if result.rest else {}
+    field = str(fields.pop("answer", "error" if result.failed else "output"))
+    texts = [result.text]
+    files = list[Fields]()
+    for part in result.rest:
+        own = part_for_shape(part, SHAPE)
+        if isinstance(own, Text):
+            texts.append(own.text)  # only files can stand beside the answer
+        elif own is not None:
+            files.append(_part(own))
+    answer = _answer("\n".join(filter(None, texts)), field)
+    parts = {"parts": files} if files else {}
     response = {**call_id, "name": name, "response": answer, **parts, **more}
     return {"functionResponse": response, **fields}
 
 
-def _answer(result: ToolResult, field: str) -> Fields:
-    text = replace_unsent(result.text)
+def _answer(text: str, field: str) -> Fields:
     if field:
-        return {field: text}
+        return {field: replace_unsent(text)}
     try:
-        answer = json.loads(text)
-    except ValueError:  # somebody has shortened it
+        answer = load_sendable(text)
+    except (ValueError, RecursionError):  # somebody has shortened it
         answer = None
-    return answer if isinstance(answer, dict) else {"output": text}
+    return answer if isinstance(answer, dict) else {"output": replace_unsent(text)}
