@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -15,16 +16,27 @@ from foreword.errors import BadSource
 from foreword.formats import (
     from_anthropic,
     from_openai,
+    from_record,
     from_responses,
     read_messages,
     read_transcript,
     to_anthropic,
+    to_anthropic_request,
+    to_gemini_request,
     to_openai,
+    to_record,
     to_responses,
 )
+from foreword.formats.bedrock import to_bedrock_request
+from foreword.formats.langchain import to_langchain
+from foreword.formats.llama_index import to_llama_index
+from foreword.formats.ollama import to_ollama
 from foreword.formats.pydantic_ai import from_pydantic_ai_json, to_pydantic_ai_json
+from foreword.formats.vercel import to_vercel
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
 from tests.formats.conversation import SCALARS
+from tests.formats.test_sent_shapes import ANTHROPIC, BEDROCK, GEMINI, OPENAI, RESPONSES
+from tests.formats.test_whole_messages import TALKS
 
 pytestmark = pytest.mark.attack
 
@@ -88,6 +100,47 @@ def test_what_is_read_can_be_written_in_every_shape_and_the_rest_is_refused_by_n
         write(messages) for write in (to_anthropic, to_openai, to_responses, to_pydantic_ai_json)
     ]
     assert all(json.loads(json.dumps(shaped, allow_nan=False)) == shaped for shaped in written)
+
+
+# Of every kind of JSON one, and what only Python takes for it: each field refuses most of them.
+WRONG: list[Any] = [None, 7, float("nan"), "tea", ["tea"], {"tea": "hot"}]
+SHAPED = [TALKS, ANTHROPIC, OPENAI, RESPONSES, GEMINI, BEDROCK]
+SENT = list(chain.from_iterable(shape.values() for shape in SHAPED))
+WRITERS: list[Callable[[list[Message]], object]] = [
+    to_anthropic_request,
+    to_openai,
+    to_responses,
+    to_gemini_request,
+    to_bedrock_request,
+    to_ollama,
+    to_vercel,
+    to_langchain,
+    to_llama_index,
+]
+
+
+def with_wrong_field(value: Any, wrong: object) -> Iterator[Any]:
+    """The value with something wrong in the place of each of its fields in turn."""
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, member in members:
+        inner = with_wrong_field(member, wrong) if isinstance(member, dict | list) else ()
+        for changed in (wrong, *inner):
+            copy = dict(value) if isinstance(value, dict) else list(value)
+            copy[key] = changed
+            yield copy
+
+
+@pytest.mark.parametrize("sent", SENT)
+def test_a_field_of_another_kind_is_refused_or_what_is_read_can_be_sent(sent: list[Any]) -> None:
+    for wrong in WRONG:
+        for talk in with_wrong_field(sent, wrong):
+            try:
+                read = read_messages(talk, "talk.json")
+            except BadSource:
+                continue
+            stored = [from_record(to_record(message)) for message in read]
+            for write in WRITERS:
+                strict(write(stored))
 
 
 ODD = r'{"a": NaN, "b": [-Infinity, 1e999, 1.5], "c": "\u0000 \ud83d \ud83d\ude00 \\ud83d \udc00"}'

@@ -603,6 +603,24 @@ def test_a_flag_under_an_unknown_name_goes_back_to_its_provider(value: object) -
             "message.content[0].tool_use_id",
         ),
         ({"type": "function_call", "name": "a", "arguments": "{}"}, "message.call_id"),
+        (
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": None}}]},
+            "message.tool_calls[0].function.name",
+        ),
+        ({"role": "tool", "content": "a"}, "message.tool_call_id"),
+        ({"type": "tool", "data": {"content": "a"}}, "message.data.tool_call_id"),
+        (
+            {"role": "model", "parts": [{"functionCall": {"args": {}}}]},
+            "message.parts[0].functionCall.name",
+        ),
+        (
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "input": {}}}]},
+            "message.content[0].toolUse.name",
+        ),
+        (
+            {"role": "user", "content": "a", "parts": "b", "toolInvocations": []},
+            "message.parts",
+        ),
     ],
 )
 def test_what_is_no_message_of_anybody_is_refused(message: dict[str, Any], path: str) -> None:
@@ -757,3 +775,20 @@ def test_a_null_that_an_sdk_has_written_never_goes_back() -> None:
     assert to_anthropic([read_message(answer)]) == [
         {"role": "assistant", "content": [{"type": "text", "text": "At 06:12."}]}
     ]
+
+
+def test_a_result_that_names_its_function_answers_a_call_without_an_id() -> None:
+    """As chat templates and older servers have it."""
+    call = {"type": "function", "function": {"name": "read", "arguments": ARGUMENTS}}
+    talk = [
+        {"role": "user", "content": "When is low water?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "name": "read", "content": "06:12"},
+    ]
+    written = to_openai(read_messages(talk, "talk.json"))
+    assert written[2] == {
+        "role": "tool",
+        "tool_call_id": "read",
+        "name": "read",
+        "content": "06:12",
+    }

@@ -137,8 +137,8 @@ def _read_block(value: object, at: FieldPath) -> Part:
 
 def _read_call(data: Mapping[str, Any], at: FieldPath) -> ToolCall:
     return ToolCall(
-        id=at.text(data, "toolUseId"),
-        name=at.text(data, "name"),
+        id=at.needed_text(data, "toolUseId"),
+        name=at.needed_text(data, "name"),
         arguments=arguments_of(data.get("input", {})),
         extra=pack_extra(SHAPE, unknown_fields(data, _CALL, at)),
     )
@@ -161,7 +161,7 @@ def _read_result(data: Mapping[str, Any], at: FieldPath) -> ToolResult:
     if data.get("status") == "success":
         fields["status"] = "success"
     return ToolResult(
-        id=at.text(data, "toolUseId"),
+        id=at.needed_text(data, "toolUseId"),
         text=text,
         failed=data.get("status") == "error",
         rest=rest,

@@ -105,6 +105,14 @@ class FieldPath:
             raise (self / f".{name}").wrong("is missing")
         return self.text(value, name)
 
+    def first_text(self, value: Mapping[str, Any], *names: str) -> str:
+        """The text of the first of these fields that has one; an error where none has."""
+        for name in names:
+            text = self.text(value, name)
+            if text:
+                return text
+        return self.needed_text(value, names[0])
+
     def one_text(self, value: Mapping[str, Any], *names: str) -> str:
         """The text that stands in one of several fields; an error where another says more."""
         said = ""

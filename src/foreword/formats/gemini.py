@@ -188,7 +188,7 @@ def _read_text(text: str, fields: Fields) -> Part:
 
 
 def _read_call(call: Fields, fields: Fields, at: FieldPath) -> ToolCall:
-    name = at.text(call, "name")
+    name = at.needed_text(call, "name")
     more = unknown_fields(call, _CALL, at)
     if more:
         fields["functionCall"] = more
@@ -205,7 +205,7 @@ def _read_call(call: Fields, fields: Fields, at: FieldPath) -> ToolCall:
 
 
 def _read_response(response: Fields, fields: Fields, at: FieldPath) -> ToolResult:
-    name = at.text(response, "name")
+    name = at.needed_text(response, "name")
     more = unknown_fields(response, _RESPONSE, at)
     if more:
         fields["functionResponse"] = more

@@ -195,7 +195,7 @@ def _read_calls(
     if legacy and not seen:
         function = (at / ".function_call").mapping(legacy, "a mapping with a name")
         unknown_fields(function, _FUNCTION, at / ".function_call")
-        name = at.text(function, "name")
+        name = (at / ".function_call").needed_text(function, "name")
         yield ToolCall(name, name, arguments_of(function.get("arguments")))
 
 
@@ -203,7 +203,9 @@ def _read_call(call: Mapping[str, Any], at: FieldPath, known: frozenset[str]) ->
     fields: Fields = unknown_fields(call, known, at)
     if known is _INVALID_CALL:
         fields[_INVALID] = {"error": at.text(call, "error") or None}
-    name = at.text(call, "name")
+        name = at.text(call, "name")  # it may be what could not be read
+    else:
+        name = at.needed_text(call, "name")
     return ToolCall(
         id=at.text(call, "id") or name,
         name=name,
@@ -222,7 +224,7 @@ def _read_result(value: Mapping[str, Any], at: FieldPath, extra: str) -> ToolRes
 
     text, rest, _ = read_answer(value.get("content"), read)
     return ToolResult(
-        id=at.text(value, "tool_call_id") or at.text(value, "name"),
+        id=at.first_text(value, "tool_call_id", "name"),
         text=text,
         failed=value.get("status") == "error",
         rest=rest,

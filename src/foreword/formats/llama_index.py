@@ -111,8 +111,8 @@ def _read_block(block: Mapping[str, Any], at: FieldPath) -> Part:
             return _read_image(block, at)
         case "tool_call":
             return ToolCall(
-                id=at.text(block, "tool_call_id") or at.text(block, "tool_name"),
-                name=at.text(block, "tool_name"),
+                id=at.first_text(block, "tool_call_id", "tool_name"),
+                name=at.needed_text(block, "tool_name"),
                 arguments=arguments_of(block.get("tool_kwargs", {})),
                 extra=pack_extra(SHAPE, unknown_fields(block, _CALL, at)),
             )
@@ -147,7 +147,7 @@ def _result(
             rest.append(part)
         else:
             raise (at / ".blocks").wrong("a result can't hold a call or a thought")
-    call = at_kwargs.text(kwargs, "tool_call_id") or at_kwargs.text(kwargs, "name")
+    call = at_kwargs.first_text(kwargs, "tool_call_id", "name")
     return ToolResult(
         id=call,
         text="\n".join(texts),

@@ -77,7 +77,7 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
         for name in ("thinking", "tool_calls"):
             if value.get(name):
                 raise (at / f".{name}").unknown_content()
-        call = at.text(value, "tool_call_id") or at.text(value, "tool_name")
+        call = at.first_text(value, "tool_call_id", "tool_name")
         return Message(role, (ToolResult(call, content, rest=images, extra=extra),))
     parts = list[Part]()
     if value.get("thinking"):
@@ -102,7 +102,7 @@ def _read_call(call: object, at: FieldPath) -> ToolCall:
     function = (at / ".function").mapping(call.get("function"), "a mapping with a name")
     fields = unknown_fields(call, _CALL, at)
     fields |= unknown_fields(function, _FUNCTION, at / ".function")
-    name = at.text(function, "name")
+    name = (at / ".function").needed_text(function, "name")
     return ToolCall(
         id=at.text(call, "id") or name,
         name=name,

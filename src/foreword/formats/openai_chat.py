@@ -144,7 +144,8 @@ def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
         return read_part(part, at / f".content[{index}]")
 
     legacy = value["role"] == "function"
-    call = at.text(value, "name" if legacy else "tool_call_id")
+    # chat templates and older servers have no ids: there a result names its function
+    call = at.first_text(value, *(("name",) if legacy else ("tool_call_id", "name")))
     text, rest, layout = read_answer(value.get("content"), read)
     fields = unknown_fields(value, _FUNCTION if legacy else _TOOL, at) | layout
     if rest:
@@ -197,7 +198,7 @@ def _read_calls(value: Mapping[str, Any], at: FieldPath) -> Iterable[ToolCall]:
     if not calls and value.get("function_call") is not None:
         function = (at / ".function_call").mapping(value["function_call"], "a mapping with a name")
         unknown_fields(function, frozenset(("name", "arguments")), at / ".function_call")
-        name = str(function.get("name", ""))
+        name = (at / ".function_call").needed_text(function, "name")
         # it has no id: a result names the function
         yield ToolCall(id=name, name=name, arguments=arguments_of(function.get("arguments")))
 
@@ -213,9 +214,10 @@ def read_call(call: object, at: FieldPath) -> ToolCall:
     more = unknown_fields(named, frozenset(("name", _INPUT[kind])), at / f".{kind}")
     if more:
         fields[kind] = more
+    name = (at / f".{kind}").needed_text(named, "name")
     return ToolCall(
-        id=at.text(call, "id"),
-        name=str(named.get("name", "")),
+        id=at.text(call, "id") or name,
+        name=name,
         arguments=arguments_of(named.get(_INPUT[kind])),
         extra=pack_extra(SHAPE, fields),
     )

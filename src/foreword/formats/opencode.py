@@ -64,10 +64,10 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
 
 
 def _read_part(part: Mapping[str, Any], at: FieldPath, steps: Steps) -> None:
-    kind = part.get("type")
+    kind = at.text(part, "type")
     if part.get("ignored"):  # a text that was never sent to the model
         return
-    known = _STEP if kind in _SILENT else _PART.get(str(kind), frozenset()) | _EVERY_PART
+    known = _STEP if kind in _SILENT else _PART.get(kind, frozenset()) | _EVERY_PART
     unknown_fields(part, known, at)
     if kind in _SILENT:
         return

@@ -291,7 +291,7 @@ def _read_response_part(part: Mapping[str, Any], at: FieldPath) -> Part:
                 fields["args"] = "none" if part.get("args") is None else "object"
             return ToolCall(
                 id=at.text(part, "tool_call_id"),
-                name=str(part.get("tool_name", "")),
+                name=at.needed_text(part, "tool_name"),
                 arguments=arguments_of(part.get("args")),
                 extra=pack_extra(SHAPE, fields),
             )

@@ -124,7 +124,7 @@ def _numbered_parts(value: Mapping[str, Any], at: FieldPath) -> list[tuple[Field
     """The parts under today's names, each with its place."""
     parts = list[tuple[Fields, FieldPath]]()
     name = "parts" if "parts" in value else "content"
-    if isinstance(value.get(name), str) or value.get(name) is None:
+    if value.get(name) is None or (name == "content" and isinstance(value[name], str)):
         parts += [(part, at) for part in parts_without_list(value, at)]
     else:
         for index, part in enumerate((at / f".{name}").sequence(value[name])):

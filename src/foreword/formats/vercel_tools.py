@@ -127,7 +127,7 @@ def _read_result(part: Mapping[str, Any], call: str, at: FieldPath) -> ToolResul
 def read_model_result(part: Mapping[str, Any], at: FieldPath) -> ToolResult:
     """A `tool-result` in a message for a model: its output says what it is."""
     unknown_fields(part, _PART | {"callProviderMetadata"}, at)
-    call = at.text(part, "toolCallId") or at.text(part, "toolName")
+    call = at.first_text(part, "toolCallId", "toolName")
     output = part.get("output")
     place = at / ".output"
     is_failed = bool(part.get("isError"))

@@ -84,7 +84,7 @@ def attached_files(value: Mapping[str, Any], at: FieldPath) -> list[Fields]:
 
 def _invocation(call: Mapping[str, Any], at: FieldPath) -> Fields:
     part = _renamed(call, _TOOL_NAMES, at)
-    state = part.get("state")
+    state = at.text(part, "state")
     if state == "result":
         part["state"] = "output-available"
     elif state in _STATES:
@@ -106,7 +106,7 @@ def _file(part: Fields, at: FieldPath) -> Fields:
     """A file by its address: what is in the message itself is a data address."""
     kind = part.pop("type")
     data = part.pop("data", None) or part.pop("image", None)
-    if isinstance(data, Mapping) and data.get("type") in _TAGGED:
+    if isinstance(data, Mapping) and (at / ".data").text(data, "type") in _TAGGED:
         field = _TAGGED[data["type"]]
         unknown_fields(data, frozenset(("type", field)), at / ".data")
         data = (at / ".data").text(data, field)
