@@ -111,10 +111,10 @@ class ToolResult:
     extra: str = ""
 
 
-# Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
-# say nothing, and move from call to call.
 # How parts of a provider are called that answer a call of the assistant's.
 OPAQUE_ANSWERS = ("_call_output", "_search_output", "program_output", "approval_response")
+# Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
+# say nothing, and move from call to call.
 CACHE_MARKS = frozenset(("cachePoint", "cache-point"))
 
 Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
@@ -352,9 +352,10 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     assistant. A call that was never answered gets a result that says so, unless it is the last
     word: then its result is still to come. A call waits until the assistant speaks again after
     somebody else; later results are words. So new messages change nothing that stands before the
-    last turn of the assistant. An id may be used again in a later turn.
+    last turn of the assistant. An id may be used again in a later turn. Calls that were made in
+    one turn, each in a message of its own, are one message once they are answered.
     """
-    messages = list(messages)
+    messages = _join_calls(list(messages))
     answers, used = _answers(messages)
     repair = _Repair(used)
     mended: list[Message] = []
@@ -373,6 +374,34 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
             missing = tuple([ToolResult(call_id, NO_RESULT) for call_id in open_ids])
             mended.append(Message("tool", missing))
     return mended, repair.notes
+
+
+def _join_calls(messages: list[Message]) -> list[Message]:
+    """The messages with answered calls of one turn in one, so that their results stand behind all
+    of them, as they came. Each is an item of its own in OpenAI's Responses API."""
+    if not any(_goes_on_calling(last, message) for last, message in pairwise(messages)):
+        return messages
+    answers, _ = _answers(messages)
+    joined: list[Message] = []
+    was_answered = False
+    for at, message in enumerate(messages):
+        is_answered = len(answers.get(at, ())) == len(message.calls)
+        if joined and was_answered and is_answered and _goes_on_calling(joined[-1], message):
+            parts = (*joined[-1].parts, *message.parts)
+            joined[-1] = replace(joined[-1], parts=parts, tokens=None)
+        else:
+            joined.append(message)
+        was_answered = is_answered
+    return joined
+
+
+def _goes_on_calling(last: Message, message: Message) -> bool:
+    """Whether the assistant only makes more calls; what a message carries may not be mixed."""
+    if not last.role == message.role == "assistant" or last.extra or message.extra:
+        return False
+    if not message.parts or not last.calls:
+        return False
+    return all(isinstance(part, ToolCall) for part in message.parts)
 
 
 def _answers(messages: Sequence[Message]) -> tuple[dict[int, dict[int, Place]], set[Place]]:

@@ -13,10 +13,19 @@ import foreword
 from tests.sessions import words
 
 Item = dict[str, Any]
+TOOLS: dict[str, Item] = {
+    "function_call": {"name": "read", "arguments": "{}"},
+    "computer_call": {"action": {"type": "wait"}, "status": "completed"},
+    "local_shell_call": {
+        "action": {"type": "exec", "command": ["ls"], "env": {}},
+        "status": "completed",
+    },
+}
 
 
 def turn(number: int, size: int) -> list[Item]:
-    """The assistant thinks and uses two tools at once: one that everybody knows, or a computer."""
+    """The assistant thinks and uses two tools at once: one that everybody knows, a computer, or a
+    shell, whose output has the id of its call as its own."""
     thought = {"type": "summary_text", "text": words("thought", size)}
     items: list[Item] = [
         {
@@ -26,19 +35,19 @@ def turn(number: int, size: int) -> list[Item]:
             "encrypted_content": f"e{number}",
         }
     ]
-    is_computer = bool(number % 2)
+    kind = ("function_call", "computer_call", "local_shell_call")[number % 3]
     for place in (0, 1):
-        call: Item = {"call_id": f"call_{number}_{place}", "id": f"it_{number}_{place}"}
-        if is_computer:
-            call |= {"type": "computer_call", "action": {"type": "wait"}, "status": "completed"}
-        else:
-            call |= {"type": "function_call", "name": "read", "arguments": "{}"}
-        items.append(call)
+        call: Item = {
+            "type": kind,
+            "call_id": f"call_{number}_{place}",
+            "id": f"it_{number}_{place}",
+        }
+        items.append(call | TOOLS[kind])
     picture = {"type": "computer_screenshot", "image_url": "https://example.org/a.png"}
     for place in (0, 1):
-        kind = "computer_call_output" if is_computer else "function_call_output"
-        output = picture if is_computer else words("result", size)
-        items.append({"type": kind, "call_id": f"call_{number}_{place}", "output": output})
+        name = "id" if kind == "local_shell_call" else "call_id"
+        output = picture if kind == "computer_call" else words("result", size)
+        items.append({"type": f"{kind}_output", name: f"call_{number}_{place}", "output": output})
     return items
 
 
@@ -53,7 +62,7 @@ def problems(items: list[Any]) -> Iterator[str]:
             calls.add(item["call_id"])
             if "id" in item and item["id"].split("_")[1] != thought:
                 yield f"{item['id']} without its reasoning"
-        elif kind.endswith("_output") and item["call_id"] not in calls:
+        elif kind.endswith("_output") and item.get("call_id", item.get("id")) not in calls:
             yield f"{kind} without its call"
 
 
@@ -86,3 +95,32 @@ def test_the_users_approval_is_the_users_and_stays_with_what_it_approves(tmp_pat
         package = session.context(budget=500)
     assert [message.role for message in package.messages][-2:] == ["assistant", "user"]
     assert package.to_responses()["input"][-2:] == [request, response]
+
+
+def test_calls_of_one_turn_stand_together_in_front_of_their_results(tmp_path: Path) -> None:
+    items: list[Item] = [{"role": "user", "content": "Go on."}]
+    items.append({"type": "reasoning", "id": "rs_1", "summary": []})
+    for name in "ab":
+        items.append(
+            {"type": "function_call", "id": name, "call_id": name, "name": "f", "arguments": "{}"}
+        )
+    for name in "ba":
+        items.append({"type": "function_call_output", "call_id": name, "output": f"result {name}"})
+    with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
+        for item in items:
+            session.append(item)
+        package = session.context()
+    assert package.to_responses()["input"] == items
+    calls = [len(message.get("tool_calls", ())) for message in package.to_openai()]
+    assert calls == [0, 0, 2, 0, 0], "the system, the user, the assistant, two results"
+
+
+def test_a_developer_of_one_api_is_one_of_the_other(tmp_path: Path) -> None:
+    call = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "a", "output": "done"}
+    rule = {"role": "developer", "content": "Answer in one line."}
+    with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
+        session.append_all([{"role": "user", "content": "Go on."}, call, output, rule])
+        package = session.context()
+    assert package.to_responses()["input"][-1] == rule
+    assert package.to_openai()[-1] == rule

@@ -43,6 +43,7 @@ _UNSENT = lazy_pattern("[\x00\ud800-\udfff]")
 _HALVES = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two that are one character
 _LONE = r"u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})"
 _ESCAPE = lazy_pattern(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
+OPENAI_SHAPES = ("openai", "openai_responses")  # its two APIs
 # how the blocks of an answer stood: the length of each text, null for anything else
 LAYOUT = "blocks"
 # a message whose one text came as a list of parts, where a text is the usual form
@@ -183,6 +184,18 @@ def kind_of(value: Mapping[str, Any], at: FieldPath) -> Kind:
     if kind not in KINDS:
         raise (at / ".kind").none_of(kind, KINDS)
     return kind  # type: ignore[no-any-return]
+
+
+def openai_role(message: Message) -> str:
+    """Who says a message for both APIs of OpenAI: what a developer said in one of them, a
+    developer says in the other."""
+    if message.role == "tool":
+        return "user"
+    if message.role == "system" and '"developer"' in message.extra:
+        for shape in OPENAI_SHAPES:
+            if unpack_extra(message.extra, shape).get("role") == "developer":
+                return "developer"
+    return message.role
 
 
 def listed_mark(content: object, parts: Sequence[Part]) -> Fields:

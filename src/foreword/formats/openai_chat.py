@@ -28,6 +28,7 @@ from foreword.formats.fields import (
     kind_of,
     listed_mark,
     opaque,
+    openai_role,
     pack_extra,
     parts_for_shape,
     read_answer,
@@ -266,7 +267,7 @@ def _message_without_results(message: Message) -> Fields | None:
     calls = [part for part in parts if isinstance(part, ToolCall)]
     if not said and not calls and not any(fields.values()) and not beside:
         return None
-    role = "user" if message.role == "tool" else message.role
+    role = openai_role(message)
     shaped: Fields = {"role": role, "content": _content(said, is_listed=is_listed)}
     if calls:
         shaped["tool_calls"] = [_call(call) for call in calls]

@@ -30,6 +30,7 @@ from foreword.formats.fields import (
     kind_of,
     listed_mark,
     opaque,
+    openai_role,
     pack_extra,
     parts_for_shape,
     read_answer,
@@ -253,9 +254,10 @@ def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
     fields = unknown_fields(item, _OUTPUT, at) | layout
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
-    call = at.text(item, "call_id") or at.text(item, "id")
+    call = at.first_text(item, "call_id", "id")
     if item["type"] == f"{_SHELL}_output" and not item.get("call_id"):
-        fields[_NO_CALL_ID] = True  # the id of its call is its own
+        fields[_NO_CALL_ID] = True  # its own id is that of its call
+        fields.pop("id", None)
     return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
 
 
@@ -313,28 +315,13 @@ def _without_id(extra: str) -> str:
 def to_responses(messages: Iterable[Message]) -> list[Fields]:
     """Items for the `input` of a request."""
     items = list[Fields]()
-    for message in mend(_join_calls(messages))[0]:
+    for message in mend(messages)[0]:
         items += _items(message)
     custom = {item["call_id"] for item in items if item.get("type") == _CUSTOM}
     for item in items:
         if item.get("type") == "function_call_output" and item.get("call_id") in custom:
             item["type"] = f"{_CUSTOM}_output"
     return items
-
-
-def _join_calls(messages: Iterable[Message]) -> list[Message]:
-    """Calls that were made together are one message, so that their results stand behind all of
-    them, as they came."""
-    joined = list[Message]()
-    for message in messages:
-        is_call = message.role == "assistant" and len(message.calls) == len(message.parts) > 0
-        last = joined[-1] if joined else None
-        goes_on = last is not None and last.role == "assistant" and bool(last.calls)
-        if is_call and last and goes_on and not message.extra and not last.extra:
-            joined[-1] = replace(last, parts=(*last.parts, *message.parts), tokens=None)
-        else:
-            joined.append(message)
-    return joined
 
 
 def _items(message: Message) -> Iterable[Fields]:
@@ -364,7 +351,7 @@ def _is_content(part: Part) -> bool:
 
 
 def _message(message: Message, parts: Sequence[Part], fields: Fields) -> Fields:
-    role = "user" if message.role == "tool" else message.role
+    role = openai_role(message)
     content: Any = [_content(part, role) for part in parts]
     is_listed = fields.pop(LISTED, False)
     if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, SHAPE):
@@ -404,7 +391,8 @@ def write_item(part: Part) -> Fields:
             }
         case ToolResult(call):
             output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
-            call_id = {} if fields.pop(_NO_CALL_ID, False) else {"call_id": id_for(call, SHORT_ID)}
+            name = "id" if fields.pop(_NO_CALL_ID, False) else "call_id"
+            call_id = {name: id_for(call, SHORT_ID)}
             return {"type": "function_call_output", **call_id, "output": output, **fields}
         case Thinking(signature=encrypted):
             proof = {"encrypted_content": encrypted} if encrypted else {}
