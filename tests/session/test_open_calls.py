@@ -53,3 +53,13 @@ def test_in_a_task_of_a_factory(tmp_path: Path) -> None:
         package = task.context()
     assert "06:12" in str(package.to_openai())
     assert problems(package) == []
+
+
+@pytest.mark.parametrize("kind", ["computer_call", "shell_call", "apply_patch_call"])
+def test_of_a_tool_that_only_openai_knows(tmp_path: Path, kind: str) -> None:
+    action = {"type": "exec", "command": ["ls low-water"], "env": {}}
+    call = {"type": kind, "id": "it_1", "call_id": "c1", "action": action, "status": "completed"}
+    with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
+        session.append_all([TALK[0], call])
+        items = session.context().to_responses()["input"]
+    assert items[1] == {"role": "assistant", "content": f"[{kind}]\nls low-water"}

@@ -98,14 +98,16 @@ def test_the_users_approval_is_the_users_and_stays_with_what_it_approves(tmp_pat
 
 
 def test_calls_of_one_turn_stand_together_in_front_of_their_results(tmp_path: Path) -> None:
-    items: list[Item] = [{"role": "user", "content": "Go on."}]
-    items.append({"type": "reasoning", "id": "rs_1", "summary": []})
-    for name in "ab":
-        items.append(
-            {"type": "function_call", "id": name, "call_id": name, "name": "f", "arguments": "{}"}
-        )
-    for name in "ba":
-        items.append({"type": "function_call_output", "call_id": name, "output": f"result {name}"})
+    call = {"type": "function_call", "name": "f", "arguments": "{}"}
+    output = {"type": "function_call_output"}
+    items: list[Item] = [
+        {"role": "user", "content": "Go on."},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {**call, "id": "fc_1", "call_id": "a"},
+        {**call, "id": "fc_2", "call_id": "b"},
+        {**output, "call_id": "b", "output": "the second"},
+        {**output, "call_id": "a", "output": "the first"},
+    ]
     with foreword.Session.open(f"sqlite:///{tmp_path}/s.db", root=tmp_path) as session:
         for item in items:
             session.append(item)

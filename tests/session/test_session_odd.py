@@ -244,3 +244,14 @@ def test_a_call_with_arguments_that_json_can_not_hold_is_refused_and_changes_not
     with pytest.raises(foreword.UsageError, match=r"nested too deeply|is nothing that is known"):
         session.append({"role": "assistant", "content": [call]})
     assert session.append(numbered_message(0)).seq == 1
+
+
+def test_the_user_begins_where_the_history_begins_with_the_assistant(open_session: Open) -> None:
+    session = open_session()
+    session.append({"role": "assistant", "content": "Low water is at 06:12."})
+    package = session.context()
+    said = package.to_gemini()["contents"]
+    assert [turn["role"] for turn in said] == ["user", "model"]
+    assert [turn["role"] for turn in package.to_bedrock()["messages"]] == ["user", "assistant"]
+    assert package.to_json("bedrock") == package.to_bedrock()
+    assert [turn["role"] for turn in package.to_anthropic()["messages"]] == ["user", "assistant"]

@@ -6,7 +6,7 @@ the tags they replace, so what fits as text fits as messages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -23,8 +23,8 @@ from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
 CACHE_MARK = {"type": "ephemeral"}
-EMPTY = "(nothing was said)"  # the API wants words
-OPENING = "(the conversation begins with the assistant)"  # the API wants a user to begin
+EMPTY = "(nothing was said)"  # APIs want words
+OPENING = "(the conversation begins with the assistant)"  # APIs want a user to begin
 # Providers do not cache shorter prefixes: a breakpoint on less would use up one of the four that a
 # request may have, and save nothing.
 LEAST_CACHED_TOKENS = 1024
@@ -92,17 +92,13 @@ class Package:
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
         shaped = _anthropic_messages(_with_answers([*turns, *newest]))
         self._mark_turns(turns, shaped)
-        if not shaped or shaped[0]["role"] != "user":
-            words = OPENING if shaped else EMPTY
-            shaped.insert(0, {"role": "user", "content": [_text_block(words)]})
+        _begin_with_user(shaped, _text_block, "content")
         return {"system": self._cached_blocks(front), "messages": shaped}
 
     def to_json(self, shape: Shape) -> Any:
         """The same in one of the shapes above, as JSON has it: bytes are base64."""
         if shape == "bedrock":
-            from foreword.formats.bedrock import to_bedrock_request
-
-            return to_bedrock_request(_with_answers(self.messages))
+            return self._bedrock_request()
         return getattr(self, f"to_{shape}")()
 
     def to_openai(self) -> list[dict[str, Any]]:
@@ -113,23 +109,25 @@ class Package:
 
     def to_responses(self) -> dict[str, Any]:
         """`instructions` and `input` for OpenAI's Responses API."""
-        from foreword.formats import to_responses
+        from foreword.formats.openai_responses import to_responses, without_open_calls
 
         system, rest = self._system_apart()
         request: dict[str, Any] = {"instructions": system} if system else {}
-        return {**request, "input": to_responses(rest)}
+        return {**request, "input": without_open_calls(to_responses(rest))}
 
     def to_gemini(self) -> dict[str, Any]:
         """`systemInstruction` and `contents` for Gemini's API and for `google-genai`."""
         from foreword.formats import to_gemini_request
 
-        return to_gemini_request(_with_answers(self.messages))
+        request = to_gemini_request(_with_answers(self.messages))
+        _begin_with_user(request["contents"], _untyped_text, "parts")
+        return request
 
     def to_bedrock(self) -> dict[str, Any]:
         """`system` and `messages` for `boto3`'s `converse`; pictures and documents are bytes."""
-        from foreword.formats.bedrock import to_bedrock_request, with_bytes
+        from foreword.formats.bedrock import with_bytes
 
-        return with_bytes(to_bedrock_request(_with_answers(self.messages)))
+        return with_bytes(self._bedrock_request())
 
     def to_ollama(self) -> list[dict[str, Any]]:
         """Messages for Ollama's chat."""
@@ -165,6 +163,13 @@ class Package:
         from foreword.formats import to_pydantic_ai
 
         return list(to_pydantic_ai(_with_answers(self.messages)))
+
+    def _bedrock_request(self) -> dict[str, Any]:
+        from foreword.formats.bedrock import to_bedrock_request
+
+        request = to_bedrock_request(_with_answers(self.messages))
+        _begin_with_user(request["messages"], _untyped_text, "content")
+        return request
 
     def _system_apart(self) -> tuple[str, list[Message]]:
         """What the system says in front, and all else."""
@@ -263,8 +268,21 @@ def _with_answers(messages: list[Message]) -> list[Message]:
     return mend([*messages, Message("user", ())])[0][:-1]
 
 
+def _begin_with_user(
+    turns: list[dict[str, Any]], text_block: Callable[[str], dict[str, Any]], field: str
+) -> None:
+    """Put words of the user in front of a conversation that begins with anybody else's."""
+    if not turns or turns[0]["role"] != "user":
+        words = OPENING if turns else EMPTY
+        turns.insert(0, {"role": "user", field: [text_block(words)]})
+
+
 def _text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
+
+
+def _untyped_text(text: str) -> dict[str, Any]:
+    return {"text": text}
 
 
 def _anthropic_messages(turns: Sequence[Message]) -> list[dict[str, Any]]:

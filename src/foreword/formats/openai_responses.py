@@ -84,6 +84,7 @@ _CUSTOM = "custom_tool_call"
 _SHELL_CALL = frozenset(("type", "call_id", "action"))
 _SHELL = "local_shell_call"
 _NO_CALL_ID = "no_call_id"
+_CALLS_TO_ANSWER = frozenset(("computer_call", "shell_call", "apply_patch_call"))  # by a client
 
 # parts that the Chat Completions API has under the same name: they tell neither from the other
 _IN_CHAT_TOO = frozenset(("refusal", "input_audio"))
@@ -322,6 +323,19 @@ def to_responses(messages: Iterable[Message]) -> list[Fields]:
         if item.get("type") == "function_call_output" and item.get("call_id") in custom:
             item["type"] = f"{_CUSTOM}_output"
     return items
+
+
+def without_open_calls(items: Iterable[Fields]) -> list[Fields]:
+    """The items with words in place of calls that only this API reads and that have no output: it
+    takes none, and nobody but the tool can say what a screen shows."""
+    items = list(items)
+    answered = {item.get("call_id") for item in items if item.get("type") not in _CALLS_TO_ANSWER}
+    closed = list[Fields]()
+    for item in items:
+        if item.get("type") in _CALLS_TO_ANSWER and item.get("call_id") not in answered:
+            item = {"role": "assistant", "content": part_text(opaque(item, SHAPE))}
+        closed.append(item)
+    return closed
 
 
 def _items(message: Message) -> Iterable[Fields]:
