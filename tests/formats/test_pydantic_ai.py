@@ -28,7 +28,13 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage
 
 from foreword.errors import UsageError
-from foreword.formats import from_anthropic, from_pydantic_ai, to_anthropic, to_pydantic_ai
+from foreword.formats import (
+    from_anthropic,
+    from_pydantic_ai,
+    read_messages,
+    to_anthropic,
+    to_pydantic_ai,
+)
 from foreword.formats.pydantic_ai import from_pydantic_ai_json, to_pydantic_ai_json
 from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
 from tests.formats.conversation import (
@@ -168,3 +174,13 @@ def test_without_the_package_the_error_says_what_to_install(
     with pytest.raises(UsageError) as caught:
         to_pydantic_ai([])
     assert caught.value.hint == "pip install 'foreword[models]'"
+
+
+def test_instructions_that_every_request_repeats_are_there_once() -> None:
+    def request(words: str) -> dict[str, Any]:
+        parts = [{"part_kind": "user-prompt", "content": words}]
+        return {"kind": "request", "parts": parts, "instructions": "Answer in one line."}
+
+    answer = {"kind": "response", "parts": [{"part_kind": "text", "content": "06:12"}]}
+    read = read_messages([request("When?"), answer, request("And then?")], "messages")
+    assert [message.role for message in read] == ["system", "user", "assistant", "user"]

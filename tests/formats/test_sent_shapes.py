@@ -11,6 +11,8 @@ import pytest
 
 from foreword.formats import read_messages, to_anthropic, to_gemini, to_openai, to_responses
 from foreword.formats.bedrock import to_bedrock
+from foreword.formats.langchain import to_langchain
+from foreword.formats.ollama import to_ollama
 from foreword.message import Image, Message
 
 Fields = dict[str, Any]
@@ -262,6 +264,27 @@ ANTHROPIC: dict[str, list[Fields]] = {
 }
 
 OPENAI: dict[str, list[Fields]] = {
+    "an answer to go on with": [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "Low water is", "prefix": True},
+    ],
+    "what a proxy tells of thoughts": [
+        {
+            "role": "assistant",
+            "content": "x",
+            "thinking_blocks": [{"type": "thinking", "thinking": "a b", "signature": "s"}],
+        },
+    ],
+    "documents of Mistral": [
+        {
+            "role": "user",
+            "content": [{"type": "document_url", "document_url": "https://example.org/a.pdf"}],
+        },
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "x"}, {"type": "reference", "reference_ids": [0]}],
+        },
+    ],
     "a mark for the cache": [
         {
             "role": "user",
@@ -808,3 +831,16 @@ def test_a_call_that_langchain_has_among_the_items_of_a_response_is_one_call() -
     }
     (message,) = read_messages([answer], "messages")
     assert message.text == "x\n[calls f({})]"
+
+
+def test_a_call_of_ollama_keeps_its_place_in_the_answer() -> None:
+    call = {"id": "a", "function": {"index": 1, "name": "f", "arguments": {"x": 1}}}
+    asked = {"role": "assistant", "content": "x", "tool_calls": [call]}
+    answer = {"role": "tool", "content": "y", "tool_name": "f", "tool_call_id": "a"}
+    assert to_ollama(read_messages([asked, answer], "messages")) == [asked, answer]
+
+
+def test_a_developer_of_langchain_goes_back_as_one() -> None:
+    said = {"content": "x", "additional_kwargs": {"__openai_role__": "developer"}}
+    message = {"type": "system", "data": said}
+    assert to_langchain(read_messages([message], "messages")) == [message]

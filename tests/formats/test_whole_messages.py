@@ -608,6 +608,10 @@ def test_a_flag_under_an_unknown_name_goes_back_to_its_provider(value: object) -
             "message.tool_calls[0].function.name",
         ),
         ({"role": "tool", "content": "a"}, "message.tool_call_id"),
+        (
+            {"type": "ai", "data": {"content": "", "tool_call_chunks": [{"name": "f"}]}},
+            "message.data.tool_call_chunks",
+        ),
         ({"type": "tool", "data": {"content": "a"}}, "message.data.tool_call_id"),
         (
             {"role": "model", "parts": [{"functionCall": {"args": {}}}]},

@@ -34,7 +34,7 @@ _ABOUT = frozenset(
     (
         "annotations artifact cachecontrol citations container contextmanagement cost diagnostics"
         " extracontent internal logprobs parsed performance providerdetails reasoningdetails"
-        " stopdetails stopsequence tokens transformations usage"
+        " stopdetails stopsequence thinkingblocks tokens transformations usage"
     ).split()
 )
 _ABOUT_ENDING = lazy_pattern(
@@ -45,8 +45,9 @@ _ABOUT_ENDING = lazy_pattern(
 _WORD = frozenset(
     (
         "canonicalsystem channel created detail flags index lang language level locale mode model"
-        " namespace object outcome phase priority provider providerurl scheduling scope sender"
-        " severity source speaker state status tags time ttl type url verbosity version visibility"
+        " namespace object openairole outcome phase priority provider providerurl scheduling scope"
+        " sender severity source speaker state status tags time ttl type url verbosity version"
+        " visibility"
     ).split()
 )
 _WORD_ENDING = lazy_pattern(

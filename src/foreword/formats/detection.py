@@ -35,11 +35,18 @@ _OPENAI_ROLES = ("system", "developer", "tool", "function")
 _OPENAI_FIELDS = frozenset(
     (
         *("tool_calls", "function_call", "name", "refusal", "audio", "annotations", "images"),
-        *("reasoning_content", "reasoning", "reasoning_details"),
+        *("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"),
+        # of DeepSeek, Mistral and Qwen: the model goes on with this; of fine-tuning
+        *("prefix", "partial", "weight"),
     )
 )
-# vLLM and routers take films and sounds by their address, too
-_OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal", "video_url", "audio_url"))
+# vLLM and routers take films and sounds by their address, too, and Mistral documents
+_OPENAI_PARTS = frozenset(
+    (
+        *("image_url", "input_audio", "file", "refusal", "video_url", "audio_url"),
+        *("document_url", "reference"),
+    )
+)
 _ANTHROPIC_PARTS = frozenset(
     ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
 )
@@ -76,8 +83,9 @@ def read_messages(values: object, where: str, usual: str = "") -> tuple[Message,
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
     usual = usual or usual_shape(values)
     messages = list[Message]()
+    earlier = EarlierMessages()
     for index, value in enumerate(values):
-        messages += read_any(value, FieldPath(where, f"messages[{index}]"), usual)
+        messages += read_any(value, FieldPath(where, f"messages[{index}]"), usual, earlier)
     return tuple(mark_instructions(messages))
 
 

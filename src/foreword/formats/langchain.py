@@ -101,6 +101,8 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     if role == "tool":
         return Message(role, (_read_result(value, at, extra),))
     calls = list(_read_calls(value, kwargs, at))
+    if value.get("tool_call_chunks") and not calls:  # LangChain dumps both
+        raise (at / ".tool_call_chunks").unknown_content()
     parts = list[Part]()
     for name in ("reasoning_content", "refusal"):
         text = at_kwargs.text(kwargs, name)

@@ -46,7 +46,7 @@ _MESSAGE = frozenset(
 )
 _OWN_FIELDS = frozenset(("thinking", "images", "tool_name"))
 _CALL = frozenset(("id", "type", "function"))
-_FUNCTION = frozenset(("name", "arguments", "index"))
+_FUNCTION = frozenset(("name", "arguments"))
 
 
 def is_message(value: Mapping[str, Any]) -> bool:
@@ -101,7 +101,9 @@ def _read_call(call: object, at: FieldPath) -> ToolCall:
     call = at.mapping(call, "a mapping with a function")
     function = (at / ".function").mapping(call.get("function"), "a mapping with a name")
     fields = unknown_fields(call, _CALL, at)
-    fields |= unknown_fields(function, _FUNCTION, at / ".function")
+    more = unknown_fields(function, _FUNCTION, at / ".function")
+    if more:
+        fields["function"] = more
     name = (at / ".function").needed_text(function, "name")
     return ToolCall(
         id=at.text(call, "id") or name,
@@ -157,8 +159,10 @@ def _message(message: Message, parts: Sequence[Part]) -> Fields:
 
 
 def _call(call: ToolCall) -> Fields:
-    function = {"name": call.name, "arguments": as_object(call.arguments)}
-    return {"id": call.id, "function": function, **unpack_extra(call.extra, SHAPE)}
+    fields = unpack_extra(call.extra, SHAPE)
+    more = fields.pop("function", {})
+    function = {"name": call.name, "arguments": as_object(call.arguments), **more}
+    return {"id": call.id, "function": function, **fields}
 
 
 def _result(result: ToolResult, names: Mapping[str, str]) -> Fields:
