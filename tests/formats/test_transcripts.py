@@ -104,6 +104,10 @@ def test_the_json_of_pydantic_ai_is_recognised_whole_and_line_by_line(talk: list
             "talk: input[0].call_id: must be text",
         ),
         (b"[" * 100_000, "talk: not usable JSON: nested too deeply"),
+        (
+            b'[{"role": "user", "content": "a", "content": "b"}]',
+            "talk: not usable JSON: the key 'content' is there twice",
+        ),
     ],
 )
 def test_a_bad_document_is_an_error_before_anything_is_read(data: bytes, problem: str) -> None:

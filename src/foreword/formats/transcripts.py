@@ -32,6 +32,7 @@ from foreword.formats.fields import (
     unpack_extra,
 )
 from foreword.formats.record import to_record
+from foreword.json_object import without_repeats
 from foreword.message import Kind, Message, Opaque, Part
 
 TRUNCATED = "truncated line"
@@ -165,7 +166,7 @@ def _is_gemini_session(opening: list[bytes]) -> bool:
 
 def _parse_json(raw: bytes, where: str, line: int = 0) -> Any:
     try:
-        return json.loads(raw.decode("utf-8-sig"))
+        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=without_repeats)
     except UnicodeDecodeError:
         is_packed = raw.startswith(_GZIP)
         hint = "unpack it first: gunzip" if is_packed else "save it as UTF-8"
@@ -175,7 +176,7 @@ def _parse_json(raw: bytes, where: str, line: int = 0) -> Any:
         raise BadSource(where, f"not JSON: {error.msg}", hint=_HINT, **place) from None
     except RecursionError:
         raise BadSource(where, "not usable JSON: nested too deeply", line=line) from None
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number of thousands of digits, or a key that is there twice
         raise BadSource(where, f"not usable JSON: {error}", line=line) from None
 
 

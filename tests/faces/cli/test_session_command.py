@@ -317,6 +317,12 @@ def test_what_was_rewound_or_is_an_error_of_the_api_is_told(tmp_path: Path) -> N
         (["--role", "asistant"], b"", "did you mean 'assistant'?"),
         ([], b'{"role": "asistant", "content": "x"}', "did you mean 'assistant'?"),
         (
+            [],
+            b'{"role": "user", "content": "a", "content": "b"}',
+            "error: standard input: not usable JSON: the key 'content' is there twice\n",
+        ),
+        ([], b'{"role":' * 5_000, "not usable JSON: nested too deeply\n"),
+        (
             ["hello there"],
             b"",
             "hint: words go with --text: `foreword session append demo --text 'hello there'`",

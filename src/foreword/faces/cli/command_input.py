@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.errors import BadSource, did_you_mean
 from foreword.faces.cli import screen
+from foreword.json_object import without_repeats
 from foreword.regular_file import (
     MISSING,
     Unusable,
@@ -110,7 +111,7 @@ def read_json(name: str, hint: str) -> Any:
     """The JSON in a file or in standard input; `hint` says what it should have been."""
     text = read_text(name)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=without_repeats)
     except json.JSONDecodeError as error:
         raise BadSource(
             display_name(name),
@@ -119,8 +120,11 @@ def read_json(name: str, hint: str) -> Any:
             column=error.colno,
             hint=hint,
         ) from None
-    except (ValueError, RecursionError) as error:
-        # a number of thousands of digits, or thousands of brackets
+    except RecursionError:
+        raise BadSource(
+            display_name(name), "not usable JSON: nested too deeply", hint=hint
+        ) from None
+    except ValueError as error:  # a number of thousands of digits, or a key that is there twice
         raise BadSource(display_name(name), f"not usable JSON: {error}", hint=hint) from None
 
 

@@ -4,8 +4,7 @@ All else is refused."""
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar, get_args
 from urllib.parse import unquote
 
@@ -14,6 +13,7 @@ from starlette.requests import Request
 
 from foreword.errors import BadRequest
 from foreword.faces.serving.problem_response import ProblemResponse
+from foreword.json_object import LONGEST_NAME, first_repeated, without_repeats
 from foreword.operations.operation import OperationInput, input_example, read_input
 from foreword.pattern import lazy_pattern
 from foreword.store.database import LARGEST_NUMBER
@@ -21,10 +21,8 @@ from foreword.store.database import LARGEST_NUMBER
 Model = TypeVar("Model", bound=OperationInput)
 MOST_DEPTH = 100  # of nested JSON: far from where Python's own recursion ends, and no data has it
 DESCRIBED = "GET /openapi.json describes what every route takes"
-# Characters of a problem's title, and of a name in it: what a client sent is repeated, not echoed
-# at any length.
+# Characters of a problem's title: what a client sent is repeated, not echoed at any length.
 LONGEST_TITLE = 300
-LONGEST_NAME = 60
 _WHOLE = lazy_pattern(r"-?[0-9]{1,19}")
 
 
@@ -57,7 +55,7 @@ def parse_json(body: bytes) -> Any:
     nested without end."""
     try:
         value = json.loads(
-            body.decode(), object_pairs_hook=_without_repeats, parse_constant=_no_constant
+            body.decode(), object_pairs_hook=without_repeats, parse_constant=_no_constant
         )
     except UnicodeDecodeError:
         raise _not_json("it is not UTF-8") from None
@@ -77,19 +75,6 @@ def _not_json(why: str) -> ProblemResponse:
         title=f"the body can't be read as JSON: {why}"[:LONGEST_TITLE],
         hint=DESCRIBED,
     )
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError(f"the key {_first_duplicate(pairs)[:LONGEST_NAME]!r} is there twice")
-    return made
-
-
-def _first_duplicate(pairs: Iterable[tuple[str, Any]]) -> str:
-    """The name that comes first of those that are there more than once; one must be."""
-    counts = Counter(name for name, _ in pairs)
-    return next(name for name, count in counts.items() if count > 1)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -116,7 +101,7 @@ def query(request: Request, model: type[Model]) -> Model:
     """The parameters as the model has them; each may be there once."""
     pairs = request.query_params.multi_items()
     if len({name for name, _ in pairs}) != len(pairs):
-        title = f"the parameter {_first_duplicate(pairs)[:LONGEST_NAME]!r} is there twice"
+        title = f"the parameter {first_repeated(pairs)[:LONGEST_NAME]!r} is there twice"
         raise ProblemResponse(400, code="bad_request", title=title)
     if any("\0" in value for _, value in pairs):
         raise ProblemResponse(400, code="bad_request", title="a parameter has a NUL in it")
