@@ -323,8 +323,20 @@ def is_opaque_answer(message: Message) -> bool:
     return False
 
 
+def ends_with_thought(messages: Sequence[Message]) -> bool:
+    """Whether messages end with a thought that is a message of its own, and nothing behind it but
+    what the assistant said and called: OpenAI takes neither without the other."""
+    for message in reversed(messages):
+        if message.role != "assistant":
+            return False
+        if all(isinstance(part, Thinking) for part in message.parts):
+            return True
+    return False
+
+
 def group_by_calls(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """Group messages so that a tool call and its results are never parted."""
+    """Group messages so that a tool call and its results are never parted, nor a thought and what
+    came with it."""
     starts: list[int] = []  # where each group begins
     open_calls = OpenCalls()
     for at, message in enumerate(messages):
@@ -333,6 +345,10 @@ def group_by_calls(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
             first = starts[-1]
             while first and messages[first].role == messages[first - 1].role == "assistant":
                 first -= 1
+        elif (
+            message.role == "assistant" and starts and ends_with_thought(messages[starts[-1] : at])
+        ):
+            first = starts[-1]
         starts.append(at)
         for (caller, _), _ in open_calls.add_message(at, message):
             first = min(first, caller)

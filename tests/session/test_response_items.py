@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import foreword
+from tests.conformance.test_phases import state
 from tests.sessions import words
 
 Item = dict[str, Any]
@@ -126,3 +127,16 @@ def test_a_developer_of_one_api_is_one_of_the_other(tmp_path: Path) -> None:
         package = session.context()
     assert package.to_responses()["input"][-1] == rule
     assert package.to_openai()[-1] == rule
+
+
+@pytest.mark.parametrize("phase", ["planning", "implementation"])
+def test_nor_does_it_in_a_phase(tmp_path: Path, phase: str) -> None:
+    messages: list[Item] = [{"role": "user", "content": "Go on until you are done."}]
+    for number in range(12):
+        messages += turn(number, 20)
+    source = state(messages=messages)
+    for budget in range(800, 2_400, 200):
+        package = foreword.assemble(
+            "phases", root=tmp_path, phase=phase, source=source, budget=budget
+        )
+        assert list(problems(package.to_responses()["input"])) == [], f"at {budget}"

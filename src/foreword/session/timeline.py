@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from foreword.dataclass import dataclass
-from foreword.message import Message, OpenCalls, Thinking, is_opaque_answer
+from foreword.message import Message, OpenCalls, ends_with_thought, is_opaque_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,6 @@ class Group:
         return tuple(turn.message for turn in self.turns)
 
 
-def _is_thought(message: Message) -> bool:
-    """Whether a message is what the assistant thought, and nothing else."""
-    return message.role == "assistant" and all(isinstance(part, Thinking) for part in message.parts)
-
-
-def _ends_with_thought(group: Group) -> bool:
-    """Whether a group ends with a thought and nothing behind it but the assistant's own words and
-    calls."""
-    for turn in reversed(group.turns):
-        if _is_thought(turn.message):
-            return True
-        if turn.message.role != "assistant":
-            return False
-    return False
-
-
 @dataclass(slots=True)
 class Timeline:
     """Groups in order."""
@@ -76,7 +60,7 @@ class Timeline:
         calls the thought that it came with: OpenAI takes neither without the other."""
         first = turn.seq
         is_assistant = turn.message.role == "assistant"
-        if self.groups and is_assistant and _ends_with_thought(self.groups[-1]):
+        if self.groups and is_assistant and ends_with_thought(self.groups[-1].messages):
             first = self.groups[-1].first
         if self.groups and is_opaque_answer(turn.message):
             first = self._run_start()
