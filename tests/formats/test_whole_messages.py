@@ -488,7 +488,10 @@ ABOUT = ("cache_control", "usage_metadata", "response_metadata", "info", "annota
 
 HARMLESS = st.sampled_from([None, True, False, 0, 2.5, "", [2, 1], {"mode": "x"}])
 SAID = st.sampled_from(["kestrel", "Kestrel", "kestrel.", "the kestrel, at noon"])
-NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=8).map(lambda name: f"zz_{name}")
+# Neither their beginnings nor their ends are known: `zz_language` would be about its message.
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=8).map(
+    lambda name: f"zz_{name}_zz"
+)
 
 
 @settings(max_examples=25, deadline=None)
