@@ -3,6 +3,7 @@ behind it."""
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -61,6 +62,18 @@ def pytest_configure(config: pytest.Config) -> None:
     starts_workers = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     if starts_workers:
         share_starter()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What loading every module leaves stays to the end: a million objects, which the garbage
+    collector would go through again and again, for half of what collecting takes."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
