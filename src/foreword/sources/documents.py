@@ -48,7 +48,7 @@ def find_documents(
     Folders and links where some may be that could not be looked into are added to `unread`.
     """
     found = dict[str, Document]()
-    listings = files.FolderListings()
+    listings = files.FolderListings(root.resolve())
     for kind, patterns in patterns_by_kind.items():
         for folder, pattern in product(within, patterns):
             place = f"{folder}/{pattern}" if folder else pattern

@@ -87,16 +87,18 @@ Reader = Callable[[str], File | Skip]
 
 @dataclass(slots=True)
 class FolderListings:
-    """What is in each folder of a tree, for many searches of it: a folder is listed once."""
+    """What is in each folder under a root, for many searches of it: the root is followed to where
+    it is once, and a folder is listed once."""
 
+    base: Path  # the root, every symbolic link on the way followed
     _entries: dict[str, list[os.DirEntry[str]]] = field(default_factory=dict)
     _problems: dict[str, list[Skip]] = field(default_factory=dict)
 
-    def entries(self, base: Path, folder: str, unread: list[Skip]) -> Iterator[os.DirEntry[str]]:
+    def entries(self, folder: str, unread: list[Skip]) -> Iterator[os.DirEntry[str]]:
         """What is in a folder; one with very many members is listed anew for each search."""
         if folder not in self._entries:
             problems: list[Skip] = []
-            members = _entries(base, folder, problems)
+            members = _entries(self.base, folder, problems)
             first = list(islice(members, MOST_REMEMBERED))
             if len(first) == MOST_REMEMBERED:
                 yield from first
@@ -194,8 +196,8 @@ def find(
     lead out of the root or nowhere, and a search that was too large to finish. Searches that follow
     each other may share their `listings`.
     """
-    listings = listings or FolderListings()
-    base = root.resolve()
+    listings = listings or FolderListings(root.resolve())
+    base = listings.base
     if unread is None:
         unread = []
     segments = _segments(root, base, pattern)
@@ -204,7 +206,7 @@ def find(
     visited = set(waiting)
     while waiting and len(found) + len(visited) <= MOST_FOUND:
         folder, index = waiting.pop()
-        entries = listings.entries(base, folder, unread)
+        entries = listings.entries(folder, unread)
         steps = _step(base, folder, entries, segments=segments, index=index, unread=unread)
         for path, following in steps:
             if following == len(segments):
