@@ -7,10 +7,10 @@ Plain values that nothing changes, and no behaviour to speak of. How a section i
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import field
-from typing import Final, Literal, get_args
+from hashlib import sha256
+from typing import Final, Literal, NamedTuple, get_args
 
 from foreword.dataclass import dataclass
 from foreword.message import Message
@@ -65,8 +65,8 @@ class Rule:
     excluded: str = ""  # why it never comes in, whatever the room
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+# A tuple, which is made in two thirds of the time of a frozen dataclass: every section has one.
+class Rank(NamedTuple):
     """How long a section is kept: higher is longer, by the group first."""
 
     group: int = 0  # sections of one group share their room
@@ -215,4 +215,4 @@ HANDLE_CHARS = len(HANDLE_START) + HASH_CHARS
 
 def handle_of(original: bytes) -> str:
     """The content address of an original: the same bytes have the same handle everywhere."""
-    return HANDLE_START + hashlib.sha256(original).hexdigest()[:HASH_CHARS]
+    return f"{HANDLE_START}{sha256(original).hexdigest()[:HASH_CHARS]}"

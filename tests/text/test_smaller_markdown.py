@@ -357,3 +357,24 @@ def test_no_sentence_is_torn_where_it_was_wrapped(way: Callable[..., str | None]
             assert not behind or words.endswith("."), form
             shortened += 1
     assert shortened > 9
+
+
+@pytest.mark.parametrize("way", [cut.summary, cut.excerpt])
+@pytest.mark.parametrize(
+    "decoration",
+    [
+        "import { Pumps, Valves, Hoses } from '../components/pumps-and-valves'",
+        "export const pumps = valves.filter((valve) => valve.colour === 'red')",
+        "![All pumps of the works, seen from the east gate](pictures/all-pumps.svg)",
+    ],
+)
+def test_a_line_that_decorates_comes_behind_every_sentence(
+    way: Callable[..., str | None], decoration: str
+) -> None:
+    # Shorter than a decoration, so that none fits where a sentence does not.
+    sentences = "".join(f"Pump {n} has {n + 2} valves, and all are red.\n\n" for n in range(9))
+    text = f"{decoration}\n\n{sentences}"
+    for room in range(160, len(sentences), 20):
+        form = way(text, room, len, mark) or ""
+        assert "valves" in form
+        assert decoration not in form, form

@@ -15,7 +15,7 @@ grows, and before the next tier has anything.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from foreword.engine import forms
 from foreword.engine.outline import Outline, rank_groups, sharing_in
@@ -130,7 +130,7 @@ class _Fitting:
         if whole is None:
             section = self.sections[index]
             body = forms.full(section, self.scale)
-            whole = (body, forms.units(section, body, self.scale))
+            whole = (body, self.scale.units(section.tag, body.text))
             self._wholes[index] = whole
         return whole
 
@@ -361,16 +361,12 @@ class _Fitting:
         for group in groups:
             if self.left - held_back < self.least and not self.floors:
                 return
-            floors = sum(self.floors.get(index, 0) for index in group) if self.floors else 0
-            had = sum(self._section_units(index) for index in group) if self.tiers.shares else 0
-            half = (self.left - held_back + floors + had) // 2
-            sharing = sharing_in(self.sections, group) if len(group) > 1 else ()
-            if sharing and not self.tiers.shares:
-                # Ranks alone say what matters here: half of the room stays for what comes first.
-                short = [
-                    index for index in group if forms.is_short(self.sections[index], self.scale)
-                ]
-                self._place_least(short, held_back=self.left - half)
+            half = 0
+            sharing: Set[int] = frozenset()
+            if len(group) > 1:  # else there is nobody to share with
+                half = self._half(group, held_back)
+                sharing = sharing_in(self.sections, group)
+                self._place_short(group, sharing, half)
             for index in group:
                 self.left += self.floors.pop(index, 0)
                 if self.left - held_back < self.least and not self.floors:
@@ -379,6 +375,21 @@ class _Fitting:
                 self._place_best(index, room, half if index in sharing else room)
             if len(group) > 1:  # else there is nobody who could have left room
                 self._give_back(group, held_back)
+
+    def _half(self, group: Sequence[int], held_back: int) -> int:
+        """Half of the room that a group finds, with what its members have and what is kept for
+        them."""
+        floors = sum(self.floors.get(index, 0) for index in group) if self.floors else 0
+        had = sum(self._section_units(index) for index in group) if self.tiers.shares else 0
+        return (self.left - held_back + floors + had) // 2
+
+    def _place_short(self, group: Sequence[int], sharing: Set[int], half: int) -> None:
+        """Let the short ones of a group that shares be in first, where ranks alone say what
+        matters: half of the room stays for what comes first. Tiers with shares have done so."""
+        if not sharing or self.tiers.shares:
+            return
+        short = [index for index in group if forms.is_short(self.sections[index], self.scale)]
+        self._place_least(short, held_back=self.left - half)
 
     def _room_for(self, index: int, held_back: int) -> int:
         """The most that a section may have, with what it has."""
@@ -389,7 +400,7 @@ class _Fitting:
         if self.tiers.limits:
             left = min(left, self._tier_room(section.rule.tier))
         left += self._section_units(index) - self._entry_fee(section)
-        return min(left, self._cap(section))
+        return min(left, _cap(section, self.room, self.after_essentials, self.scale))
 
     def _is_only_one_missing(self, index: int) -> bool:
         """Whether all but this one are in, and in full: nobody else could use more room."""
@@ -443,9 +454,6 @@ class _Fitting:
             tried = (room, found)
             self._smaller[index] = tried
         return tried[1]
-
-    def _cap(self, section: Section) -> int:
-        return _cap(section, self.room, self.after_essentials, self.scale)
 
     def _place_stand_in(self, tag: str, room: int) -> int:
         """Place the tag's stand-in where the tag can't be whole and the stand-in can; returns

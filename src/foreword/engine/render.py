@@ -89,6 +89,8 @@ class Scale:
         text, done = clean(text)
         if done:
             self.cleaned[name] = ", ".join(done)
+        if not may_hold_one(text):  # as most texts
+            return text
         self._note_lookalikes(text, name)
         if "<" not in text:
             return text
@@ -99,9 +101,7 @@ class Scale:
         return guarded
 
     def _note_lookalikes(self, text: str, name: str) -> None:
-        """Remember what looks like a boundary; most texts have no sign that could begin one."""
-        if not may_hold_one(text):
-            return
+        """Remember what looks like a boundary."""
         found = lookalikes_of(self.tags).find(text)
         before = self.alike.get(name)
         # of a section in several forms, the longest

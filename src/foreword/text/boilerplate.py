@@ -63,9 +63,14 @@ def boilerplate(layout: Layout) -> set[int]:
 def _is_decoration(piece: Piece) -> bool:
     if piece.kind not in _DECORATED_KINDS or len(piece.text) > _LONGEST:
         return False
-    if not _WORD.search(piece.text):
+    text = piece.text
+    # Every decoration has one of these in it. To look for them takes a tenth of the time of the
+    # pattern, which was a sixth of cutting a book.
+    if "[" not in text and "<" not in text and "import " not in text and "export " not in text:
         return False
-    return _WORD.search(_DECORATION.sub("", piece.text)) is None
+    if not _WORD.search(text):
+        return False
+    return _WORD.search(_DECORATION.sub("", text)) is None
 
 
 def _unless_most(layout: Layout, places: set[int]) -> set[int]:
