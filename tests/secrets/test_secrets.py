@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foreword.secrets.assignments import hide_assignments
 from foreword.secrets.masking import HIDDEN, hide, is_secret_name, mask
+from foreword.secrets.patterns import without_shapes
 from tests.examples import examples
 
 pytestmark = pytest.mark.attack
@@ -303,3 +306,24 @@ def test_no_six_characters_of_a_secret_show_at_any_depth(value: object) -> None:
 @settings(deadline=None)
 def test_hiding_twice_is_hiding_once(value: object) -> None:
     assert hide(hide(value)) == hide(value)
+
+
+@given(
+    st.datetimes(timezones=st.none() | st.timezones()),
+    st.sampled_from(["T", " "]),
+    st.sampled_from(["auto", "seconds", "milliseconds"]),
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_a_timestamp_holds_no_secret_whether_it_is_searched_or_not(
+    time: datetime, sign: str, precision: str
+) -> None:
+    written = time.isoformat(sep=sign, timespec=precision)
+    assert hide_assignments(without_shapes(written)) == written
+    assert mask(written) == written
+
+
+def test_a_secret_beside_a_timestamp_is_hidden() -> None:
+    time = "2026-11-18T09:10:11.123+00:00"
+    for text in (f"{time} password=Xy7kQ2mZ9w", f"password=Xy7kQ2mZ9w {time}"):
+        assert "Xy7kQ2mZ9w" not in mask(text)
+    assert mask(f"{time}\npassword: Xy7kQ2mZ9w") == f"{time}\npassword: {HIDDEN}"

@@ -14,6 +14,7 @@ from typing import Any
 from foreword.errors import BadNode
 from foreword.plan.indented_json import indented_json
 from foreword.secrets.masking import hide
+from foreword.secrets.text_search import remember_short
 
 _RESULTS = frozenset(
     """
@@ -95,8 +96,9 @@ def _in_order(fields: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]
 
 
 def _without_results(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if not _is_result(name)}
+    return {name: value for name, value in fields.items() if not _is_result(str(name))}
 
 
+@remember_short
 def _is_result(name: str) -> bool:
-    return re.sub(r"[\W_]+", "", str(name)).lower() in _RESULTS
+    return re.sub(r"[\W_]+", "", name).lower() in _RESULTS

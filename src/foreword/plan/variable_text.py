@@ -124,7 +124,9 @@ def _beginning_of(pieces: Iterator[str]) -> str:
 def _pieces(value: object, *, bare: bool) -> Iterator[str]:
     # Every level writes a bracket before it goes deeper, so neither depth nor a cycle outlives the
     # limit.
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, (str, int, float)):  # as most are, and quickly told
+        yield _scalar(value)
+    elif isinstance(value, Mapping):
         yield from _object_pieces(value, bare=bare)
     elif is_array(value):
         yield "["

@@ -8,11 +8,13 @@ and by `assignments` for names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from typing import TypeGuard
 
 from foreword.dataclass import dataclass
+from foreword.pattern import lazy_pattern
 from foreword.secrets.assignments import argument_without_secret, hide_assignments
 from foreword.secrets.patterns import without_shapes
 from foreword.secrets.placeholders import HIDDEN, is_pin, is_placeholder
@@ -42,6 +44,9 @@ __all__ = [
 MOST_DEPTH = 100  # of a value: far below Python's limit of recursion
 TOO_DEEP = "[nested too deeply]"
 _MOST_ROUNDS = 8  # of hiding: a contrived text may need more than two, and none goes on for ever
+_TIMESTAMP = lazy_pattern(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII
+)
 # How much of a list is read as the command that its flags are of: `["docker", "login", "-p", ...]`.
 _COMMAND_WORDS = 8
 _COMMAND_CHARS = 120
@@ -92,6 +97,10 @@ def _may_be_secret(name: str) -> bool:
 def mask(text: str) -> str:
     """The text with every secret that can be told by its shape or by the name before it replaced
     with `[hidden]`."""
+    # A plan and a workflow have new ones at every change: to search one for names before its
+    # colons took longer than to search all else that a turn shows for the first time.
+    if _TIMESTAMP.fullmatch(text):
+        return text
     # What was hidden can bare the end of another value: the second round finds nothing new in all
     # but contrived texts.
     for _ in range(_MOST_ROUNDS):
