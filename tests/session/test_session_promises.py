@@ -204,6 +204,32 @@ def test_a_session_opened_anew_makes_the_same_bytes(
     assert text == again == anew
 
 
+@pytest.mark.parametrize("recipe", ["workflow", "workflow-cached", "chat"])
+def test_where_the_newest_does_not_fit_the_rest_is_marked_and_stays_so(
+    root: Path, recipe: str
+) -> None:
+    """Thirty calls at once are too large for the room even without a word of their results."""
+    calls = [{"type": "tool_use", "id": f"c{n}", "name": "look", "input": {}} for n in range(30)]
+    results = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": "no"} for n in range(30)]
+    marked = 0
+    for budget in range(100, 420, 40):
+        name = new_name()
+        texts = set[str | None]()
+        for _ in range(2):
+            with start_session(root, name, recipe=recipe, budget=budget) as session:
+                if not session.history():
+                    session.append({"role": "user", "content": "Look at all of them."})
+                    session.append({"role": "assistant", "content": calls})
+                    session.append({"role": "user", "content": results})
+                for _ in range(2):
+                    package = attempt(session)
+                    texts.add(package.text if package else None)
+        (text,) = texts
+        assert text is None or "no messages yet" not in text
+        marked += text is not None and bool(MARK.search(text))
+    assert marked
+
+
 @QUICK
 @given(conversations(), st.sets(st.integers(0, 40), max_size=4), RECIPES)
 def test_pinned_messages_and_compressions_keep_every_promise(

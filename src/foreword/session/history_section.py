@@ -281,7 +281,7 @@ def history_section(
     if dropped is None and message_cache.compression is not None and not plan.front.has_summary:
         dropped = message_cache.summary_gap()
     opening = _opening(front, dropped, counter)
-    if not front.entries and not run.entries:
+    if not front.entries and not run.entries and dropped is None:
         opening = replace(opening, text=NOTHING_SAID, units=counter.measure(NOTHING_SAID))
     run_text = "".join(run.texts)
     units = opening.units + run.units

@@ -22,7 +22,7 @@ from foreword.message import IMAGE_TOKENS
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Section, Tiers
 from foreword.session.cache_reuse import Stretch
-from foreword.session.history_plan import LITTLE, MARK_TOKENS
+from foreword.session.history_plan import LEFT_OUT, LITTLE, MARK_TOKENS
 from foreword.session.history_section import HistorySection, HistoryWriter, history_section
 from foreword.session.message_cache import MessageCache
 from foreword.store.compressions import Cut
@@ -247,11 +247,11 @@ def _fit_history(
     counter = inputs.writer.scale.counter
     room = counter.room(budget)
 
-    def within(spare: int, *, mark_only: bool = False) -> HistorySection:
+    def within(spare: int, *, cut: Cut = inputs.cut, mark_only: bool = False) -> HistorySection:
         return history_section(
             inputs.message_cache,
             inputs.writer,
-            inputs.cut,
+            cut,
             budget=budget,
             other_units=other_units + spare,
             workflow=inputs.workflow,
@@ -271,6 +271,10 @@ def _fit_history(
             pins = inputs.message_cache.pins()
             if pins:  # they are never left out
                 raise EssentialsTooLarge(needed=budget + 1, budget=budget, sections={}, pins=pins)
+            # What the next call makes of a window behind everything: the first message, if it fits.
+            first = within(0, cut=Cut(inputs.message_cache.known + 1))
+            if other_units + first.units <= room:
+                return replace(first, reason=first.reason or LEFT_OUT)
             marked = within(room, mark_only=True)
             return _marked_history(marked, counter, budget, other_units=other_units, beside=beside)
         spare = min(spare + other_units + history.units - room, room)
