@@ -583,6 +583,9 @@ def _led_findings(document: Document, kept: set[int], ended: set[int]) -> Iterat
         if line.lstrip().startswith(("|", ">", "<", "[")) or document.lines[led][:1] == "|":
             continue
         first = _ITEM.match(document.lines[led])
+        lead = _ITEM.match(line)
+        if first and lead and len(first["indent"]) <= len(lead["indent"]):
+            continue  # an item beside it
         if first is None:
             fenced = document.in_fence[led + 1] == led if led + 1 < len(document.lines) else False
             if fenced and led in kept:
@@ -604,7 +607,8 @@ def _items_of_list(document: Document, first: int, indent: int) -> Iterator[int]
             continue
         width = len(line) - len(line.lstrip(" \t"))
         is_item = _ITEM.match(line) is not None
-        if width < indent or (not is_item and width <= indent and was_blank):
+        ends = _TAGS_ALONE.fullmatch(line) or (not is_item and width <= indent and was_blank)
+        if width < indent or ends:
             return
         if is_item and width == indent:
             yield at

@@ -76,10 +76,15 @@ def _holders(lines: list[str], places: set[int], parts: list[str], most: int) ->
 
 
 def _paragraph(lines: list[str], at: int) -> int:
-    """The characters of a line and of those that it is wrapped together with."""
+    """The characters of a line and of those that it is wrapped together with, for an item with the
+    paragraph above it, which may be what turns it round."""
     start = end = at
     while start and lines[start - 1].strip():
         start -= 1
+    if start > 1 and lines[start].lstrip().startswith("- "):
+        start -= 1
+        while start and lines[start - 1].strip():
+            start -= 1
     while end < len(lines) and lines[end].strip():
         end += 1
     return sum(len(line) + 1 for line in lines[start:end])

@@ -174,6 +174,19 @@ Everybody may ask for a key. However, nobody gets one who has not asked twice.
 """
 
 
+def _check_conditions(
+    text: str, way: Callable[..., str | None], query: str, needed: dict[str, str]
+) -> None:
+    """What is said is there only with what it is said under, in every room."""
+    document = form_checks.Document(text, "markdown")
+    for room in range(120, len(text), 13):
+        form = way(text, room, len, mark, query=query) or ""
+        for said, condition in needed.items():
+            assert said not in form or condition in form, form
+        if form:
+            assert list(form_checks.findings(document, form, room)) == []
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_no_item_or_command_stands_without_the_line_that_forbids_it(
     way: Callable[..., str | None],
@@ -193,13 +206,7 @@ def test_no_item_or_command_stands_without_the_line_that_forbids_it(
         "Gauges may be opened.": "But never those of brass.",
         "Everybody may ask for a key.": "However, nobody gets one",
     }
-    document = form_checks.Document(RULES, "markdown")
-    for room in range(120, len(RULES), 13):
-        form = way(RULES, room, len, mark, query=query) or ""
-        for said, condition in needed.items():
-            assert said not in form or condition in form, form
-        if form:
-            assert list(form_checks.findings(document, form, room)) == []
+    _check_conditions(RULES, way, query, needed)
 
 
 @pytest.mark.parametrize("way", [cut.summary, cut.excerpt])
@@ -228,6 +235,85 @@ def test_badges_contents_and_the_licence_come_behind_everything_else(
         assert "](#part" not in form or "has 2 valves" in form
     almost_all = way(text, len(text) - 1, len, mark) or ""
     assert "without warranty" in almost_all
+
+
+PLAN = """\
+# A plan for the pumps, as the people of the works agreed on it last week at their meeting
+
+<task type="auto">
+  <name>Look after the hot side before anything else is begun there</name>
+  <action>
+Nobody of the day shift does any of this, and those of the night shift ask before they do it:
+- drain the tank of the hot side, which takes an hour and a half
+- close the inlet, and the outlet behind it
+  - with the key that hangs beside the door
+  - with the other key, should the first one break in the lock
+- oil the shaft, with the oil from the red can and with no other one
+  </action>
+  <verify>
+1. Read the gauge of the hot side, and write down what it says
+2. Read it again after an hour, and compare both
+  </verify>
+</task>
+
+For each of the pumps that are no longer needed:
+
+1. Say that it will go:
+   > "Pump seven goes, and it does not come back."
+
+2. Ask for the lamp to be taken away
+3. Take the motor out with all of its bolts
+
+- **Messages** to those of the cold side look like this, and none of them is ever sent by hand:
+
+```
+pump=7 state=gone
+```
+
+**Never by hand:**
+
+- turn the brass wheel
+- lift the lid of the tank
+
+```markdown
+# Report of the day
+
+- the gauge of pump seven was read at noon, and once more at midnight by the one who had the watch
+- the lamp beside the door was lit by nobody, and it was found to be warm all the same, it is said
+- the wheel of brass was turned by the wind, which nobody had asked for, and nobody has seen it
+- the lid of the tank was where it is on every other day of the year, but for the first one of May
+```
+
+The lamp is blue.
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_lists_in_tags_behind_quotes_and_below_bold_titles_keep_what_leads_in_to_them(
+    way: Callable[..., str | None],
+) -> None:
+    query = "drain tank, key that broke, motor bolts, state gone, brass wheel, lamp blue"
+    needed = {
+        "- drain the tank": "Nobody of the day shift",
+        "- oil the shaft": "Nobody of the day shift",
+        "- with the other key": "- close the inlet",
+        "3. Take the motor out": "For each of the pumps that are no longer needed:",
+        "pump=7 state=gone": "- **Messages** to those of the cold side",
+        "- turn the brass wheel": "**Never by hand:**",
+        "- lift the lid": "**Never by hand:**",
+    }
+    _check_conditions(PLAN, way, query, needed)
+
+
+def test_a_title_inside_a_code_block_is_above_nothing_behind_it() -> None:
+    report = "# Report\n\n" + "- the gauge was read, and it said what it says on any day\n" * 9
+    text = (
+        f"# Pumps\n\n```markdown\n{report}```\n\nThe lamp is blue.\n\n## Keys\n\nThey are brass.\n"
+    )
+    form = cut.relevant(text, 150, len, mark, query="lamp brass") or ""
+    assert "The lamp is blue." in form
+    assert "They are brass." in form
+    assert "Report" not in form
 
 
 BOXES = """\

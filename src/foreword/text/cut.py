@@ -25,6 +25,7 @@ from foreword.text.gap_marks import gap_text, is_inside_a_line
 from foreword.text.layout_memory import Order, RememberedLayout
 from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Layout, Piece, is_lead, is_markup
+from foreword.text.qualifiers import turns_list
 
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 
@@ -156,6 +157,19 @@ def _titles_to_free(layout: Layout) -> list[set[int]]:
     return [{first}, set(titles)] if is_above_all else [set(titles)]
 
 
+def _readable_without(freed: set[int], sizes: PieceSizes, order: list[int]) -> list[int]:
+    """The pieces of an order that say the same without these titles: not what stands below "Never:"
+    or "Anti-patterns, do not copy"."""
+    turning = {at for at in freed if _turns(sizes.layout.pieces[at])}
+    if not turning:
+        return order
+    return [at for at in order if turning.isdisjoint(sizes.closure(at))]
+
+
+def _turns(title: Piece) -> bool:
+    return is_lead(title) or turns_list(title.text)
+
+
 def _has_title(written: str, layout: Layout) -> bool:
     titles = [piece for piece in layout.pieces if piece.kind == "heading"]
     return any(title.text.strip() in written for title in titles)
@@ -226,12 +240,14 @@ class _Work:
             if not sizes.has_one_within(self.body_room):
                 continue
             pieces = remembered.order(order, self.query)
+            titled = sizes
             for freed in (set[int](), *_titles_to_free(sizes.layout)):
                 if freed and best is not None and _has_title(best, sizes.layout):
                     break
                 if freed:
                     sizes = sizes.without_needs(freed)
-                written = _written_within(self.room, self.body_room, sizes, pieces, write)
+                alone = _readable_without(freed, titled, pieces)
+                written = _written_within(self.room, self.body_room, sizes, alone, write)
                 is_first = best is None
                 best = self._larger(best, written)
                 if best is not None and is_first and not self._is_sparse(best):
@@ -305,7 +321,7 @@ def _fill(sizes: PieceSizes, order: Sequence[int], room: int) -> PieceChoice:
     """
     choice = PieceChoice(sizes)
     choice.fill(order, room)
-    largest = _largest_left_out(choice, room)
+    largest = _largest_left_out(choice, order, room)
     if largest is None:
         return choice
     other = PieceChoice(sizes)
@@ -313,12 +329,13 @@ def _fill(sizes: PieceSizes, order: Sequence[int], room: int) -> PieceChoice:
     return other if other.used > _LARGER * choice.used else choice
 
 
-def _largest_left_out(choice: PieceChoice, room: int) -> int | None:
-    sizes = choice.sizes
+def _largest_left_out(choice: PieceChoice, order: Iterable[int], room: int) -> int | None:
+    pieces = choice.sizes.layout.pieces
     kept = set(choice.kept)
     most = choice.used
     largest = None
-    for at, piece in enumerate(sizes.layout.pieces):
+    for at in order:
+        piece = pieces[at]
         may_be_larger = 4 * len(piece.text) >= most or piece.kind in _BRINGING_KINDS
         if not piece.divisible or at in kept or not may_be_larger:
             continue

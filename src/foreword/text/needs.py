@@ -54,7 +54,8 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     above: list[int] = []
     found: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
-        if piece.kind == "heading":
+        is_title = piece.kind == "heading" and piece.begins == "block"  # none inside a fence
+        if is_title:
             while above and pieces[above[-1]].level >= piece.level:
                 above.pop()
         around = [*above, *leads.get(at, ())]
@@ -66,7 +67,7 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
         around += _led_in(pieces, at)
         around += exceptions.get(at, ())
         found.append(tuple([other for other in dict.fromkeys(around) if other != at]))
-        if piece.kind == "heading":
+        if is_title:
             above.append(at)
     return found
 
@@ -86,34 +87,38 @@ def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
     each other block the line right above it that does so."""
     found: dict[int, list[int]] = {}
     outer: list[_Outer] = []
+    in_fence = False
     for at, piece in enumerate(pieces):
         begins_item = piece.kind == "item" and piece.begins == "block"
         if begins_item:
             outer = [other for other in outer if other.inner_level <= piece.level]
             found[at] = [other.at for other in outer]
-        elif outer and outer[-1].is_lead and outer[-1].at == at - 1 and piece.kind != "heading":
+        elif at and piece.kind != "heading" and _leads_in(pieces, at - 1):
             found[at] = [at - 1]
         elif piece.kind == "code" and piece.begins != "block":
             found[at] = found.get(at - 1, [])  # goes on the block of the one before
-        outer = _outer_behind(outer, pieces, at)
+        in_fence ^= piece.kind == "fence"
+        # Code stands between items, or is what was led in to.
+        if not in_fence and piece.kind not in ("code", "fence"):
+            outer = _outer_behind(outer, pieces, at)
     return found
 
 
 def _outer_behind(outer: list[_Outer], pieces: Sequence[Piece], at: int) -> list[_Outer]:
     """What the piece behind one may be inside of."""
     piece = pieces[at]
-    if piece.kind in ("code", "fence"):
-        return outer  # between items, or what was led in to
-    if piece.kind == "item":
-        inner_level = piece.level + 1
-        if piece.begins == "block":
-            return [*outer, _Outer(at, inner_level, is_lead=False)]
-        outer = [other for other in outer if other.at != at - 1 or not other.is_lead]
-    elif piece.kind == "paragraph":
-        inner_level = piece.level
-        outer = [other for other in outer if _is_around(other, inner_level)]
-    else:
+    inner_level = piece.level
+    if piece.kind == "heading":
         return []
+    if piece.kind == "item" and piece.begins == "block":
+        return [*outer, _Outer(at, inner_level + 1, is_lead=False)]
+    if piece.kind == "item":
+        inner_level += 1
+        outer = [other for other in outer if other.at != at - 1 or not other.is_lead]
+    elif piece.kind == "table":
+        outer = [other for other in outer if _is_inside(piece, pieces[other.at])]
+    else:
+        outer = [other for other in outer if _is_around(other, inner_level)]
     if not _leads_in(pieces, at):
         return outer
     return [*outer, _Outer(at, inner_level, is_lead=True)]
@@ -129,6 +134,8 @@ def _leads_in(pieces: Sequence[Piece], at: int) -> bool:
     """Whether a line leads in to what stands below it: it ends in a colon, or is short, above a
     list, and says something without which that would say something else."""
     piece = pieces[at]
+    if piece.kind not in ("item", "paragraph"):
+        return False
     if ends_in_colon(piece.text):
         return True
     following = pieces[at + 1] if at + 1 < len(pieces) else None
