@@ -31,6 +31,9 @@ _DEFINITIONS = (
     "class",
     "arrow_function",
     "function_expression",
+    "closure_expression",
+    "lambda_expression",
+    "func_literal",
 )
 
 
@@ -113,8 +116,14 @@ def _grammar_bodies(root: Node) -> Iterator[Body]:
         last = body.end_point.row
         lines: set[int] = set()
         for statement in body.named_children:
-            if not _holds_definition(statement) and "comment" not in statement.type:
-                lines.update(range(statement.start_point.row, statement.end_point.row + 1))
+            if "comment" in statement.type or statement.type in _DEFINITIONS:
+                continue
+            end = statement.end_point.row
+            # One that defines something on the way (`const run = memo(() => {`) is there by its
+            # first line.
+            if _holds_definition(statement):
+                end = statement.start_point.row
+            lines.update(range(statement.start_point.row, end + 1))
         yield Body(first, last, frozenset(lines - {first, last}))
 
 

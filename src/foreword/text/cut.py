@@ -357,6 +357,8 @@ def _with_mark(choice: PieceChoice, *, text: str, total: int, mark: Mark, mark_f
         for at in range(start, end):
             lines -= pieces[at].text.count("\n")
             units -= choice.sizes.size(at)
+    if end < len(pieces) and not text.endswith("\n"):
+        lines += 1  # the last one, which has no line break
     line = mark(max(0, lines), max(0, units))
     body, is_marked = choice.write(line if mark_first else "")
     layout = choice.sizes.layout

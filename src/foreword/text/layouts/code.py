@@ -35,7 +35,8 @@ _BODIES = frozenset(
 )
 _COMMENTS = frozenset("comment line_comment block_comment".split())
 _LEADS = _COMMENTS | {"attribute_item", "decorator"}
-_GUARDS = frozenset("preproc_ifdef preproc_if".split())
+_BRANCHES = frozenset("preproc_else preproc_elif preproc_elifdef".split())
+_GUARDS = _BRANCHES | frozenset("preproc_ifdef preproc_if".split())
 _TRANSPARENT = ("namespace", "linkage", "mod_item")
 _RUBY_CONTAINERS = frozenset("class module singleton_class".split())
 # Nodes below a statement in which its body is looked for: `export const f = memo(() => {` is five.
@@ -229,7 +230,8 @@ class _GrammarOutline(CodeOutline):
         body_of: BodyOf | None = None,
     ) -> list[int]:
         """Add what stands in a file, a class or a long body; returns the plain statements and
-        fields. `body_of` tells what may be elided of one (any block of its own unless said)."""
+        fields, and in a function what else it does. `body_of` tells what may be elided of one (any
+        block of its own unless said)."""
         body_of = body_of or _body
         plain: list[int] = []
         comments = {row for node in nodes if node.type in _COMMENTS for row in node.lines}
@@ -248,7 +250,9 @@ class _GrammarOutline(CodeOutline):
             is_plain = following is not None and body_of(following) is None
             is_first = True
             if body is not None and body.first_row >= self.done:
-                self._add_definition(node, body, parents=around, depth=depth, last=end)
+                header = self._add_definition(node, body, parents=around, depth=depth, last=end)
+                # In a function it is a statement as others are: `let done = each(|it| {`.
+                plain += header if body_of is _definition_body else []
             elif following and self._is_one_piece(node, following, depth, is_plain=is_plain):
                 is_first = False
             else:
@@ -267,7 +271,8 @@ class _GrammarOutline(CodeOutline):
 
     def _add_definition(
         self, node: _Node, body: _Node, *, parents: Sequence[int], depth: int, last: int
-    ) -> None:
+    ) -> list[int]:
+        """Add what is defined with a body; returns the place of its signature."""
         first, end = _inside(body, self.rows)
         header = self.builder.add(self.take(first), "code", needs=parents, rank=min(1, depth))
         around = [*parents, *header]
@@ -288,6 +293,7 @@ class _GrammarOutline(CodeOutline):
         closing = self.builder.add(self.take(last), "closing", needs=around, rank=2)
         if header:
             self.builder.require(header[0], closing)
+        return header
 
 
 def _is_import(node: _Node) -> bool:
@@ -319,7 +325,10 @@ def _body(node: _Node) -> _Node | None:
 def _inside(body: _Node, rows: Sequence[str]) -> tuple[int, int]:
     """The lines strictly inside a block: from the first up to the second."""
     if body.type in _GUARDS:
-        return body.first_row + 1, body.last_row
+        first = body.first_row + 1
+        while first < len(rows) and rows[first - 1].rstrip().endswith("\\"):
+            first += 1  # the condition goes on
+        return first, body.last_row + (body.type in _BRANCHES)  # whose `#endif` is not its own
     row = rows[body.first_row].encode("utf-8", "replace")
     has_bracket = row[body.first_column :].lstrip().startswith((b"{", b"(", b"["))
     if not has_bracket and not row[: body.first_column].strip():

@@ -28,15 +28,18 @@ _ESCAPED_LINE = lazy_pattern(
     r"(?>(?:[^\\]|\\(?!n)[\s\S])*)(?>(?:\\n)+)|(?>(?:[^\\]|\\(?!n)[\s\S])+)"
 )
 _ESCAPED_CHUNK = lazy_pattern(rf"(?:\\u[0-9a-fA-F]{{4}}|\\.|[^\\]){{1,{CHUNK_CHARS}}}", re.DOTALL)
-_OPENS = lazy_pattern(r"(?:^|\s)(?:-|\S*:)\s*(?:[&!]\S+\s*)*(?:#.*)?\Z")
+# What may stand behind a key, or the sign of an item, whose value is in the lines below.
+_NO_VALUE = lazy_pattern(r"\s*(?:[&!]\S+\s*)*(?:#.*)?\Z")
 _YAML_KEY = lazy_pattern(r"""(?:[^\s"'#\[{][^#\n]*?|"[^"]*"|'[^']*'):(?:\s|\Z)""")
-_ITEM_SIGNS = lazy_pattern(r"\s*(?:-\s+)*")
-_NESTS = lazy_pattern(r"(?:.*:|\s*-)\s*(?:[&!]\S+\s*)*(?:#.*)?\Z|\s*-\s+\S")
+_ITEM_SIGNS = lazy_pattern(r"\s*(?:-(?:\s+|\Z))*")
 _ANCHOR = lazy_pattern(r"(?<![^\s:\[{,-])&(?P<name>[\w-]+)")
 _ALIAS = lazy_pattern(r"(?<![^\s:\[{,-])\*(?P<name>[\w-]+)")
 _OPENS_LIST = lazy_pattern(r"=[ \t]*\[[^\]\n]*$", re.MULTILINE)
 _STRING_OR_COMMENT = lazy_pattern(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
-_SETTINGS_HEAD = lazy_pattern(r"(?>(?:\s*[#;][^\n]*\n)*)\s*\[")  # with the comments above it
+# With the comments above it.
+_SETTINGS_HEAD = lazy_pattern(
+    r"(?>(?:\s*[#;][^\n]*\n)*)\s*\[(?P<entry>\[)?[ \t]*(?P<name>[^\]\n]*)"
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -217,10 +220,10 @@ def _add_yaml(
 ) -> None:
     text = "".join(block)
     head = next((at for at, row in enumerate(block) if not _is_comment(row)), 0)
-    nests = _NESTS.match(block[head].rstrip("\r\n"))
+    unit = "item" if "-" in _item_signs(block[head]) else "member"
+    nests = unit == "item" or not _value(block[head])
     end = _head_end(block, head)
     inner = block[end:]
-    unit = "item" if block[head].lstrip().startswith("- ") else "member"
     is_whole = len(text) <= _SMALL_MEMBER or depth > _DEEPEST or not inner
     # What an alias stands for must be whole where the alias is.
     if is_whole or not nests or _ANCHOR.search(block[head]):
@@ -237,21 +240,46 @@ def _add_yaml(
 def _head_end(block: Sequence[str], head: int) -> int:
     """The line behind the head of a block, with the lines that its own value goes on in."""
     end = head + 1
-    if _OPENS.search(block[head]):
+    value = _value(block[head])
+    if not value:
         return end
     column = _value_column(block[head])
-    while end < len(block) and (
-        not block[end].strip() or len(block[end]) - len(block[end].lstrip()) > column
-    ):
+    opened = _open_brackets(value)
+    while end < len(block):
+        row = block[end]
+        if row.strip() and len(row) - len(row.lstrip()) <= column and not opened:
+            break
+        opened += _open_brackets(row) if opened else 0
         end += 1
     return end
+
+
+def _item_signs(row: str) -> str:
+    signs = _ITEM_SIGNS.match(row)
+    return signs[0] if signs else ""
+
+
+def _value(row: str) -> str:
+    """What stands behind the key of a line, or behind the signs of items where it has none;
+    nothing where that is in the lines below."""
+    start = len(_item_signs(row))
+    key = _YAML_KEY.match(row, start)
+    value = row[key.end() if key else start :].rstrip("\r\n")
+    return "" if _NO_VALUE.match(value) else value.lstrip()
+
+
+def _open_brackets(text: str) -> int:
+    """How many more brackets of a list or an object on several lines open here than close."""
+    if not any(sign in text for sign in "[]{}"):
+        return 0
+    bare = _STRING_OR_COMMENT.sub("", text)
+    return sum(map(bare.count, "[{")) - sum(map(bare.count, "]}"))
 
 
 def _value_column(row: str) -> int:
     """What the value of a line is indented by, at most, where it goes on in the next: the key, or
     the sign of the list."""
-    signs = _ITEM_SIGNS.match(row)
-    column = signs.end() if signs else 0
+    column = len(_item_signs(row))
     return column if _YAML_KEY.match(row, column) else row.rfind("-", 0, column)
 
 
@@ -261,8 +289,13 @@ def _yaml_blocks(rows: Sequence[str]) -> Iterator[list[str]]:
     least = min([_depth(row) for row in rows if not _is_comment(row)], default=0)
     block: list[str] = []
     has_head = False
+    opened = 0  # brackets of a list or an object that goes on in the next line
     following = _depths_behind(rows)
     for row, behind in zip(rows, following, strict=True):
+        if opened > 0:
+            block.append(row)
+            opened += _open_brackets(row)
+            continue
         is_comment = _is_comment(row)
         begins = not is_comment and _depth(row) <= least
         # One in front of a deeper line is a remark inside of the block, wherever it stands.
@@ -273,6 +306,8 @@ def _yaml_blocks(rows: Sequence[str]) -> Iterator[list[str]]:
             has_head = False
         block.append(row)
         has_head = has_head or not is_comment
+        if begins and _value(row).startswith(("[", "{")):
+            opened = _open_brackets(row)
     if block:
         yield block
 
@@ -318,11 +353,18 @@ def settings_layout(text: str) -> Layout:
 
     builder = LayoutBuilder()
     head: list[int] = []
+    entry: list[int] = []  # the last section of a list (`[[tool.uv.index]]`)
+    entry_name = ""
     for block in _with_whole_values(indented_blocks(text)):
-        if _SETTINGS_HEAD.match(block):
-            head = builder.add(block, "heading", level=1)
-        else:
+        title = _SETTINGS_HEAD.match(block)
+        if title is None:
             builder.add(block, "settings", needs=head)
+            continue
+        outer = entry if entry_name and title["name"].startswith(f"{entry_name}.") else []
+        head = [*outer, *builder.add(block, "heading", level=1, needs=outer)]
+        if title["entry"]:
+            entry = head
+            entry_name = title["name"]
     return builder.layout("prose", comment="# ")
 
 

@@ -35,6 +35,9 @@ _TAG_AND_TEXT = lazy_pattern(
 )
 _TAGS_LINE = lazy_pattern(r"[ \t]*<[^\r\n]*>\s*")
 _PLAIN_WORD = lazy_pattern(r"(?<!\S)[\"'(]?[A-Za-z][a-z'’-]*[.,;:!?)\"']*(?!\S)")
+_ITEM_SIGN = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+# A line with those that follow up to one that begins an item.
+_INDENTED_PART = lazy_pattern(r"[^\n]*(?:\n(?![ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])[^\n]*)*\n?")
 # Of all that white space parts. Of 2,351 runs of code in 14 languages 3% have more, docstrings for
 # the most part; at half it would be 45%. Of paragraphs in 150 real documents 42% have more.
 _MOSTLY_WORDS = 0.8
@@ -158,7 +161,9 @@ def _add_code(builder: LayoutBuilder, block: markdown.Block, body: str, over: Ov
     rows = lines(body)
     opening = _FENCE.match(rows[0])
     if opening is None and _is_indented_prose(body):
-        _add_units(builder, replace(block, kind="paragraph"), line_units(body), over)
+        for part in _INDENTED_PART.findall(body):
+            kind = "item" if _ITEM_SIGN.match(part) else "paragraph"
+            _add_units(builder, replace(block, kind=kind), line_units(part), over)
         return
     if opening is None or len(rows) < 2 or len(rows[0]) > LONGEST_UNIT:
         inner = _inner(builder, body, "", over)

@@ -1,0 +1,190 @@
+"""Smaller forms of code with conditions around it, and of data on several lines, in every room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks import form_checks
+from foreword.text import cut
+from tests.text.smaller_forms import mark
+
+WAYS = [cut.summary, cut.relevant, cut.excerpt]
+
+KILN_C = """\
+#include <kiln.h>
+
+#if defined(KILN_GAS) || \\
+    defined(KILN_OIL)
+static int light_burner(int which) {
+  int found = look_up(which);
+  count(found);
+  return found;
+}
+#elif defined(KILN_WOOD)
+static int stack_wood(int which) {
+  int found = wood_for(which);
+  count(found);
+  return found;
+}
+
+static int light_wood(int which) {
+  int found = match_for(which);
+  count(found);
+  return found;
+}
+#else /* by wire */
+static int switch_on(int which) {
+  int found = wire_for(which);
+  count(found);
+  return found;
+}
+#endif
+
+int main(void) {
+  return kiln_run(4);
+}
+"""
+SHELVES_RS = """\
+pub fn fill_shelves(room: &Room) -> Option<Shelves> {
+    let door = room.door().open().ok()?;
+    let mut shelves: Shelves = Shelves::empty();
+    let mut count = 0;
+
+    let put_pots =
+        |shelves: &mut Shelves, first: u32, last: u32| {
+            for pot in first..=last {
+                shelves.put(pot);
+                shelves.turn(pot);
+            }
+        };
+
+    let _ = door.each_row(
+        &mut |row| {
+            let first = row.first_pot();
+            let last = row.last_pot();
+            if first == last {
+                return false;
+            }
+            if row.is_wet() {
+                count += 1;
+            } else {
+                put_pots(&mut shelves, first, last);
+            }
+            if row.is_long() {
+                count += 2;
+            }
+            true
+        },
+        None,
+    );
+
+    shelves.close();
+    Some(shelves)
+}
+"""
+_CLAYS = "".join(f'            "clay-of-the-river-{n}>=5.{n}",\n' for n in range(12))
+_WORDS = "          and turn the wheel once more, as it is said:\n" * 8
+HOOKS_YAML = f"""\
+kiln:
+  schedule: monthly
+  note: "fire the large one first:
+    then the small one, and say:
+    it is done"
+
+hooks:
+  - repo: https://pots.example/hooks
+    rev: v6.0.0
+    uses:
+      - id: glaze-check
+        needs:
+          [
+{_CLAYS}            "salt",
+          ]
+      - id: shelf-check
+        with: {{
+          "rim": "never above",
+          "foot": "always dry"
+        }}
+  - repo: https://pots.example/more-hooks
+    rev: v1.0.0
+    uses:
+      - id: wheel-check
+      - note: "turn it once:
+{_WORDS}          slowly"
+        id: hand-check
+"""
+POTS_TOML = """\
+[pots]
+clay = "red"
+
+[[pots.shelf]]
+place = "beside the door"
+
+[pots.shelf.rules]
+wet = false
+
+[[pots.shelf]]
+place = "below the window"
+
+[pots.shelf.rules]
+wet = true
+
+[kiln]
+hot = true
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        (KILN_C, "kiln.c", "c"),
+        (SHELVES_RS, "shelves.rs", "rust"),
+        (HOOKS_YAML, "hooks.yaml", "yaml"),
+        (POTS_TOML, "pots.toml", "toml"),
+    ],
+)
+def test_what_stands_under_a_condition_in_a_bracket_or_in_a_function_stays_there(
+    text: str, name: str, kind: str, way: Callable[..., str | None]
+) -> None:
+    document = form_checks.Document(text, kind)
+    for room in range(110, len(text), 9):
+        form = way(text, room, len, mark, query="match wire shelves salt wet", name=name)
+        if form is not None:
+            assert list(form_checks.findings(document, form, room)) == [], form
+
+
+def test_code_stands_under_its_own_branch_and_the_branch_under_its_condition() -> None:
+    for room in range(110, len(KILN_C), 9):
+        form = cut.relevant(KILN_C, room, len, mark, query="match wood wire", name="kiln.c") or ""
+        for said, branch in (
+            ("light_wood(int", "#elif defined(KILN_WOOD)"),
+            ("switch_on(int", "#else /* by wire */"),
+            ("#else", "#if defined(KILN_GAS) || \\\n    defined(KILN_OIL)\n"),
+        ):
+            assert said not in form or branch in form, form
+
+
+def test_no_statement_of_a_function_is_dropped_for_what_it_is_given_to_call() -> None:
+    for room in range(110, len(SHELVES_RS), 9):
+        form = cut.excerpt(SHELVES_RS, room, len, mark, name="shelves.rs") or ""
+        assert ("Some(shelves)" in form) == ("let _ = door.each_row(" in form), form
+
+
+def test_items_that_are_indented_as_code_keep_what_leads_in_to_them() -> None:
+    items = "".join(
+        f"     * Pots of the shelf number {word} may be sold, and whoever buys one has to\n"
+        f"       say where it will stand.\n\n"
+        for word in ("one", "two", "three", "four", "five")
+    )
+    text = f"Terms\n\nNone of this holds unless the owner has signed:\n\n{items}Signed by all.\n"
+    for room in range(140, len(text), 9):
+        form = cut.relevant(text, room, len, mark, query="shelf number four sold") or ""
+        assert "may be sold" not in form or "None of this holds" in form, form
+
+
+def test_the_last_line_is_counted_where_it_has_no_line_break() -> None:
+    form = cut.excerpt("number,grams\n" + "1,2," * 200, 120, len, mark, name="pots.csv") or ""
+    assert "[... 1 lines, " in form
