@@ -43,7 +43,9 @@ _TITLES = {
 _RULE = re.compile(r" {0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_TAG = re.compile(r"<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=]|=>?)*)?(?P<empty>/?)>")
+_TAG = re.compile(
+    r"<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=/]|/(?!>)|=>?)*)?(?P<empty>/?)>"
+)
 _TAGS_ALONE = re.compile(
     r"(?:\s*(?:<[^<>]*>|-{3,}(?!-)|\*{3,}(?!\*)|_{3,}(?!_)))*\s*"  # or a rule
 )

@@ -316,6 +316,22 @@ def test_a_title_inside_a_code_block_is_above_nothing_behind_it() -> None:
     assert "Report" not in form
 
 
+def test_badges_beside_links_and_pictures_of_restructured_text_come_last() -> None:
+    badge = "[![build](https://pumps.example/b.svg)](https://pumps.example/b)"
+    body = "The list of all pumps.\n\n" + "Every pump has a number on its lid.\n\n" * 9
+    markdown = f"# Pumps\n\n{badge}\n[[Deutsch](https://pumps.example/de)]\n\n{body}"
+    rst = f"Pumps\n=====\n\n.. image:: https://pumps.example/b.svg\n    :target: b\n\n{body}"
+    for text, name in ((markdown, "README.md"), (rst, "README.rst")):
+        form = cut.summary(text, 230, len, mark, name=name) or ""
+        assert "The list of all pumps." in form
+        assert "b.svg" not in form
+
+
+def test_a_paragraph_that_begins_as_an_import_does_is_none() -> None:
+    text = "# Duties\n\nimport duties are due on the first day.\n\n" + "Nobody pays twice.\n\n" * 9
+    assert "import duties" in (cut.summary(text, 160, len, mark) or "")
+
+
 BOXES = """\
 # Pumps
 

@@ -30,11 +30,14 @@ _DECORATION = lazy_pattern(
     | {_IMAGE.replace(" ", "[ ]")}
     | ^[ ]{{0,3}}\[(?!\^)[^\[\]\n]+\]:[ \t]*\S+[^\n]*$       # where a link leads
     | ^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[[^\n]*\]\(\#[^()\n]*\)[ \t]*$   # a line of contents
-    | ^(?:import|export)[ ][^\n]*$                           # of MDX
+    | ^import[ ][^\n]*['"][ \t]*;?[ \t]*$ | ^export[ ](?:const|default)\b[^\n]*$   # of MDX
     | <!--.*?--> | </?[A-Za-z][^<>]*>
     )""",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+_LINK = lazy_pattern(r"\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])")
+# The same in reStructuredText: a picture, which may be defined for use in a row, and contents.
+_DIRECTIVE = lazy_pattern(r"\s*\.\. (?:\|[^|\n]+\| )?(?:image|contents)::")
 _WORD = lazy_pattern(r"\w")
 _DECORATED_KINDS = ("paragraph", "item", "html", "quote")
 # Characters of a row of badges: thirty with long addresses.
@@ -61,6 +64,8 @@ def boilerplate(layout: Layout) -> set[int]:
 
 
 def _is_decoration(piece: Piece) -> bool:
+    if piece.kind == "code":
+        return _DIRECTIVE.match(piece.text) is not None
     if piece.kind not in _DECORATED_KINDS or len(piece.text) > _LONGEST:
         return False
     text = piece.text
@@ -70,7 +75,10 @@ def _is_decoration(piece: Piece) -> bool:
         return False
     if not _WORD.search(text):
         return False
-    return _WORD.search(_DECORATION.sub("", text)) is None
+    rest = _DECORATION.sub("", text)
+    if "![" in text:
+        rest = _LINK.sub("", rest)  # to a translation, in a row of badges
+    return _WORD.search(rest) is None
 
 
 def _unless_most(layout: Layout, places: set[int]) -> set[int]:

@@ -128,6 +128,8 @@ _COMMENT_LINE = lazy_pattern(r"\s*\*\s")  # or an item of a list, where no comme
 _YAML_LINE = lazy_pattern(
     r"""\s*(?:-\s+)?(?:[\w.$/-]+|"[^"]*"|'[^']*'):(?:\s|\Z)|\s*-\s|\s*#|---"""
 )
+# Of a file of settings: a section, a setting, what closes a list; what is indented goes on.
+_SETTINGS_LINE = lazy_pattern(r"(?P<section>\[+[^\[\]]+\]+\s*\Z)|[\w.\"'-]+\s*=|[#;\]}]|\s")
 _YAML_KEY = lazy_pattern(r"[\w.$/-]+:(?:\s|\Z)")
 _LEVELS = "DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|TRACE"
 # What begins an entry of a log or of a chat that was saved: a time, or a level.
@@ -212,7 +214,9 @@ def content_type(text: str, name: str = "") -> str:
         return "cpp"  # a header says nothing of its language by its name
     if named and named != "markdown" and (named != "json" or _is_json(text)):
         return named
-    return _look(text)
+    looks = _look(text)
+    # Versions that are locked stand in blocks, whatever the tool that wrote them.
+    return "code" if looks == "markdown" and name.endswith(".lock") else looks
 
 
 def type_of_name(name: str) -> str:
@@ -258,6 +262,8 @@ def _look(text: str) -> str:
         return "log"
     if _is_python(text):
         return "python"
+    if _is_settings(rows):
+        return "settings"
     if _has_comments(text):
         return "code"
     if any(row.startswith(("# ", "## ", "```")) for row in rows):
@@ -294,7 +300,8 @@ def _line_markup(text: str, rows: list[str]) -> str:
         return ""
     if _TEX.search(beginning):
         return "tex"
-    return "code" if _share(rows, _MACRO_LINE) >= _MOSTLY else ""
+    has_macros = any(row.lstrip().startswith("\\") for row in rows)
+    return "code" if has_macros and _share(rows, _MACRO_LINE) >= _MOSTLY else ""
 
 
 def _is_macro_file(text: str) -> bool:
@@ -346,6 +353,13 @@ def _is_python(text: str) -> bool:
     from foreword.text.layouts.python_code import parse
 
     return parse(text) is not None
+
+
+def _is_settings(rows: list[str]) -> bool:
+    """Whether every line is one of a file of settings, as of most that lock versions, and some
+    are heads of sections."""
+    found = list(map(_SETTINGS_LINE.match, rows))
+    return all(found) and any(each["section"] for each in found if each)
 
 
 def _has_comments(text: str) -> bool:

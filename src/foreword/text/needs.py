@@ -24,7 +24,7 @@ _INLINE_CODE = lazy_pattern(r"`[^`\n]*`")
 _TAG = lazy_pattern(
     r"(?P<comment><!--)|(?P<comment_end>-->)"
     # An arrow in an attribute (`@click="() => save()"`) does not end the tag.
-    r"|<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=]|=>?)*)?(?P<empty>/?)>"
+    r"|<(?P<closes>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s(?:[^<>=/]|/(?!>)|=>?)*)?(?P<empty>/?)>"
 )
 # `:::{note}`, `::: warning` and the colons that close it: boxes of MyST, Docusaurus, VitePress and
 # Pandoc; `{% note %}` and `{% endnote %}` of Liquid and Jinja; `{{< note >}}` and `{{< /note >}}`
