@@ -246,3 +246,24 @@ def test_lines_of_json_with_escapes_are_whole_entries() -> None:
     for room in range(1_300, len(text), 253):
         form = cut.excerpt(text, room, len, mark, name="events.txt") or ""
         assert form.count('{"pot"') == form.count('"state": null}')
+
+
+def test_records_with_the_same_keys_are_no_yaml() -> None:
+    text = "".join(
+        f"Date: 2026-11-{n:02}  14:36:25\nCommand: fire pot-{n}\nRemoved: pot-{n}\n\n"
+        for n in range(10, 30)
+    )
+    for room in range(150, len(text), 41):
+        form = cut.excerpt(text, room, len, mark, name="history.txt") or ""
+        assert form.count("Date:") == form.count("Command:") == form.count("Removed:"), form
+
+
+def test_the_mark_for_all_that_is_missing_does_not_stand_inside_a_code_block() -> None:
+    commands = "".join(
+        f"# How pot {n} is fired\nfire pot-{n} --slowly --twice\n\n" for n in range(20)
+    )
+    text = f"# Pots\n\n```bash\n{commands}```\n\n" + "Every pot has a number.\n\n" * 20
+    for room in range(260, len(text), 47):
+        form = cut.excerpt(text, room, len, mark, name="README.md") or ""
+        inside = re.search(r"```bash\n(.*?)```", form, re.DOTALL)
+        assert inside is None or "foreword recall" not in inside[1], form

@@ -350,7 +350,11 @@ class PieceChoice:
 
 def _takes_words(layout: Layout, at: int) -> bool:
     """Whether the mark for the whole text may stand in the place of a piece: not inside data, and
-    not in the place of a body, which would seem to hold all that is missing."""
-    if layout.pieces[at].kind in ("member", "element", "string", "yaml"):
+    not in the place of a body or inside a code block, which would seem to hold all that is
+    missing."""
+    piece = layout.pieces[at]
+    if piece.kind in ("member", "element", "string", "yaml"):
+        return False
+    if layout.shape == "prose" and piece.kind == "code" and piece.begins != "block":
         return False
     return layout.shape != "outline" or header_of(layout, at) < 0

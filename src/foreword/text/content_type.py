@@ -274,9 +274,17 @@ def _look(text: str) -> str:
     code = sum(1 for row in rows if row.rstrip().endswith(_CODE_ENDS) or _CODE_LINE.match(row))
     if comments < 1 and code / len(rows) + comments >= _MOSTLY:
         return _language(text)
-    if all(map(_YAML_LINE.match, rows)) and sum(1 for row in rows if _YAML_KEY.match(row)) > 1:
+    if all(map(_YAML_LINE.match, rows)) and _has_yaml_keys(rows):
         return "yaml"
     return "table" if _is_table(rows) else "markdown"
+
+
+def _has_yaml_keys(rows: list[str]) -> bool:
+    """Whether there are several keys at the margin, and none twice in one document, as in records
+    that blank lines part."""
+    keys = [found[0] for row in rows if (found := _YAML_KEY.match(row))]
+    has_documents = any(row.startswith("---") for row in rows)
+    return len(keys) > 1 and (has_documents or len(set(keys)) == len(keys))
 
 
 def _program(row: str) -> str:
