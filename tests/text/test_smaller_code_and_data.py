@@ -267,3 +267,36 @@ def test_the_mark_for_all_that_is_missing_does_not_stand_inside_a_code_block() -
         form = cut.excerpt(text, room, len, mark, name="README.md") or ""
         inside = re.search(r"```bash\n(.*?)```", form, re.DOTALL)
         assert inside is None or "foreword recall" not in inside[1], form
+
+
+KILN_RB = "class Kiln\n  MOST = 9\n\n{}\n  private\n\n{}end\n".format(
+    *[
+        "".join(
+            f"  def {name}_{n}(which)\n    found = which + {n}\n    count(found)\n  end\n\n"
+            for n in range(6)
+        )
+        for name in ("light", "look")
+    ]
+)
+KILN_CPP = (
+    "#include <kiln.h>\n\nclass Kiln {{\n public:\n{}\n private:\n  int most;\n{}}};\n".format(
+        *[
+            "".join(
+                f"  int {name}_{n}(int which) {{\n    int found = {n};\n    return found;\n  }}\n\n"
+                for n in range(6)
+            )
+            for name in ("light", "look")
+        ]
+    )
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("text", "name"), [(KILN_RB, "kiln.rb"), (KILN_CPP, "kiln.cpp")])
+def test_what_is_private_stands_below_the_line_that_says_so(
+    text: str, name: str, way: Callable[..., str | None]
+) -> None:
+    for room in range(110, len(text), 9):
+        form = way(text, room, len, mark, query="look_3 look_5", name=name) or ""
+        first = re.search(r"^\s*(?:def|int) look_\d\(", form, re.MULTILINE)
+        assert first is None or "private" in form[: first.start()], form

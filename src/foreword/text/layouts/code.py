@@ -38,6 +38,7 @@ _LEADS = _COMMENTS | {"attribute_item", "decorator"}
 _BRANCHES = frozenset("preproc_else preproc_elif preproc_elifdef".split())
 _GUARDS = _BRANCHES | frozenset("preproc_ifdef preproc_if".split())
 _TRANSPARENT = ("namespace", "linkage", "mod_item")
+_MODIFIERS = frozenset("public protected private".split())
 _RUBY_CONTAINERS = frozenset("class module singleton_class".split())
 # Nodes below a statement in which its body is looked for: `export const f = memo(() => {` is five.
 _DEPTH = 7
@@ -237,6 +238,7 @@ class _GrammarOutline(CodeOutline):
         comments = {row for node in nodes if node.type in _COMMENTS for row in node.lines}
         members = [node for node in nodes if node.type not in _LEADS]
         around = list(parents)
+        modifier: list[int] = []  # `private:`, which holds for all that follows it
         is_first = True  # of those that are one piece
         for index, node in enumerate(members):
             end = min(node.last_row + 1, last)
@@ -244,9 +246,15 @@ class _GrammarOutline(CodeOutline):
                 continue
             if is_first:
                 comment = self.add_comments(node.first_row, comments.__contains__, parents)
-                around = [*parents, *comment]
+                around = [*parents, *modifier, *comment]
+            if is_first and self._is_modifier(node):
+                modifier = self.builder.add(self.take(end), "code", needs=parents)
+                plain += modifier
+                continue
             body = body_of(node)
             following = members[index + 1] if index + 1 < len(members) else None
+            if following and self._is_modifier(following):
+                following = None
             is_plain = following is not None and body_of(following) is None
             is_first = True
             if body is not None and body.first_row >= self.done:
@@ -259,6 +267,11 @@ class _GrammarOutline(CodeOutline):
                 rank = 0 if not depth and not _is_import(node) else 1
                 plain += self.builder.add(self.take(end), "code", needs=around, rank=rank)
         return plain
+
+    def _is_modifier(self, node: _Node) -> bool:
+        """Whether a line says who may use what follows it, as Ruby and C++ have it."""
+        line = self.rows[node.first_row].strip()
+        return node.first_row == node.last_row and line.rstrip(":") in _MODIFIERS
 
     def _is_one_piece(self, node: _Node, following: _Node, depth: int, *, is_plain: bool) -> bool:
         """Whether two neighbours are one piece: fields, imports, and what shares a line; `is_plain`
