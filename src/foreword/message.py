@@ -35,6 +35,9 @@ Kind = Literal[
     "summary",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+# what a context can be written as in JSON; frameworks of Python have their own objects
+Shape = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 NOT_HISTORY: frozenset[Kind] = frozenset(
     ("system_prompt", "plan", "snapshot", "variables", "browser", "attachment")
 )  # made anew for every turn, so they never stay in a history
@@ -111,7 +114,7 @@ class ToolResult:
     extra: str = ""
 
 
-# How parts of a provider are called that answer a call of the assistant's.
+# How the names of a provider's parts end that answer a call of the assistant's.
 OPAQUE_ANSWERS = ("_call_output", "_search_output", "program_output", "approval_response")
 # Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
 # say nothing, and move from call to call.

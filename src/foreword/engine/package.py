@@ -11,14 +11,14 @@ from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import groupby
-from typing import Any, Literal, get_args
+from typing import Any
 
 from foreword.dataclass import dataclass
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
 from foreword.errors import UsageError
-from foreword.message import Message, Part, Role, Text, ToolResult, mend
+from foreword.message import Message, Part, Role, Shape, Text, ToolResult, mend
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
@@ -29,9 +29,6 @@ OPENING = "(the conversation begins with the assistant)"  # APIs want a user to 
 # request may have, and save nothing.
 LEAST_CACHED_TOKENS = 1024
 CONVERSATION = "conversation"  # the kind of a section that is one
-# what a context can be written as in JSON; frameworks of Python have their own objects
-Shape = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"]
-SHAPES: tuple[Shape, ...] = get_args(Shape)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from foreword.dataclass import dataclass
-from foreword.engine.package import Package, Shape
+from foreword.engine.package import Package
 from foreword.errors import UnknownName
 from foreword.formats import to_openai
-from foreword.message import Kind
+from foreword.message import Kind, Shape
 from foreword.operations.fitted_values import IfAny, PackageBill, bill_fields
 from foreword.operations.operation import (
     Name,

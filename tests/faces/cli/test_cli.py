@@ -13,8 +13,8 @@ import pytest
 
 from foreword import __version__
 from foreword.demos import samples
-from foreword.engine.package import SHAPES
 from foreword.faces.cli.main import COMMANDS, HEADINGS, cli
+from foreword.message import SHAPES
 from tests.command import foreword
 
 HEAVY = (

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from foreword.engine.package import SHAPES
-from foreword.message import KINDS
+from foreword.message import KINDS, SHAPES
 from tests.faces.http.running import ANY_VERSION, Address, session_path
 from tests.sessions import numbered_message, plan, words
 

@@ -19,18 +19,14 @@ from foreword.faces.cli.options import (
     request_options,
     store_options,
 )
+from foreword.message import SHAPES
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
     from foreword.context.explain import Explanation
     from foreword.engine.package import Package
 
-FORMATS = (
-    "xml",
-    "messages",
-    *("anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"),
-    "json",
-)
+FORMATS = ("xml", "messages", *SHAPES, "json")
 PACKAGE_FORMAT = click.option(
     "--format",
     "form",
