@@ -23,7 +23,8 @@ SESSION_START = "SessionStart"
 PRE_COMPACT = "PreCompact"
 POST_TOOL_USE = "PostToolUse"
 BEFORE_AGENT = "BeforeAgent"  # Gemini CLI: the user has said something
-SAME_EVENTS = {"PreCompress": PRE_COMPACT}  # Gemini CLI's name for the same
+PRE_COMPRESS = "PreCompress"  # Gemini CLI's name for PreCompact
+SAME_EVENTS = {PRE_COMPRESS: PRE_COMPACT}
 _TEXT_KEYS = {  # by the fields of HookEvent
     "name": "hook_event_name",
     "session": "session_id",

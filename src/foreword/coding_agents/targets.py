@@ -16,6 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.coding_agents import jsonc
+from foreword.coding_agents.hook_events import (
+    BEFORE_AGENT,
+    POST_TOOL_USE,
+    PRE_COMPACT,
+    PRE_COMPRESS,
+    SESSION_START,
+)
 from foreword.coding_agents.templates import RECIPE, text
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
@@ -102,9 +109,9 @@ def _codex(command: str) -> list[TargetFile]:
 def _gemini(command: str) -> list[TargetFile]:
     # Gemini CLI counts in milliseconds, and has other names for the same events.
     groups = {
-        "SessionStart": {"matcher": "startup|resume", "hooks": [_gemini_hook(command, 9)]},
-        "PreCompress": {"hooks": [_gemini_hook(command, 20)]},
-        "BeforeAgent": {"hooks": [_gemini_hook(command, 9)]},
+        SESSION_START: {"matcher": "startup|resume", "hooks": [_gemini_hook(command, 9)]},
+        PRE_COMPRESS: {"hooks": [_gemini_hook(command, 20)]},
+        BEFORE_AGENT: {"hooks": [_gemini_hook(command, 9)]},
     }
     settings = _members(
         ".gemini/settings.json",
@@ -149,11 +156,11 @@ def _hooks(command: str, after_tools: str = "") -> dict[str, dict[str, Any]]:
     before = {"type": "command", "command": f"{hook} --timeout 20", "timeout": 30}
     after_tool = {"type": "command", "command": hook, "timeout": 10}
     groups: dict[str, dict[str, Any]] = {
-        "SessionStart": {"matcher": "compact|resume", "hooks": [at_start]},
-        "PreCompact": {"hooks": [before]},
+        SESSION_START: {"matcher": "compact|resume", "hooks": [at_start]},
+        PRE_COMPACT: {"hooks": [before]},
     }
     if after_tools:
-        groups["PostToolUse"] = {"matcher": after_tools, "hooks": [after_tool]}
+        groups[POST_TOOL_USE] = {"matcher": after_tools, "hooks": [after_tool]}
     return groups
 
 
