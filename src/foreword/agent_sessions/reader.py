@@ -60,7 +60,7 @@ def read_session(
     raw: BinaryIO, progress: Callable[[int], None] | None = None
 ) -> SessionFile | None:
     """The session in a file that is open for reading."""
-    file = unpacked(raw)
+    file = open_decompressed(raw)
     skipped = Counter[str]()
     try:
         opening = list(islice(file, LOOKED_AT))
@@ -74,7 +74,7 @@ def read_session(
         return None
 
 
-def unpacked(raw: BinaryIO) -> BinaryIO:
+def open_decompressed(raw: BinaryIO) -> BinaryIO:
     """A file as it is, or what is in it where it is compressed."""
     start = raw.read(2)
     raw.seek(0)

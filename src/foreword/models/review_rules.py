@@ -90,14 +90,14 @@ _HUMP = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 def _expressions(code: str) -> str:
     """The code without the words of its texts: what is put into a text stays, in snake_case."""
 
-    def interpolated(literal: re.Match[str]) -> str:
+    def interpolated_values(literal: re.Match[str]) -> str:
         values = [found[1] or found[2] or "" for found in _INTERPOLATION.finditer(literal[0])]
         return f" {' '.join(values)} "
 
-    return _HUMP.sub("_", _LITERAL.sub(interpolated, code)).replace("->", ".").lower()
+    return _HUMP.sub("_", _LITERAL.sub(interpolated_values, code)).replace("->", ".").lower()
 
 
-def _logged(line: str) -> str:
+def _logged_values(line: str) -> str:
     """The values that a line logs, unless something covers them."""
     call = _LOG_CALL.search(line)
     if call is None:
@@ -107,11 +107,11 @@ def _logged(line: str) -> str:
 
 
 def _logs_guarded_value(line: str) -> object:
-    return _GUARDED_VALUE.search(_logged(line))
+    return _GUARDED_VALUE.search(_logged_values(line))
 
 
 def _logs_contact(line: str) -> object:
-    return _CONTACT.search(_logged(line))
+    return _CONTACT.search(_logged_values(line))
 
 
 _CARD = lazy_pattern(

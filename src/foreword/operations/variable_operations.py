@@ -82,10 +82,10 @@ class ClearedVariables:
 def list_variables(state: WorkflowState, given: NoInput) -> Listing[DisplayedVariable]:
     """List the variables as a context shows them: secrets are hidden, long values shortened."""
     variables = state.get_workflow_variables()
-    return Listing(items=[_displayed(name, value) for name, value in variables.items()])
+    return Listing(items=[_displayed_variable(name, value) for name, value in variables.items()])
 
 
-def _displayed(name: str, value: object) -> DisplayedVariable:
+def _displayed_variable(name: str, value: object) -> DisplayedVariable:
     return DisplayedVariable(name=name, shown=display(name, value))
 
 
@@ -101,7 +101,7 @@ def set_variable(state: WorkflowState, given: VariableSetting) -> DisplayedVaria
     """Set a variable; the reason goes into the trail. Contexts show long values by their
     beginning, secrets never."""
     state.set_variable(given.name, given.value, given.reason)
-    return _displayed(given.name, given.value)
+    return _displayed_variable(given.name, given.value)
 
 
 def clear_variable(state: WorkflowState, given: VariableRemoval) -> ClearedVariables:

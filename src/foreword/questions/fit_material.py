@@ -295,13 +295,13 @@ def _original(units: Sequence[MaterialUnit]) -> bytes | None:
     Several turns are brought back as they are written, with who said them and when."""
     if len(units) == 1:
         only = units[0]
-        return only.raw if only.raw is not None else _encoded(only.text)
+        return only.raw if only.raw is not None else _as_bytes(only.text)
     if any(unit.label or unit.date for unit in units):
         return None
-    return _encoded("\n".join(unit.text for unit in units))
+    return _as_bytes("\n".join(unit.text for unit in units))
 
 
-def _encoded(text: str) -> bytes:
+def _as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 

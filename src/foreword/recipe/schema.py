@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Texts = dict[str, str]
-Part = TypeVar("Part", bound="RecipePart")
+AnyPart = TypeVar("AnyPart", bound="RecipePart")
 
 
 class RecipePart:
@@ -47,15 +47,15 @@ def description(text: str) -> dict[str, str]:
     return {"description": text}
 
 
-def described(text: str, **default: Any) -> Any:
-    """A field that need not be given, and what the schema says about it."""
+def setting(text: str, **default: Any) -> Any:
+    """A field of a recipe that need not be given, and what the schema says about it."""
     return field(metadata=description(text), **default)
 
 
-def validate(part: type[Part], data: object) -> Part:
+def validate(part: type[AnyPart], data: object) -> AnyPart:
     """A part of a recipe that comes from outside; pydantic's error where it is none."""
     hashable: Any = part
-    validated: Part = _validator(hashable).validate_python(data)
+    validated: AnyPart = _validator(hashable).validate_python(data)
     return validated
 
 
@@ -71,139 +71,139 @@ class SectionSpec(RecipePart):
     """One section: where its text comes from, and how it behaves when room is short."""
 
     # where from: one of these
-    file: str | None = described(
+    file: str | None = setting(
         "One file under the root, no glob; `{names}` are filled in.", default=None
     )
-    files: Names | None = described(
+    files: Names | None = setting(
         "Files and globs, or `task_type` for those of the task's type.", default=None
     )
-    git: Literal["log"] | None = described(
+    git: Literal["log"] | None = setting(
         "`log`: the newest commits in plain language.", default=None
     )
-    text: str | None = described(
+    text: str | None = setting(
         "A text of the recipe's own; `{names}` from `locate` and `values` are filled in.",
         default=None,
     )
-    items: Names | None = described(
+    items: Names | None = setting(
         "Items of these kinds from the source; `*` for all kinds that no other section takes.",
         default=None,
     )
-    state: str | None = described("A key of the JSON source, with dots for depth.", default=None)
-    anchors: Literal[True] | None = described(
+    state: str | None = setting("A key of the JSON source, with dots for depth.", default=None)
+    anchors: Literal[True] | None = setting(
         "`true`: what the other sections' files mark as `ANCHOR`.", default=None
     )
-    document: str | None = described(
+    document: str | None = setting(
         "Documents of this kind (see `documents`); `named` says which.", default=None
     )
 
-    repository: Literal["files", "paths"] | None = described(
+    repository: Literal["files", "paths"] | None = setting(
         "`files`: the files and regions of the code base that the task is "
         "about; `paths`: the next ones by path.",
         default=None,
     )
 
     # which part of it, and how it is written
-    named: str = described(
+    named: str = setting(
         "Which documents: names or paths with commas between them, "
         "`{names}` filled in; `newest` for the one changed last, `none` for"
         " none.",
         default="",
     )
-    fields: Names = described(
+    fields: Names = setting(
         "Of a YAML file, only these fields: names with dots for depth, or globs.", default=()
     )
-    phase: str | None = described(
+    phase: str | None = setting(
         "Of a workflow, only this phase: between `PHASE` marks or under its `## Phase N` heading.",
         default=None,
     )
-    folder: str = described("Put in front of every name in `files`.", default="")
-    or_folder: str = described(
+    folder: str = setting("Put in front of every name in `files`.", default="")
+    or_folder: str = setting(
         "Where one of the `files` is read from that is not in `folder`.", default=""
     )
-    leave_out: Names = described(
+    leave_out: Names = setting(
         "File names (globs) or commits (regular expressions) that do not count.", default=()
     )
-    pick: Many | None = described(
+    pick: Many | None = setting(
         "Only so many files, those most relevant to the task.", default=None
     )
-    order: Literal["newest", "relevance"] = described(
+    order: Literal["newest", "relevance"] = setting(
         "Of items: `newest`, or `relevance` for those first that the task is about.",
         default="newest",
     )
-    entries: Many = described("How many commits.", default=20)
-    heading: Names | None = described(
+    entries: Many = setting("How many commits.", default=20)
+    heading: Names | None = setting(
         "Only what stands under this heading of the file, or under those that stand in for it.",
         default=None,
     )
-    beside: Names = described(
+    beside: Names = setting(
         "Files and globs in the folder of `file` that are read in addition, whole.", default=()
     )
-    without: Names | None = described(
+    without: Names | None = setting(
         "The file without what stands under these headings.", default=None
     )
-    where: dict[str, Names] = described(
+    where: dict[str, Names] = setting(
         "Of a list in the source, only members whose fields have these values.",
         default_factory=dict,
     )
-    having: Names = described(
+    having: Names = setting(
         "Of a list, only members that have something in these fields.", default=()
     )
-    last: Many | None = described("Of a list, only the last so many.", default=None)
-    keep: Literal["first", "last"] = described(
+    last: Many | None = setting("Of a list, only the last so many.", default=None)
+    keep: Literal["first", "last"] = setting(
         "Of a list that does not fit, which end of it stays: `first` or `last`.", default="last"
     )
-    wanted: Names = described(
+    wanted: Names = setting(
         "Of a list, fields that every member should have; a warning names one without.", default=()
     )
-    named_in: str | None = described(
+    named_in: str | None = setting(
         "Of a list, only members that another list of the source names.", default=None
     )
-    each: str | None = described(
+    each: str | None = setting(
         "How a member is written; a line with a blank that has no value is "
         "left out; `{name!}` takes an empty value, too.",
         default=None,
     )
-    before: str = described("Written in front of it, inside the tags, in every form.", default="")
-    after: str = described("Written behind it, inside the tags, in every form.", default="")
-    show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = described(
+    before: str = setting("Written in front of it, inside the tags, in every form.", default="")
+    after: str = setting("Written behind it, inside the tags, in every form.", default="")
+    show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = setting(
         "How a value of `state` is written: `plan`, `snapshot`, "
         "`variables`, `browser` or `conversation`; secrets in it are "
         "hidden.",
         default=None,
     )
-    inject: bool = described(
+    inject: bool = setting(
         "Run the commands in the text, as far as `--allow-command` says.", default=False
     )
 
-    follows: str | None = described(
+    follows: str | None = setting(
         "The section it stands behind, for a recipe that extends another.", default=None
     )
 
     # how it behaves
-    essential: bool = described(
+    essential: bool = setting(
         "Never cut; goes with neither `max` nor other `forms` than `full`.", default=False
     )
-    required: bool = described("An error where there is nothing to read.", default=False)
-    forms: tuple[Form, ...] | None = described(
+    required: bool = setting("An error where there is nothing to read.", default=False)
+    forms: tuple[Form, ...] | None = setting(
         "What it may become, in order; without it `[full, excerpt, reference, gone]`.", default=None
     )
     tier: int = field(
         default=1,
         metadata={"ge": 0, "le": 9, **description("0 to 9; room goes to lower tiers first.")},
     )
-    target: ShareField | None = described(
+    target: ShareField | None = setting(
         "Tokens or a share of the window; shown, never enforced.", default=None
     )
-    target_group: str = described("A name: sections of one group share one target.", default="")
-    max: ShareField | None = described(
+    target_group: str = setting("A name: sections of one group share one target.", default="")
+    max: ShareField | None = setting(
         "Tokens or a share of the budget; never more than this.", default=None
     )
-    min: ShareField | None = described(
+    min: ShareField | None = setting(
         "Tokens or a share of the budget; kept for a section that may be "
         "cut and is never lost; without it 100 tokens.",
         default=None,
     )
-    stands_in_for: str | None = described(
+    stands_in_for: str | None = setting(
         "Comes in only where that other section can't be whole.", default=None
     )
 
@@ -212,37 +212,37 @@ class SectionSpec(RecipePart):
 class Profile(RecipePart):
     """What one agent, skill, purpose or phase reads."""
 
-    about: str = described("One line.", default="")
-    agent: str | None = described(
+    about: str = setting("One line.", default="")
+    agent: str | None = setting(
         "Of a skill: the agent whose sections it starts from.", default=None
     )
-    sections: tuple[str, ...] | None = described("The tags it reads.", default=None)
-    add: tuple[str, ...] = described("Tags that it reads beside them.", default=())
-    without: tuple[str, ...] = described("Tags that it does not read after all.", default=())
-    required: tuple[str, ...] = described("Tags that must have something to read.", default=())
-    optional: tuple[str, ...] = described(
+    sections: tuple[str, ...] | None = setting("The tags it reads.", default=None)
+    add: tuple[str, ...] = setting("Tags that it reads beside them.", default=())
+    without: tuple[str, ...] = setting("Tags that it does not read after all.", default=())
+    required: tuple[str, ...] = setting("Tags that must have something to read.", default=())
+    optional: tuple[str, ...] = setting(
         "Tags that need not have something to read after all, whatever the agent says.", default=()
     )
-    change: dict[str, dict[str, Any]] = described(
+    change: dict[str, dict[str, Any]] = setting(
         "Other values for the fields of a section; `null` takes a limit "
         "such as `max` or `pick` away.",
         default_factory=dict,
     )
-    gives_way: tuple[str | tuple[str, ...], ...] | None = described("Its own order.", default=None)
-    values: Texts = described("Fills `{names}`.", default_factory=dict)
-    when_given: dict[Literal["step"], str] = described(
+    gives_way: tuple[str | tuple[str, ...], ...] | None = setting("Its own order.", default=None)
+    values: Texts = setting("Fills `{names}`.", default_factory=dict)
+    when_given: dict[Literal["step"], str] = setting(
         "By `step`: added to `{instructions}` where the request names one "
         "with `--step`; `{step_text}` is what its file says.",
         default_factory=dict,
     )
-    split: Split | None = described(
+    split: Split | None = setting(
         "Shares of tier 1, 2, 3, as in `50/30/20`; what a tier does not use goes to the next.",
         default=None,
     )
-    tiers: dict[int, Names] = described(
+    tiers: dict[int, Names] = setting(
         "The kinds of item in each tier; items of tier 1 are essential.", default_factory=dict
     )
-    leave_out: dict[str, str] = described(
+    leave_out: dict[str, str] = setting(
         "Kinds of item that never come in, and why.", default_factory=dict
     )
 
@@ -251,11 +251,9 @@ class Profile(RecipePart):
 class BudgetSpec(RecipePart):
     """How large the package may be where nobody says."""
 
-    share: WindowShare | None = described("Of the model's window.", default=None)
-    tokens: Many | None = described("So many tokens, whatever the window.", default=None)
-    less: dict[str, Reserve] = described(
-        "Kept free for other things, by name.", default_factory=dict
-    )
+    share: WindowShare | None = setting("Of the model's window.", default=None)
+    tokens: Many | None = setting("So many tokens, whatever the window.", default=None)
+    less: dict[str, Reserve] = setting("Kept free for other things, by name.", default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,30 +262,30 @@ class NameLine(RecipePart):
 
     file: str = dataclasses.field(metadata=description("The file with the line."))
     field: str = dataclasses.field(metadata=description("What stands before the colon."))
-    within: str | None = described("A field that names the folder above.", default=None)
+    within: str | None = setting("A field that names the folder above.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locate(RecipePart):
     """How an input that was not given is found."""
 
-    above_task: str | None = described(
+    above_task: str | None = setting(
         "The nearest folder above the task that holds a file of this name.", default=None
     )
-    among: str | None = described("A glob; each match is a candidate.", default=None)
-    named_in: NameLine | None = described(
+    among: str | None = setting("A glob; each match is a candidate.", default=None)
+    named_in: NameLine | None = setting(
         "A `file` with a line such as `**Current step:** Reserve a shelf`; "
         "`field` is what stands before the colon, `within` a field that "
         "names the folder above.",
         default=None,
     )
-    leave_out: Names = described("File names that do not count, such as `*.done.md`.", default=())
-    ticked_in: str | None = described(
+    leave_out: Names = setting("File names that do not count, such as `*.done.md`.", default=())
+    ticked_in: str | None = setting(
         "A file in a folder above the matches: what is ticked off in its lists and tables by"
         " name does not count.",
         default=None,
     )
-    pending: str | None = described(
+    pending: str | None = setting(
         "A candidate counts only while this glob below it has a match.", default=None
     )
 
@@ -296,8 +294,8 @@ class Locate(RecipePart):
 class TaskType(RecipePart):
     """Words that tell the kind of a task, and the files that kind needs."""
 
-    words: tuple[str, ...] = described("Words in a task that tell its kind.", default=())
-    files: tuple[str, ...] = described("The files that this kind of task needs.", default=())
+    words: tuple[str, ...] = setting("Words in a task that tell its kind.", default=())
+    files: tuple[str, ...] = setting("The files that this kind of task needs.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,15 +307,15 @@ class CommandLimits(RecipePart):
     timeout_seconds: float = field(
         default=5.0, metadata={"gt": 0, "le": 600, **description("How long a command may run.")}
     )
-    output_bytes: Many = described("How much of its output is read.", default=65_536)
+    output_bytes: Many = setting("How much of its output is read.", default=65_536)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcrossSessions(RecipePart):
     """Which kinds of item come back in the next session; the others are read anew or not at all."""
 
-    persist: tuple[str, ...] = described("Kinds that always come back.", default=())
-    persist_if_validated: tuple[str, ...] = described(
+    persist: tuple[str, ...] = setting("Kinds that always come back.", default=())
+    persist_if_validated: tuple[str, ...] = setting(
         "Kinds of which those come back that were validated.", default=()
     )
 
@@ -331,7 +329,7 @@ class FileValue(RecipePart):
         metadata=description("The file, or several of which the first that has a value counts.")
     )
     at: Names = field(metadata=description("Keys, with dots for depth."))
-    default: str = described("The value where none of them has one.", default="")
+    default: str = setting("The value where none of them has one.", default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,7 +337,7 @@ class Limit(RecipePart):
     """How large a document of a kind should be; past `error` it is an error, not a warning."""
 
     tokens: Many = field(metadata=description("Past these there is a warning."))
-    error: Many | None = described("Past these there is an error.", default=None)
+    error: Many | None = setting("Past these there is an error.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,7 +345,7 @@ class LintException(RecipePart):
     """A problem that is there on purpose."""
 
     file: str = field(metadata=description("A glob from the root."))
-    code: str = described("The code of the problem, or * for all.", default="*")
+    code: str = setting("The code of the problem, or * for all.", default="*")
     reason: str = field(metadata={"min_length": 1, **description("Why it is there on purpose.")})
 
 
@@ -355,8 +353,8 @@ class LintException(RecipePart):
 class LintSpec(RecipePart):
     """What authors are held to."""
 
-    limits: dict[str, Limit] = described("By kind of document, or `phase`.", default_factory=dict)
-    exceptions: tuple[LintException, ...] = described(
+    limits: dict[str, Limit] = setting("By kind of document, or `phase`.", default_factory=dict)
+    exceptions: tuple[LintException, ...] = setting(
         "Problems that are there on purpose.", default=()
     )
 
@@ -365,8 +363,8 @@ class LintSpec(RecipePart):
 class EndRule(RecipePart):
     """When an item no longer counts."""
 
-    kinds: tuple[str, ...] = described("Kinds of item.", default=())
-    statuses: tuple[str, ...] = described("Statuses with which they no longer count.", default=())
+    kinds: tuple[str, ...] = setting("Kinds of item.", default=())
+    statuses: tuple[str, ...] = setting("Statuses with which they no longer count.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,21 +372,21 @@ class RecipeSpec(RecipePart):
     """A recipe: sections in reading order, who reads which, and what gives way first."""
 
     name: str = field(metadata=description("What it is called."))
-    about: str = described("One line for `foreword recipe list`.", default="")
-    extends: str | None = described("The recipe this one is laid over.", default=None)
+    about: str = setting("One line for `foreword recipe list`.", default="")
+    extends: str | None = setting("The recipe this one is laid over.", default=None)
     needs: tuple[
         Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...
-    ] = described(
+    ] = setting(
         "What a request must name: `agent`, `skill`, `agent or skill`, "
         "`purpose`, `phase`, `source`, `task`.",
         default=(),
     )
-    budget: BudgetSpec = described(
+    budget: BudgetSpec = setting(
         "`share` of the window or `tokens`, `less` what stays free, by name; without it"
         " `share: 30%`.",
         default=BudgetSpec(share=Share("whole", 0.3)),
     )
-    folder: str = described(
+    folder: str = setting(
         "The folder of a project it is about: without it there is an error and no context.",
         default="",
     )
@@ -401,69 +399,69 @@ class RecipeSpec(RecipePart):
             ),
         }
     )
-    gives_way: tuple[str | tuple[str, ...], ...] = described(
+    gives_way: tuple[str | tuple[str, ...], ...] = setting(
         "Tags from the first to give way to the last; an inner list shares a rank.", default=()
     )
-    agents: dict[str, Profile] = described(
+    agents: dict[str, Profile] = setting(
         "The sections that an agent reads, by its name.", default_factory=dict
     )
-    skills: dict[str, Profile] = described("The same for a skill.", default_factory=dict)
-    other_skills: Profile | None = described(
+    skills: dict[str, Profile] = setting("The same for a skill.", default_factory=dict)
+    other_skills: Profile | None = setting(
         "What a skill reads that is in no table but has a file (`skill_file`).", default=None
     )
-    purposes: dict[str, Profile] = described("The same for a purpose.", default_factory=dict)
-    default_purpose: str | None = described("The purpose where none is asked for.", default=None)
-    phases: dict[str, Profile] = described("The same for a phase.", default_factory=dict)
-    skill_file: Names = described(
+    purposes: dict[str, Profile] = setting("The same for a purpose.", default_factory=dict)
+    default_purpose: str | None = setting("The purpose where none is asked for.", default=None)
+    phases: dict[str, Profile] = setting("The same for a phase.", default_factory=dict)
+    skill_file: Names = setting(
         "Where a skill's own instructions may be; `{skill}` is filled in.", default=()
     )
-    locate: dict[str, Locate] = described(
+    locate: dict[str, Locate] = setting(
         "How `{step}`, `{task}` and the like are found when they are not given.",
         default_factory=dict,
     )
-    tiers: dict[TierNumber, Many] = described(
+    tiers: dict[TierNumber, Many] = setting(
         "Hard limits by tier, in tokens; tier 0 is never cut, and takes "
         "what it has too much from the last one.",
         default_factory=dict,
     )
-    within: tuple[str, ...] = described(
+    within: tuple[str, ...] = setting(
         "Folders that the documents, and the files of `read` and of sections, may lie in.",
         default=("",),
     )
-    documents: dict[str, Names] = described(
+    documents: dict[str, Names] = setting(
         "Kinds of document and the globs where they lie; one that fits two is of the first kind.",
         default_factory=dict,
     )
-    on_demand: tuple[str, ...] = described(
+    on_demand: tuple[str, ...] = setting(
         "Kinds of document that `foreword lookup` finds.", default=()
     )
-    read: dict[str, FileValue] = described(
+    read: dict[str, FileValue] = setting(
         "Values for `{names}` out of YAML files of the project: `file`, the"
         " keys `at` which to look, a `default`.",
         default_factory=dict,
     )
-    lint: LintSpec = described(
+    lint: LintSpec = setting(
         "What `foreword lint` holds authors to: `limits` by kind, and "
         "`exceptions` with `file`, `code` and `reason`.",
         default=LintSpec(),
     )
-    task_types: dict[str, TaskType] = described(
+    task_types: dict[str, TaskType] = setting(
         "`words` that tell the kind of a task and the `files` that kind "
         "needs (`files: task_type`).",
         default_factory=dict,
     )
-    commands: CommandLimits = described(
+    commands: CommandLimits = setting(
         "What a command may cost: `timeout_seconds`, `output_bytes`.", default=CommandLimits()
     )
-    across_sessions: AcrossSessions = described(
+    across_sessions: AcrossSessions = setting(
         "Which kinds of item `--carry` keeps: `persist`, `persist_if_validated`.",
         default=AcrossSessions(),
     )
-    ended: EndRule = described(
+    ended: EndRule = setting(
         "`kinds` of item that no longer count once they have one of these `statuses`.",
         default=EndRule(),
     )
-    self_check: bool = described(
+    self_check: bool = setting(
         "End the report with checks worked out from the package.", default=False
     )
 

@@ -12,10 +12,10 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from foreword.recipe.field_types import FieldType
-from foreword.recipe.schema import Part, RecipePart
+from foreword.recipe.schema import AnyPart, RecipePart
 
 
-def read_part(part: type[Part], data: Mapping[str, Any]) -> Part:
+def read_part(part: type[AnyPart], data: Mapping[str, Any]) -> AnyPart:
     """A part of a recipe, with all parts in it."""
     return part(**read_fields(part, data))
 

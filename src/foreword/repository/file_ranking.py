@@ -145,11 +145,11 @@ class Ranking:
             score = totals[number] / highest
             found = regions.get(number, [])
             ranked.append(RankedFile(file=self.files[number], score=score, regions=found))
-        ranked += self._unrelated(totals)
+        ranked += self._unrelated_files(totals)
         self._add_tests(ranked[:_TESTED])
         return ranked
 
-    def _unrelated(self, totals: Scores) -> list[RankedFile]:
+    def _unrelated_files(self, totals: Scores) -> list[RankedFile]:
         """The files that the task says nothing about, sources near the top first: what a small
         project has left is better shown than an empty room."""
         rest = [number for number in self.files if number not in totals]

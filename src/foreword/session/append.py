@@ -53,7 +53,7 @@ class Appender:
 
     def append(self, message: Message, *, pinned: bool) -> AppendResult:
         """Add a message, after a compression where there is no room for it."""
-        message, notes = self._checked(message)
+        message, notes = self._check_summary(message)
         tokens = self._tokens(message)
         room = self._size_control.make_room(more=tokens)
         made = self._write(message, tokens, room, pinned=pinned)
@@ -67,7 +67,7 @@ class Appender:
         before = self._find_answer(key, digest)
         if before is not None:
             return before
-        checked, notes = self._checked(message)
+        checked, notes = self._check_summary(message)
         if checked is not message:
             record = to_record(checked)
         tokens = self._tokens(checked)
@@ -133,7 +133,7 @@ class Appender:
                 progress(count)
         return count
 
-    def _checked(self, message: Message) -> tuple[Message, list[str]]:
+    def _check_summary(self, message: Message) -> tuple[Message, list[str]]:
         """A message; where it is a summary, checked against all that is kept, and notes."""
         notes = list[str]()
         if not is_checkable(message):

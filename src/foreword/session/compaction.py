@@ -164,7 +164,7 @@ def plan(
         )
         is_small = parts_tokens + message_cache.history_tokens <= target
         if not split.last or (is_small and not split.summed_up):
-            return _unchanged(
+            return _no_compaction(
                 message_cache,
                 split,
                 target=target,
@@ -193,7 +193,7 @@ def plan(
             break
         newest_room = min(newest_room + unused, most_newest)
     if not summary.text or split.shown_tokens + size >= message_cache.history_tokens:
-        return _unchanged(
+        return _no_compaction(
             message_cache, split, target=target, parts_tokens=parts_tokens, note=NO_SMALLER
         )
     made = Compaction(
@@ -260,7 +260,7 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     return replace(made, applied=True)
 
 
-def _unchanged(
+def _no_compaction(
     message_cache: MessageCache,
     split: HistorySplit,
     *,

@@ -44,7 +44,7 @@ class SessionStamps(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reading:
+class _StampMemory:
     """Stamps, what they were asked for, and how much had been written when they held."""
 
     stamps: SessionStamps
@@ -60,7 +60,7 @@ class StampReader:
     def __init__(self, db: Database, conversation: int) -> None:
         self._db = db
         self._conversation = conversation
-        self._last: _Reading | None = None
+        self._last: _StampMemory | None = None
 
     def read(self, *, recipe: str, budget_tokens: int, window: str) -> SessionStamps:
         """The stamps of now, as of `read`."""
@@ -77,7 +77,7 @@ class StampReader:
             or last.own_writes != own_writes
             or last.others_writes != others_writes
         ):
-            last = self._last = _Reading(
+            last = self._last = _StampMemory(
                 stamps=read(self._db, self._conversation, *asked),
                 asked=asked,
                 own_writes=own_writes,

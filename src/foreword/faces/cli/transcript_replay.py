@@ -73,7 +73,7 @@ def replay(paths: Sequence[str], folder: Path) -> TranscriptStore:
 
 
 def _messages(place: SessionPlace) -> list[Message]:
-    from foreword.agent_sessions.reader import unpacked
+    from foreword.agent_sessions.reader import open_decompressed
     from foreword.formats import read_transcript
 
     if place.row:  # of opencode's database
@@ -81,7 +81,7 @@ def _messages(place: SessionPlace) -> list[Message]:
     with place.path.open("rb") as raw:
         name = place.path.name.removesuffix(".gz")
         try:
-            return list(read_transcript(unpacked(raw), name))
+            return list(read_transcript(open_decompressed(raw), name))
         except (OSError, EOFError) as error:
             raise BadSource(str(place.path), f"can't be read: {error}", hint="") from None
 
