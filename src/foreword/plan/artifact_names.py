@@ -23,20 +23,20 @@ _REFERENCE = lazy_pattern(REFERENCE)
 _HEADING = lazy_pattern(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<hashed>[^\n]+)|\*\*(?P<bold>[^*\n]{1,60})\*\*:?[ \t]*$)"
 )
-# What a phase gives and takes is called so in other languages.
-_GIVEN_ABROAD = (
+# Words for what a phase gives and takes in other languages.
+_FOREIGN_OUTPUTS = (
     "ergebnis|ergebnisse|ausgabe|übergabe|übergib|livrables?|sorties?|salidas?|entregables?"
     "|resultados?|saídas?|uscite?|risultat[oi]|результат|выход|输出|产出|成果|出力|成果物"
 )
-_TAKEN_ABROAD = "eingaben?|grundlage|lies|entrées?|entradas?|ingressi?|вход|входные|输入|入力"
+_FOREIGN_INPUTS = "eingaben?|grundlage|lies|entrées?|entradas?|ingressi?|вход|входные|输入|入力"
 _GIVING = lazy_pattern(
     r"\b(?:outputs?|artifacts?|deliverables?|produces?|results?|hand[- ]?(?:off|over|on)|emits?"
-    rf"|{_GIVEN_ABROAD})\b",
+    rf"|{_FOREIGN_OUTPUTS})\b",
     re.IGNORECASE,
 )
 _TAKING = lazy_pattern(
     r"\b(?:inputs?|requires?|required|prerequisites?|context|given|reads?|depends?|needs?|takes?"
-    rf"|{_TAKEN_ABROAD})\b",
+    rf"|{_FOREIGN_INPUTS})\b",
     re.IGNORECASE,
 )
 # What stands before a reference on its line. Of the words that give, the nearest must not be
@@ -44,7 +44,7 @@ _TAKING = lazy_pattern(
 _GIVING_WORDS = (
     r"\b(?:artifacts?|outputs?|deliverables?|produc(?:e|es|ing)|emits?|delivers?|creates?|returns?"
     r"|writes?|saves?|stores?|keeps?|records?|publish(?:es)?|call it|be called|named? (?:it )?as"
-    rf"|hands? (?:it )?(?:on|over|off)|{_GIVEN_ABROAD})\b"
+    rf"|hands? (?:it )?(?:on|over|off)|{_FOREIGN_OUTPUTS})\b"
     r"|→|->|=>"
 )
 _GIVES = lazy_pattern(_GIVING_WORDS, re.IGNORECASE)
@@ -52,7 +52,7 @@ _TAKES = lazy_pattern(
     r"\b(?:from|based on|per|see|given|using|uses?|inputs?|reads?|with|of|in|against|by|after"
     r"|reviews?|present|re-present|checks?|verify|compare|follows?|all"
     r"|(?:refer|respond|according|compared|due|returns?|back|goes?|stick|add|adds) to"
-    rf"|{_TAKEN_ABROAD})\b",
+    rf"|{_FOREIGN_INPUTS})\b",
     re.IGNORECASE,
 )
 # `Output: FEAT-1`, or `- FEAT-1: the plan` under a heading for outputs: a name without brackets.
@@ -191,49 +191,67 @@ def _number_of(artifact: str) -> str:
     return f"{match[1]}{match[2]}".casefold() if match else ""
 
 
-def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
-    """The artifacts that a phase says or seems to hand on."""
-    is_output = is_input = is_label = False
-    place = 0
-    titles = list[str]()  # of the columns of the table that the line is in
-    for written in text.splitlines(keepends=True):
-        line = _EMPHASIS.sub(lambda mark: " " * len(mark[0]), written)
+@dataclass(slots=True, kw_only=True)
+class _LineContext:
+    """What the lines above say of a line: whether it is about outputs or inputs, by the heading or
+    the label that it stands under, and which table it is in."""
+
+    is_output: bool = False
+    is_input: bool = False
+    is_label: bool = False  # of the two above: by a label, which ends with its list
+    titles: Sequence[str] = ()  # of the columns of the table
+
+    def read(self, line: str) -> None:
+        """Go on to the next line."""
         is_row = line.lstrip().startswith("|")
-        titles = (titles or line.split("|")) if is_row else []
+        self.titles = (self.titles or line.split("|")) if is_row else ()
         heading = _HEADING.match(line) or _LABEL.match(line)
-        if is_label and line.strip() and not heading and not _ITEM.match(line):
-            is_output = is_input = is_label = False  # the list under the label is over
+        if self.is_label and line.strip() and not heading and not _ITEM.match(line):
+            self.is_output = self.is_input = self.is_label = False
         if heading and not _REFERENCE.search(line):
             title = str(heading[heading.lastgroup or 0])
-            is_label = heading.lastgroup == "label"
-            is_input = _TAKING.search(title) is not None
-            is_output = not is_input and _GIVING.search(title) is not None
-        for match in _REFERENCE.finditer(line):
-            title = _column_title(titles, line[: match.start()])
-            in_column = _GIVING.search(title) is not None and not _TAKING.search(title)
-            if is_input or _TAKING.search(title):
-                continue
-            strength = _strength(line, match, is_output=is_output or in_column)
-            if not strength and _fits(match["name"], phase):
-                strength = _MENTIONED
-            if strength:
+            self.is_label = heading.lastgroup == "label"
+            self.is_input = _TAKING.search(title) is not None
+            self.is_output = _is_for_giving(title)
+
+
+def _claims(phase: str, text: str) -> Iterator[_ArtifactClaim]:
+    """The artifacts that a phase says or seems to hand on."""
+    context = _LineContext()
+    place = 0
+    for written in text.splitlines(keepends=True):
+        line = _EMPHASIS.sub(lambda mark: " " * len(mark[0]), written)
+        context.read(line)
+        if not context.is_input:
+            for match, strength in _names_in_line(phase, line, context):
                 yield _ArtifactClaim(
                     phase=phase,
                     artifact=match["name"],
                     strength=strength,
-                    place=place + match.start(),
+                    place=place + match.start("name"),
                 )
-        bare = _BARE_LABEL.match(line) or (_BARE_ITEM.match(line) if is_output else None)
-        bare = bare or _BARE_BEHIND.search(line) or _quoted_name(line)
-        # without brackets many a word looks like a name (UTF-8), unless its number is the phase's
-        if bare and not is_input and _fits(bare["name"], phase):
-            yield _ArtifactClaim(
-                phase=phase,
-                artifact=bare["name"],
-                strength=_UNDER_OUTPUT,
-                place=place + bare.start("name"),
-            )
         place += len(line)
+
+
+def _names_in_line(
+    phase: str, line: str, context: _LineContext
+) -> Iterator[tuple[re.Match[str], int]]:
+    """The names in a line that may be handed on, and how sure that is."""
+    for match in _REFERENCE.finditer(line):
+        title = _column_title(context.titles, line[: match.start()])
+        if _TAKING.search(title):
+            continue
+        is_output = context.is_output or _is_for_giving(title)
+        strength = _strength(line, match, is_output=is_output)
+        if not strength and _fits(match["name"], phase):
+            strength = _MENTIONED
+        if strength:
+            yield match, strength
+    bare = _BARE_LABEL.match(line) or (_BARE_ITEM.match(line) if context.is_output else None)
+    bare = bare or _BARE_BEHIND.search(line) or _quoted_name(line)
+    # without brackets many a word looks like a name (UTF-8), unless its number is the phase's
+    if bare and _fits(bare["name"], phase):
+        yield bare, _UNDER_OUTPUT
 
 
 def _column_title(titles: Sequence[str], before: str) -> str:
