@@ -160,7 +160,8 @@ class MessageCache:
                 return first
             for line in reversed(page):
                 is_full = size > room
-                is_whole = results <= calls and not _is_joined(line.message, newer, in_opaque_group)
+                is_joined = _is_joined(line.message, newer, in_opaque_group)
+                is_whole = results <= calls and not is_joined
                 if line.seq <= self.compressed_to or (is_full and is_whole):
                     return first
                 since_full += is_full
@@ -168,9 +169,7 @@ class MessageCache:
                 size += line.tokens
                 calls.update(line.message.calls)
                 results.update(line.message.results)
-                in_opaque_group = is_opaque_answer(line.message) or (
-                    in_opaque_group and _is_joined(line.message, newer, in_opaque_group)
-                )
+                in_opaque_group = is_opaque_answer(line.message) or (in_opaque_group and is_joined)
                 newer = line.message
         return first
 
