@@ -1,4 +1,4 @@
-"""What each call cost, and how much of it a prompt cache could take from the call before.
+"""How much of a call a prompt cache could take from the call before.
 
 A cache matches exact beginnings. So the text is looked at in stretches (system prompt, plan ...,
 history): those that are the same as in the last call count as reused, up to the first that is not,
@@ -7,20 +7,13 @@ which is the reason of the break.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
 from foreword.dataclass import dataclass
-from foreword.engine.report import Report
 
 FIRST = "first call"
-HISTORY = "conversation_history"
-# parts that change from call to call, which a recipe may read before the history or after it
-STATE = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
-CACHED_RECIPE = "workflow-cached"  # reads them after it
-# what only the next call reads
-INTERNAL = ("compression", "prefix", "hidden", "revision", "tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,64 +108,3 @@ def compare(
 
 def _break_reason(stretch: Stretch, reason: str) -> str:
     return reason if reason and stretch.is_history else f"{stretch.name} changed"
-
-
-def entry(
-    report: Report, reuse: Reuse, *, messages: int, image_tokens: int, milliseconds: float
-) -> dict[str, Any]:
-    """A line of the usage log."""
-    parts = dict[str, int]()
-    for row in report.sections:
-        parts[row.tag] = parts.get(row.tag, 0) + row.tokens
-    return {
-        "recipe": report.recipe,
-        "total_tokens": report.total_tokens,
-        "budget_tokens": report.budget_tokens,
-        "used": round(report.total_tokens / report.budget_tokens, 4),
-        "parts": parts,
-        "messages": messages,
-        "image_tokens": image_tokens,
-        "stable_tokens": reuse.stable_tokens,
-        "reused_tokens": reuse.tokens,
-        "reuse": round(reuse.share, 4),
-        "prefix_break": reuse.broken_by,
-        "milliseconds": round(milliseconds, 2),
-    }
-
-
-def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The averages of a usage log, the first call aside: there was nothing to reuse yet."""
-    later = [line for line in log if line["prefix_break"] != FIRST]
-    stable = sum(line["stable_tokens"] for line in later)
-    reused = sum(line["reused_tokens"] for line in later)
-    used = sum(line["used"] for line in log)
-    return {
-        "calls": len(log),
-        "reuse": round(reused / stable, 4) if stable else None,
-        "used": round(used / len(log), 4) if log else None,
-        "breaks": sum(1 for line in later if line["prefix_break"]),
-    }
-
-
-def read_anew_for_state(log: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """In how many calls of a usage log (the newest first) a state that stands in front of the
-    history has changed, and how many tokens of the history had to be read anew for that: those
-    that the call before had, too."""
-    calls = 0
-    tokens = 0
-    for place, call in enumerate(log[:-1]):
-        tag = call["prefix_break"].removesuffix(" changed")
-        if tag in STATE and call["prefix_break"] != tag:
-            calls += 1
-            before = log[place + 1]["parts"].get(HISTORY, 0)
-            tokens += min(before, call["parts"].get(HISTORY, 0))
-    return calls, tokens
-
-
-def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A usage log without what only the next call reads."""
-    return [_without_internal(line) for line in log]
-
-
-def _without_internal(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in line.items() if name not in INTERNAL}

@@ -20,7 +20,7 @@ from foreword.message import IMAGE_TOKENS, Message
 from foreword.prices import cost_of_call
 from foreword.recipe.selection import Selection
 from foreword.section import Budget
-from foreword.session import cache_reuse
+from foreword.session import cache_reuse, call_log
 from foreword.session.history_section import HistoryWriter
 from foreword.session.message_cache import MessageCache
 from foreword.session.next_call import CallInputs, NextCall, PartsMemory, make_call
@@ -233,7 +233,7 @@ class Calls:
             self._digests,
         )
         package = _with_cost(call.package, self._model, reuse.tokens)
-        entry = cache_reuse.entry(
+        entry = call_log.line(
             package.report,
             reuse,
             messages=history.messages,

@@ -21,11 +21,11 @@ from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageEr
 from foreword.formats.answer_usage import answer_usage
 from foreword.formats.objects import holds_messages
 from foreword.message import Kind, Message
-from foreword.prices import AnswerUsage, cost_of_answers, cost_of_calls, cost_of_reading_anew
+from foreword.prices import AnswerUsage
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
-from foreword.session import cache_reuse
+from foreword.session import call_log
 from foreword.session.append import (
     Appender,
     AppendResult,
@@ -623,6 +623,7 @@ class Session(WorkflowState):
     ) -> dict[str, Any]:
         size = room.size_tokens
         message_cache = self._calls.message_cache
+        answers = answer_costs.by_model(self.db, self.conversation.id)
         return {
             "workflow": self.workflow.name,
             "size_tokens": size,
@@ -633,42 +634,7 @@ class Session(WorkflowState):
             "compress_to": self.limits.compress_to,
             "warning": size >= self.limits.warn_at,
             "compressions": sum(not one.undone for one in made),
-            "cost": cost_of_calls(self._options.settings.model, log),
-            "answers": self._answers(),
-            "state_in_front": self._state_in_front(log),
-            **cache_reuse.totals(log),
-            "log": cache_reuse.readable(log),
-        }
-
-    def _answers(self) -> dict[str, Any] | None:
-        """What the answers cost that said so, all of the conversation's; nothing where none did."""
-        counted = answer_costs.by_model(self.db, self.conversation.id)
-        if not counted:
-            return None
-        model = self._options.settings.model
-        return {
-            "count": sum(count for count, _ in counted),
-            "models": [usage.model or model or "unknown" for _, usage in counted],
-            "input_tokens": sum(usage.input_tokens for _, usage in counted),
-            "cached_tokens": sum(usage.cached_tokens for _, usage in counted),
-            "written_tokens": sum(
-                usage.written_tokens + usage.written_hour_tokens for _, usage in counted
-            ),
-            "output_tokens": sum(usage.output_tokens for _, usage in counted),
-            **cost_of_answers(counted, model),
-        }
-
-    def _state_in_front(self, log: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-        """What it costs that the recipe reads the state before the history, where it does."""
-        calls, tokens = cache_reuse.read_anew_for_state(log)
-        if not calls:
-            return None
-        cost = cost_of_reading_anew(self._options.settings.model, tokens)
-        return {
-            "calls": calls,
-            "tokens": tokens,
-            "cost": cost,
-            "instead": cache_reuse.CACHED_RECIPE,
+            **call_log.figures(log, answers, self._options.settings.model),
         }
 
     def _keep_settings(self, tool_tokens: int | None = None) -> None:

@@ -41,14 +41,12 @@ _REVISES = lazy_pattern(
     re.IGNORECASE,
 )
 _HIRAGANA = lazy_pattern("[\u3040-\u309f]")
-_GENERIC = frozenset(
-    word[:STEM]
-    for word in (
-        "actually agreed anymore back change changed choose chose correction decide decided"
-        " decision forget going instead longer mind plan rather replace replaced revert revise"
-        " revised scrap second should switch switched thought thoughts want"
-    ).split()
+_GENERIC_WORDS = (
+    "actually agreed anymore back change changed choose chose correction decide decided decision"
+    " forget going instead longer mind plan rather replace replaced revert revise revised scrap"
+    " second should switch switched thought thoughts want"
 )
+_GENERIC = frozenset(word[:STEM] for word in _GENERIC_WORDS.split())
 
 
 def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
