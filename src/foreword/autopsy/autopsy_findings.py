@@ -111,38 +111,40 @@ class Totals:
 
 def total(sessions: Iterable[SessionFinding]) -> Totals:
     """All sessions together."""
-    sessions = list(sessions)
-    compactions = list[CompactionFinding]()
-    breaks = list[CacheBreak]()
+    sums = Counter[str]()  # by the fields of `Totals`
+    agents = Counter[str]()
     fill = Counter[str]()
     reasons = Counter[str]()
+    costs = list[float]()
     for session in sessions:
-        compactions += session.compactions
-        breaks += session.cache_breaks
+        sums["sessions"] += 1
+        agents[session.agent] += 1
+        sums["prompt_tokens"] += session.prompt_tokens
+        sums["cached_tokens"] += session.cached_tokens
+        sums["skipped"] += session.skipped
         for source, tokens in session.fill:
             fill[source] += tokens
-    costs = [one.cost for one in breaks if one.cost is not None]
-    for one in breaks:
-        reasons[one.reason] += one.tokens
+        for compaction in session.compactions:
+            sums["compactions"] += 1
+            sums["needed"] += compaction.needed
+            sums["kept"] += compaction.kept
+            sums["foreword_kept"] += compaction.foreword_kept
+            sums["invented"] += len(compaction.invented)
+            sums["claims"] += compaction.claims
+            sums["reread_files"] += len(compaction.reread)
+            sums["reread_tokens"] += compaction.reread_tokens
+        for cache_break in session.cache_breaks:
+            sums["cache_breaks"] += 1
+            sums["broken_tokens"] += cache_break.tokens
+            reasons[cache_break.reason] += cache_break.tokens
+            if cache_break.cost is not None:
+                costs.append(cache_break.cost)
     return Totals(
-        sessions=len(sessions),
-        agents=dict(Counter(session.agent for session in sessions)),
-        compactions=len(compactions),
-        needed=sum(one.needed for one in compactions),
-        kept=sum(one.kept for one in compactions),
-        foreword_kept=sum(one.foreword_kept for one in compactions),
-        invented=sum(len(one.invented) for one in compactions),
-        claims=sum(one.claims for one in compactions),
-        reread_files=sum(len(one.reread) for one in compactions),
-        reread_tokens=sum(one.reread_tokens for one in compactions),
-        prompt_tokens=sum(session.prompt_tokens for session in sessions),
-        cached_tokens=sum(session.cached_tokens for session in sessions),
-        broken_tokens=sum(one.tokens for one in breaks),
+        **sums,
+        agents=dict(agents),
         broken_cost=round(sum(costs), 4) if costs else None,
-        cache_breaks=len(breaks),
         breaks_by_reason=dict(reasons.most_common()),
         fill=tuple(fill.most_common()),
-        skipped=sum(session.skipped for session in sessions),
     )
 
 

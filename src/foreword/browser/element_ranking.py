@@ -104,11 +104,12 @@ def ranking(elements: Sequence[dict[str, Any]], instruction: str, limit: int) ->
     speaks of another.
     """
     scores = _with_forms(elements, _scores(elements, instruction))
-    numbers = range(len(elements))
+    numbers_told = list(range(len(elements)))
     if len(elements) > limit:
-        numbers_told = [at for at in numbers if scores[at] or not _is_later_row(elements[at])]
-    else:
-        numbers_told = list(numbers)
+        numbers_told = []
+        for at, element in enumerate(elements):
+            if scores[at] or not _is_later_row(element):
+                numbers_told.append(at)
 
     def place(at: int) -> tuple[float, bool, bool, int]:
         element = elements[at]

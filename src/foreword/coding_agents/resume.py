@@ -30,6 +30,7 @@ from foreword.errors import ForewordError, UnknownName
 from foreword.text.omission_mark import CHECKPOINT_CUT
 
 if TYPE_CHECKING:
+    from foreword.section import Choice
     from foreword.work.checkpoint import Checkpoint
 
 # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
@@ -171,10 +172,12 @@ def _tier_0(root: Path, recipe: str, event: HookEvent) -> str:
             where=f"in {root}, which has no documents of {FALLBACK!r} either",
         )
     package = assemble(chosen, root=root, budget=TIER_0_TOKENS, save=False)
-    tier_0 = [choice for choice in package.report.choices if choice.section.rule.tier == 0]
     loaded = LOADED_BY_AGENT.get(agent_of(event), ())
-    chosen_forms = [choice for choice in tier_0 if choice.body.form != "gone"]
-    sections = [choice for choice in chosen_forms if choice.section.source not in loaded]
+    sections: list[Choice] = []
+    for choice in package.report.choices:
+        is_in = choice.section.rule.tier == 0 and choice.body.form != "gone"
+        if is_in and choice.section.source not in loaded:
+            sections.append(choice)
     if any(choice.is_cut for choice in sections):
         keep(package, root)
     return "".join(pieces_of(sections)).strip()

@@ -240,15 +240,13 @@ def _request(
 
 def _estimate_notes(sections: Sequence[Section]) -> list[str]:
     """A note for each section that has more tokens than its characters suggest."""
-    reasons = dict[str, str]()
+    notes = dict[str, str]()  # by the section's name
     for section in sections:
         why = why_underestimated(section.text)
         if why:
-            reasons[section.name] = why
-    return [
-        f"{name}: {why}: characters / 4 is too low for it; the counter o200k is right"
-        for name, why in reasons.items()
-    ]
+            too_low = "characters / 4 is too low for it; the counter o200k is right"
+            notes[section.name] = f"{section.name}: {why}: {too_low}"
+    return list(notes.values())
 
 
 def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:

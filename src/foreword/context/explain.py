@@ -202,7 +202,7 @@ def _section_blocks(report: Report, about: str | None, path: str | None = None) 
         if about is None or _is_about(choice, about, path):
             answer = report_answers.answer(choice, row)
             same.setdefault((answer.tag, answer.digest, answer.why), []).append(answer)
-    return [_block(group[0]) if len(group) == 1 else _group_block(group) for group in same.values()]
+    return [_group_block(group) for group in same.values()]
 
 
 def _block(answer: _SectionAnswer) -> str:
@@ -215,6 +215,8 @@ def _block(answer: _SectionAnswer) -> str:
 
 def _group_block(group: list[_SectionAnswer]) -> str:
     first = group[0]
+    if len(group) == 1:
+        return _block(first)
     lines = [f"{first.tag}: {first.digest} ({len(group):,} sections)", f"  why: {first.why}"]
     for answer in group[:MOST_SHOWN]:
         details = ", ".join(part for part in (answer.size, answer.whole) if part)

@@ -231,11 +231,10 @@ class _SectionReader:
 
     def _source_query(self) -> str:
         """The tasks among the items, and the units of the state that are being worked on."""
-        texts = [
-            f"{item.title}\n{item.text}"
-            for item in self.out.items
-            if item.kind in ("task", "instruction")
-        ]
+        texts = list[str]()
+        for item in self.out.items:
+            if item.kind in ("task", "instruction"):
+                texts.append(f"{item.title}\n{item.text}")
         units = json_state.state_at(self.data, "units")
         members = list[dict[str, Any]]()
         if isinstance(units, list):

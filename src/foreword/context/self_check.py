@@ -69,15 +69,18 @@ def _integration_points(choices: Sequence[Choice]) -> Check:
 def _cuts_keep_structure(report: Report) -> Check:
     """Every line of a smaller form is compared with its original."""
     claim = "cuts keep structure"
-    cut = [choice for choice in report.choices if choice.body.form in CUT_FORMS]
-    checks = [_line_check(choice, report.scale) for choice in cut]
-    if not checks:
+    count = lines = parts = torn = foreign = 0
+    for choice in report.choices:
+        if choice.body.form in CUT_FORMS:
+            check = _line_check(choice, report.scale)
+            count += 1
+            lines += check.lines
+            parts += check.parts
+            torn += check.torn
+            foreign += check.foreign
+    if not count:
         return Check(claim, bool(report.choices), "nothing was cut" if report.choices else NOTHING)
-    lines = sum(check.lines for check in checks)
-    parts = sum(check.parts for check in checks)
-    torn = sum(check.torn for check in checks)
-    foreign = sum(check.foreign for check in checks)
-    cuts = quantity(len(checks), "cut")
+    cuts = quantity(count, "cut")
     detail = f"{cuts}, {lines:,} lines, each the author's and in its place"
     if foreign:
         detail = f"{cuts}, {foreign:,} of {lines:,} lines are not the author's or not in place"

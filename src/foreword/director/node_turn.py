@@ -87,9 +87,10 @@ def _success(made: _NodeResult, secrets: KnownValues) -> NodeOutcome:
     if made.result:
         output["result"] = made.result
     if made.variables:
-        output["variables"] = {
-            name: display(name, secrets.value(value)) for name, value in made.variables.items()
-        }
+        shown = dict[str, Any]()
+        for name, value in made.variables.items():
+            shown[name] = display(name, secrets.value(value))
+        output["variables"] = shown
     return NodeOutcome(SUCCESS, output, variables=made.variables, value=made.value)
 
 

@@ -117,7 +117,10 @@ def _answer_text(context: ToolContext, name: str, answer: Mapping[str, Any]) -> 
 def _with_text(answer: dict[str, Any]) -> str:
     """A long text as it is, behind what is said about it: as JSON every line end in it would
     cost a token more."""
-    about = {name: value for name, value in answer.items() if name != "text" and value != []}
+    about = dict[str, Any]()
+    for name, value in answer.items():
+        if name != "text" and value != []:
+            about[name] = value
     return f"{_json_text(about)}\n{answer['text']}" if about else str(answer["text"])
 
 

@@ -222,9 +222,14 @@ def _values_of(state: WorkflowState, source: str, paths: list[str]) -> dict[str,
     found = workflows.find_workflow(state.db, source)
     values = dict[str, Any]()
     for name, value in WorkflowState(state.db, found).get_workflow_variables().items():
-        if any(path == name or path.startswith((f"{name}.", f"{name}[")) for path in paths):
+        if any(_is_part_of(path, name) for path in paths):
             values[name] = value
     return values
+
+
+def _is_part_of(path: str, variable: str) -> bool:
+    """Whether a path names a variable, or something in it."""
+    return path == variable or path.startswith((f"{variable}.", f"{variable}["))
 
 
 def _is_set(path: str, variables: Mapping[str, Any]) -> bool:

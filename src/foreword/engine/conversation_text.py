@@ -133,10 +133,9 @@ def shorten_stretch(
                 handle=handle,
             )
         )
-        shorter = [
-            replace(message, parts=tuple(of_message))
-            for message, of_message in zip(whole.entry.messages, parts, strict=True)
-        ]
+        shorter: list[Message] = []
+        for message, own_parts in zip(whole.entry.messages, parts, strict=True):
+            shorter.append(replace(message, parts=tuple(own_parts)))
         written = write_stretch(shorter, scale, tag, newest=newest)
     return replace(written, notes=whole.notes, cuts=tuple(cuts), originals=tuple(originals.items()))
 

@@ -391,7 +391,7 @@ def _missing_mark(section: Section, lost: int) -> str:
 def _entry_text(entry: Entry, scale: Scale, origin: str) -> str:
     if not entry.messages:
         return scale.safe(entry.text, origin)
-    turns = [
-        turn_text(message.role, scale.safe(message.text, origin)) for message in entry.messages
-    ]
+    turns: list[str] = []
+    for message in entry.messages:
+        turns.append(turn_text(message.role, scale.safe(message.text, origin)))
     return "\n".join(turns)

@@ -267,13 +267,13 @@ class Report:
         tokens = Tally[str]()
         for row in rows:
             tokens[groups[row.tag]] += row.tokens
-        over = {
-            group: _is_over(targets[group], total, self.budget.window_tokens)
-            for group, total in tokens.items()
-        }
+        over = set[str]()
+        for group, total in tokens.items():
+            if _is_over(targets[group], total, self.budget.window_tokens):
+                over.add(group)
         marked = list[Row]()
         for row in rows:
-            is_over = over[groups[row.tag]] and row.tokens > 0
+            is_over = groups[row.tag] in over and row.tokens > 0
             marked.append(replace(row, over_target=True) if is_over else row)
         return marked
 
@@ -353,15 +353,13 @@ class Report:
         used = Tally[int]()
         for row in self.sections:
             used[row.tier] += row.tokens
-        return [
-            {
-                "tier": tier,
-                "share": share,
-                "allotted_tokens": int(share * self.budget.tokens),
-                "tokens": used[tier],
-            }
-            for tier, share in sorted(self.tier_shares.items())
-        ]
+        rows = list[dict[str, Any]]()
+        for tier, share in sorted(self.tier_shares.items()):
+            allotted = int(share * self.budget.tokens)
+            rows.append(
+                {"tier": tier, "share": share, "allotted_tokens": allotted, "tokens": used[tier]}
+            )
+        return rows
 
     def __str__(self) -> str:
         from foreword.engine.report_table import draw

@@ -39,10 +39,10 @@ def draw(report: Report, width: int | None = None) -> str:
     reasons for what was left out are whole, however long."""
     reason_width = width
     width = width or WIDTH
-    absent = [
-        f"{one.tag}: {one.source}: {one.reason}" if one.source else f"{one.tag}: {one.reason}"
-        for one in report.absent
-    ]
+    absent: list[str] = []
+    for one in report.absent:
+        source = f"{one.source}: " if one.source else ""
+        absent.append(f"{one.tag}: {source}{one.reason}")
     checks: list[str] = []
     for check in report.checks:
         result = "ok  " if check.holds else "FAIL"
@@ -222,9 +222,11 @@ def _over_mark(row: Row) -> str:
 def _group_lines(report: Report, columns: _Columns) -> list[str]:
     """A line for each group of sections that is over the target they share."""
     lines = list[str]()
-    over = [row for row in report.sections if row.over_target and row.target_group]
-    for group in dict.fromkeys(row.target_group for row in over):
-        rows = [row for row in over if row.target_group == group]
+    over: dict[str, list[Row]] = {}
+    for row in report.sections:
+        if row.over_target and row.target_group:
+            over.setdefault(row.target_group, []).append(row)
+    for group, rows in over.items():
         line = columns.line(
             _group_name(group),
             tokens=sum(row.tokens for row in rows),

@@ -36,14 +36,11 @@ class ForewordCapability(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """The same request with as much of the history as fits; the run's own is left alone."""
         parameters = request_context.model_request_parameters
-        tools = [
-            definition(tool.name, tool.description, tool.parameters_json_schema)
-            for tool in (*parameters.function_tools, *parameters.output_tools)
-        ]
-        instructions = [asdict(part) for part in parameters.instruction_parts or ()]
-        request_context.messages = fit(
-            self.conversations, request_context.messages, [*tools, *instructions]
-        )
+        beside = list[dict[str, Any]]()  # what is sent beside the messages
+        for tool in (*parameters.function_tools, *parameters.output_tools):
+            beside.append(definition(tool.name, tool.description, tool.parameters_json_schema))
+        beside += [asdict(part) for part in parameters.instruction_parts or ()]
+        request_context.messages = fit(self.conversations, request_context.messages, beside)
         return request_context
 
     async def after_model_request(

@@ -132,10 +132,9 @@ def _first_names(index: DocumentIndex, value: str, kind: str, how: FileValue) ->
     for path in map(index.path_of, how.file):
         root = _node(index, path)
         for key in how.at:
-            found = [
-                DocumentName(name=name, value=value, kind=kind, file=path, line=line)
-                for name, line in _leaves(_at(root, key))
-            ]
+            found = list[DocumentName]()
+            for name, line in _leaves(_at(root, key)):
+                found.append(DocumentName(name=name, value=value, kind=kind, file=path, line=line))
             if found:
                 return found
     return []

@@ -36,12 +36,11 @@ def tiers(index: DocumentIndex) -> Iterator[Problem]:
     if SESSION in limits:
         yield from _session(index, named, limits[SESSION])
     if PHASE in limits:
-        workflows = [
-            document for document in index.authored_documents if document.kind == "workflow"
-        ]
-        for workflow in workflows:
-            for part in phases_of(workflow, index.text(workflow.path)):
-                yield from _phase(index, workflow, part, limits[PHASE])
+        for document in index.authored_documents:
+            if document.kind != "workflow":
+                continue
+            for part in phases_of(document, index.text(document.path)):
+                yield from _phase(index, document, part, limits[PHASE])
 
 
 def _always(index: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:

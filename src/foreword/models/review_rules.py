@@ -91,7 +91,9 @@ def _expressions(code: str) -> str:
     """The code without the words of its texts: what is put into a text stays, in snake_case."""
 
     def interpolated_values(literal: re.Match[str]) -> str:
-        values = [found[1] or found[2] or "" for found in _INTERPOLATION.finditer(literal[0])]
+        values = list[str]()
+        for found in _INTERPOLATION.finditer(literal[0]):
+            values.append(found[1] or found[2] or "")
         return f" {' '.join(values)} "
 
     return _HUMP.sub("_", _LITERAL.sub(interpolated_values, code)).replace("->", ".").lower()

@@ -21,10 +21,9 @@ def _write_value(value: object, margin: str) -> str:
         return encode_basestring(value)
     inner = f"{margin} "
     if isinstance(value, dict) and value:
-        members = [
-            f"{inner}{encode_basestring(name)}: {_write_value(member, inner)}"
-            for name, member in value.items()
-        ]
+        members = []
+        for name, member in value.items():
+            members.append(f"{inner}{encode_basestring(name)}: {_write_value(member, inner)}")
         return "{" + ",".join(members) + margin + "}"
     if isinstance(value, (list, tuple)) and value:
         elements = [inner + _write_value(element, inner) for element in value]

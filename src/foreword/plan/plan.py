@@ -169,16 +169,23 @@ def _warnings(plan: Plan) -> Iterator[str]:
     for name, count in Counter(names).items():
         if count > 1:
             yield f"phases: {name!r} is the name of {count} phases"
-    under_way = [phase for phase in plan["phases"] if phase["status"] == "in_progress"]
+    under_way: list[str] = []
+    for phase in plan["phases"]:
+        if phase["status"] == "in_progress":
+            under_way.append(repr(phase["phase_name"]))
     if len(under_way) > 1:
-        quoted = ", ".join(repr(phase["phase_name"]) for phase in under_way)
-        yield f"phases: {len(under_way)} are in_progress: {quoted}"
+        yield f"phases: {len(under_way)} are in_progress: {', '.join(under_way)}"
     for index, phase in enumerate(plan["phases"]):
-        open_tasks = [task for task in phase["tasks"] if task["status"] not in FINISHED_STATUSES]
-        if phase["status"] == "completed" and open_tasks:
-            ids = ", ".join(str(task["task_id"]) for task in open_tasks)
+        if phase["status"] != "completed":
+            continue
+        open_ids: list[str] = []
+        for task in phase["tasks"]:
+            if task["status"] not in FINISHED_STATUSES:
+                open_ids.append(str(task["task_id"]))
+        if open_ids:
+            tasks = ", ".join(open_ids)
             yield (
-                f"phases[{index}]: {phase['phase_name']!r} is completed, but not its tasks {ids}"
+                f"phases[{index}]: {phase['phase_name']!r} is completed, but not its tasks {tasks}"
             )
 
 

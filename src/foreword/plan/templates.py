@@ -174,4 +174,7 @@ def _member(value: Any, part: str | int, where: str) -> Any:
 
 
 def _path_text(name: str, path: Path) -> str:
-    return name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    text = name
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text

@@ -53,7 +53,9 @@ def name_terms(name: str) -> list[str]:
         found.append(whole_name(name))
     # `snake_case` is two words already; `camelCase` is one.
     known = {*words(name), *STOP_WORDS}
-    found += [stem(word) for word in inside if len(word) > 1 and word not in known]
+    for word in inside:
+        if len(word) > 1 and word not in known:
+            found.append(stem(word))
     return found
 
 

@@ -83,9 +83,11 @@ def find(
     units = _in_order(with_neighbours)
     scores = _scores(units, question, statistics, semantic=True)
     chosen = _choose(units, scores, budget=budget, counter=counter)
+    by_place: list[list[tuple[FoundPassage, int]]] = [[] for _ in places]
+    for one in chosen:
+        by_place[units[one].place].append((units[one].unit, scores[one]))
     hits = list[Hit]()
-    for at, place in enumerate(places):
-        shown = [(units[one].unit, scores[one]) for one in chosen if units[one].place == at]
+    for place, shown in zip(places, by_place, strict=True):
         hits += place.hits(shown)
     return hits
 

@@ -97,8 +97,8 @@ def find_namesakes(
     named = [document for document in candidates if name_key(document.name) == key]
     if named or not key:
         return _nearest(named, near)
-    begun = [one for one in candidates if f"{name_key(one.name)}-".startswith(f"{key}-")]
-    return _nearest(begun, near)
+    longer = [one for one in candidates if name_key(one.name).startswith(f"{key}-")]
+    return _nearest(longer, near)
 
 
 def is_called(document: Document, wanted: str) -> bool:

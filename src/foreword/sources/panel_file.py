@@ -89,15 +89,18 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
             f"names {len(entries):,} personas; a panel has at most {MOST_MEMBERS}",
             hint=_HINT,
         )
+    found = list[tuple[_RosterEntry, Member | None]]()
+    has_files = has_roles = False
+    for entry in _with_unique_names(entries):
+        member = _member(entry, source, find)
+        found.append((entry, member))
+        if member is not None and member.source != source:
+            has_files = True
+        elif member is not None and not entry.is_heading:
+            has_roles = True
     members = dict[tuple[str, str], Member]()  # by source and text: nobody sits there twice
     missing = list[str]()
     unclear = list[str]()
-    found = [(entry, _member(entry, source, find)) for entry in _with_unique_names(entries)]
-    has_files = any(member is not None and member.source != source for _, member in found)
-    has_roles = any(
-        member is not None and member.source == source and not entry.is_heading
-        for entry, member in found
-    )
     for entry, member in found:
         is_without_file = member is None or member.source == source
         if entry.is_heading and is_without_file and has_roles:
@@ -148,7 +151,7 @@ def _first_value(fields: Mapping[str, object], keys: Sequence[str]) -> object:
 def _roster_entries(body: str) -> list[_RosterEntry]:
     """Everyone under the headings that announce a roster, those of the highest level."""
     found = headings(body)
-    rosters = [one for one in found if one.level > 1 and _ROSTER.search(_plain(one.title))]
+    rosters = [one for one in found if _is_roster(one)]
     highest = min((roster.level for roster in rosters), default=0)
     entries = list[_RosterEntry]()
     for roster in rosters:
@@ -166,6 +169,10 @@ def _field_name(listed: object) -> str:
 
 def _names_a_file(entry: _RosterEntry) -> bool:
     return any(name.endswith(".md") for name in entry.lookups)
+
+
+def _is_roster(heading: Heading) -> bool:
+    return heading.level > 1 and _ROSTER.search(_plain(heading.title)) is not None
 
 
 def _in_roster(text: str, roster: Heading, found: list[Heading]) -> Iterator[_RosterEntry]:

@@ -97,7 +97,11 @@ def _has_children() -> bool:
 
 def _children() -> list[int]:
     own = os.getpid()
-    return [int(place.name) for place in Path("/proc").glob("[0-9]*") if _parent(place) == own]
+    children = list[int]()
+    for place in Path("/proc").glob("[0-9]*"):
+        if _parent(place) == own:
+            children.append(int(place.name))
+    return children
 
 
 def _parent(place: Path) -> int:

@@ -181,8 +181,11 @@ def _known_stores() -> list[Path]:
         listed = (cache_folder() / "stores").read_bytes()
     except OSError:
         return []
-    lines = dict.fromkeys(listed.split(b"\n"))
-    return [Path(os.fsdecode(line)) for line in lines if line and b"\0" not in line]
+    stores = list[Path]()
+    for line in dict.fromkeys(listed.split(b"\n")):
+        if line and b"\0" not in line:
+            stores.append(Path(os.fsdecode(line)))
+    return stores
 
 
 def _remember(path: Path) -> None:

@@ -143,14 +143,13 @@ def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[st
     profile = factory_project.active_profile(root, request.recipe)
     profile = replace(profile, default_rules=request.default_rules)
     change, shown, cut_notes = _change_that_fits(root, diff, panel)
-    packages = [
-        factory_project.member_context(
+    packages = list[Package]()
+    questions = list[dict[str, Any]]()
+    for member in panel.members:
+        package = factory_project.member_context(
             root, member, change, task=request.task, recipe=request.recipe
         )
-        for member in panel.members
-    ]
-    questions = []
-    for member, package in zip(panel.members, packages, strict=True):
+        packages.append(package)
         questions.append(_question(member, package, request))
     notes = [
         *diff.notes,

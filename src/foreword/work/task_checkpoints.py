@@ -157,10 +157,11 @@ def newest(
     if last.checkpoint is None:
         raise _damaged_error(last, entries)
     damaged = [entry for entry in entries if entry.problem]
-    notes = [
-        f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
-        for entry in damaged
-    ]
+    notes: list[str] = []
+    for entry in damaged:
+        notes.append(
+            f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
+        )
     return _restore(folder, db, last, last.checkpoint, tiers, notes=notes)
 
 
@@ -369,10 +370,9 @@ def _choose_copy(task: str, phase: str, copies: Copies) -> CheckpointEntry:
     places = sorted(usable, key=lambda place: (-usable[place].sequence, place))
     source = places[0]
     best = usable[source]
-    notes = [
-        f"a copy of {best.name} can't be used ({problem}): taken from the {source}"
-        for problem in problems
-    ]
+    notes: list[str] = []
+    for problem in problems:
+        notes.append(f"a copy of {best.name} can't be used ({problem}): taken from the {source}")
     if any(copy != best for copy in usable.values()):
         numbers = ", ".join(f"{place} has number {usable[place].sequence}" for place in places)
         notes.append(f"file and store differ in {best.name} ({numbers}): taken from the {source}")

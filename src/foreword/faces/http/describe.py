@@ -135,10 +135,9 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _responses(endpoint: Endpoint, schemas: Schemas) -> Iterator[tuple[str, dict[str, Any]]]:
-    headers = {
-        name: {"description": about, "schema": {"type": "string"}}
-        for name, about in endpoint.gives.items()
-    }
+    headers = dict[str, Any]()
+    for name, about in endpoint.gives.items():
+        headers[name] = {"description": about, "schema": {"type": "string"}}
     answer = {
         "description": _answer_words(endpoint),
         "headers": headers,

@@ -160,10 +160,10 @@ def definition(tool: McpTool) -> types.Tool:
 
 
 def _prompt(prompt: prompts.Prompt) -> types.Prompt:
-    arguments = [
-        types.PromptArgument(name=name, description=about, required=name == "source")
-        for name, about in prompts.ARGUMENTS.items()
-    ]
+    arguments = list[types.PromptArgument]()
+    for name, about in prompts.ARGUMENTS.items():
+        is_required = name == "source"
+        arguments.append(types.PromptArgument(name=name, description=about, required=is_required))
     return types.Prompt(name=prompt.name, description=prompt.about, arguments=arguments)
 
 

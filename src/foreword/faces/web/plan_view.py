@@ -192,7 +192,11 @@ def changed_tasks(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[s
 
 def _removed_tasks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     remaining = {str(task["task_id"]) for _, task in planning.tasks(after)}
-    return [task for _, task in planning.tasks(before) if str(task["task_id"]) not in remaining]
+    removed = list[Mapping[str, Any]]()
+    for _, task in planning.tasks(before):
+        if str(task["task_id"]) not in remaining:
+            removed.append(task)
+    return removed
 
 
 def _nodes(state: WorkflowState, plan: Mapping[str, Any]) -> dict[str, str]:
