@@ -7,7 +7,6 @@ back is ready for the engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from foreword.context import item_sections
@@ -80,7 +79,7 @@ class _SectionReader:
         self._add_instructions()
         self.out.query = self._query()
         task = self.values.get("task") or ""
-        is_asked_for = any("{task_reference}" in (spec.text or "") for spec in self._specs())
+        is_asked_for = self._has_blank("{task_reference}")
         if is_asked_for and (task or self.values.get(TASK_WORDS)):
             # a task of nothing but a title is no text to search by, but it says what to do
             words = self.out.query or self._task_text()
@@ -173,15 +172,17 @@ class _SectionReader:
             if getattr(self.inputs, name):
                 parts.append(fill(template, {**self.values, "step_text": self._step_text()}))
         if self.inputs.instructions.strip():
-            if not any("{instructions}" in (spec.text or "") for spec in self._specs()):
+            if not self._has_blank("{instructions}"):
                 recipe = self.selection.recipe.name
                 self.out.notes.append(f"recipe {recipe!r} has no place for instructions")
             parts.append(self.inputs.instructions.strip("\n"))
         if len(parts) > 1:
             self.values["instructions"] = "\n\n".join([part for part in parts if part])
 
-    def _specs(self) -> Iterable[SectionSpec]:
-        return self.selection.sections.values()
+    def _has_blank(self, blank: str) -> bool:
+        """Whether a text of the recipe has this blank."""
+        specs = self.selection.sections.values()
+        return any(blank in (spec.text or "") for spec in specs)
 
     def _step_text(self) -> str:
         """The step whole, with what its sections have from files beside it."""

@@ -164,16 +164,11 @@ class Calls:
         reason = self._rewrite_reason(last_usage)
         if not last_usage and self.message_cache.compression is not None:
             reason = COMPRESSED
-        inputs = CallInputs(
-            selection=self.selection,
-            parts=parts,
-            parts_memory=self._parts_memory,
-            message_cache=self.message_cache,
-            writer=self.writer,
-            cut=self._cut,
-            workflow=workflow,
-            notes=notes,
+        inputs = self._inputs(
+            parts,
+            workflow,
             cached=0 if reason else last_usage.get("messages", 0),
+            notes=notes,
             may_fill=reason == COMPRESSED or (is_own_budget and not last_usage),
         )
         call = make_call(inputs, budget)
@@ -196,16 +191,7 @@ class Calls:
             problem = LEFT_OUT
         if problem:
             return RequestSoFar(problem=problem)
-        inputs = CallInputs(
-            selection=self.selection,
-            parts=parts,
-            parts_memory=self._parts_memory,
-            message_cache=self.message_cache,
-            writer=self.writer,
-            cut=self._cut,
-            workflow=workflow,
-            cached=last_usage.get("messages", 0),
-        )
+        inputs = self._inputs(parts, workflow, cached=last_usage.get("messages", 0))
         try:
             call = make_call(inputs, self.budget)
         except EssentialsTooLarge:
@@ -220,6 +206,29 @@ class Calls:
         return RequestSoFar(
             messages=tuple(call.package.messages),
             tokens=call.package.report.total_tokens + beside_text,
+        )
+
+    def _inputs(
+        self,
+        parts: Mapping[str, str],
+        workflow: str,
+        *,
+        cached: int,
+        notes: Sequence[str] = (),
+        may_fill: bool = False,
+    ) -> CallInputs:
+        """What a call is made of, with what is in memory of the history."""
+        return CallInputs(
+            selection=self.selection,
+            parts=parts,
+            parts_memory=self._parts_memory,
+            message_cache=self.message_cache,
+            writer=self.writer,
+            cut=self._cut,
+            workflow=workflow,
+            notes=notes,
+            cached=cached,
+            may_fill=may_fill,
         )
 
     def _save(

@@ -164,5 +164,4 @@ def _reason(complaint: str) -> str:
         return "there is no such file, and the root is not a git repository"
     if "unknown revision" in complaint or "bad revision" in complaint:
         return "is neither a file nor a revision of the root's repository"
-    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
-    return f"git failed: {lines[0].removeprefix('fatal: ') if lines else 'no reason given'}"
+    return git_command.failure_reason(complaint)

@@ -294,5 +294,4 @@ def _reason(complaint: str) -> str:
         return "not a git repository"
     if "does not have any commits yet" in complaint or "bad default revision" in complaint:
         return "no commit yet"
-    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
-    return f"git failed: {lines[0].removeprefix('fatal: ') if lines else 'no reason given'}"
+    return git_command.failure_reason(complaint)

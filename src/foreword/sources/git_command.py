@@ -181,6 +181,14 @@ def run(
         return _run_in_repository(command, call, scratch, output_bytes)
 
 
+def failure_reason(complaint: str) -> str:
+    """That git failed and why, by the first line of what it wrote to standard error."""
+    for line in complaint.splitlines():
+        if line.strip():
+            return f"git failed: {line.strip().removeprefix('fatal: ')}"
+    return "git failed: no reason given"
+
+
 def _run_in_repository(
     command: GitCommand, call: _GitCall, scratch: Path, output_bytes: int
 ) -> process.Output:
