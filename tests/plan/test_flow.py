@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foreword.errors import CyclicFlow, UnknownName, UsageError
 from foreword.plan.flow import Flow, Phase, waves
-from foreword.plan.workflow_text import read_workflow
+from foreword.plan.flow_parsing import parse_flow
 
 
 def flow(**after: str) -> Flow:
@@ -117,7 +117,7 @@ def test_a_gate_is_told_in_the_words_of_its_author(text: str, gate: str) -> None
 def test_a_phase_between_two_numbers_has_its_place_and_its_name(begin: str) -> None:
     numbers = ("0", "0.5", "1", "3a", "3b", "3.5", "3.10", "4")
     text = "# Build\n\n" + "\n".join(map(begin.format, numbers))
-    order = names(waves(read_workflow(text, name="build", source="build.md")))
+    order = names(waves(parse_flow(text, name="build", source="build.md")))
     assert order == [["0"], ["0.5"], ["1"], ["3a", "3b"], ["3.5"], ["3.10"], ["4"]]
 
 
@@ -125,13 +125,13 @@ def test_an_artifact_is_that_of_the_phase_whose_number_it_has_in_full() -> None:
     text = (
         "## Phase 3: Build\n\nWrite [FT-3].\n\n## Phase 3.5: Check\n\nOf [FT-3], write [FT-3.5].\n"
     )
-    build, check = read_workflow(text, name="build", source="build.md").phases
+    build, check = parse_flow(text, name="build", source="build.md").phases
     assert (build.artifact, check.artifact, check.takes) == ("FT-3", "FT-3.5", ("FT-3",))
 
 
 def test_a_title_over_all_phases_is_none_of_them() -> None:
     text = "# Phase 6 + 7: Repair\n\n## Phase 6: Cause\n\nFind it.\n\n## Phase 7: Fix\n\nDo it.\n"
-    flow = read_workflow(text, name="repair", source="repair.md")
+    flow = parse_flow(text, name="repair", source="repair.md")
     assert [(phase.name, phase.title) for phase in flow.phases] == [("6", "Cause"), ("7", "Fix")]
-    alone = read_workflow("# Phase 2: Build\n\nDo it.\n", name="b", source="b.md")
+    alone = parse_flow("# Phase 2: Build\n\nDo it.\n", name="b", source="b.md")
     assert [phase.name for phase in alone.phases] == ["2"]

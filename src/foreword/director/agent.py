@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from foreword import models
 from foreword.director import runner
-from foreword.director.by_hand import is_by_hand
+from foreword.director.manual_calls import is_by_hand
 from foreword.director.stream_mask import StreamMask
 from foreword.director.tool import DirectorTool
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform

@@ -16,8 +16,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 from foreword.director.agent import MOST_REQUESTS, Agent, TurnResult
-from foreword.director.by_hand import call_messages
 from foreword.director.director_resources import MODEL_SECONDS, DirectorResources, Start, nobody
+from foreword.director.manual_calls import call_messages
 from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import ToolContext

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from foreword.director import browser_files
-from foreword.director.by_hand import is_by_hand
+from foreword.director.manual_calls import is_by_hand
 from foreword.errors import StoreError, UsageError
 from foreword.message import Message
 from foreword.session.session import Session

@@ -22,7 +22,7 @@ from foreword.lint.project_files import project, project_files
 from foreword.lint.repeats import repeats
 from foreword.lint.tier_limits import tiers
 from foreword.plan.flow import Flow
-from foreword.plan.workflow_text import read_workflow
+from foreword.plan.flow_parsing import parse_flow
 from foreword.recipe import load as loading
 from foreword.recipe.budget import choose_counter
 from foreword.recipe.document import problem_at
@@ -93,7 +93,7 @@ def _flows(index: DocumentIndex, only: str) -> Iterator[Flow]:
         if not _is_in(document.path, only) or len(index.text(document.path)) > LARGEST_CHARS:
             continue
         text = lines.with_newlines(index.text(document.path))
-        flow = read_workflow(text, name=document.name, source=document.path)
+        flow = parse_flow(text, name=document.name, source=document.path)
         if 0 < len(flow.phases) <= document_checks.MOST_PHASES:
             yield flow
 

@@ -17,7 +17,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
 from foreword.errors import BadSource, UnknownName
 from foreword.plan.flow import Flow, Phase
-from foreword.plan.workflow_text import read_workflow
+from foreword.plan.flow_parsing import parse_flow
 from foreword.review.panel import Member, Panel
 from foreword.review.profile import ReviewProfile, read_profile
 from foreword.sources import files
@@ -44,7 +44,7 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     document = _find_document(library, kind="workflow", name=name)
     file = files.read(library.root, document.path, must=True)
     text = lines.with_newlines(file.text)
-    flow = read_workflow(text, name=document.name, source=document.path)
+    flow = parse_flow(text, name=document.name, source=document.path)
     texts = {part.name: part.text for part in parts.phases(text)}
 
     def with_documents(phase: Phase) -> Phase:

@@ -25,8 +25,8 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foreword.errors import UsageError
-from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
+from foreword.faces.serving import process_memory
 from foreword.faces.serving.app_state import AppState, Settings
 from foreword.pattern import lazy_pattern
 
@@ -125,7 +125,7 @@ class BoundedServer(Server):
                 if isinstance(connection, HttpConnection):
                     connection.drop_if_unread()
         if counter % (TRIM_SECONDS * TICKS_PER_SECOND) == 1:
-            asyncio.get_running_loop().run_in_executor(None, memory.give_back)
+            asyncio.get_running_loop().run_in_executor(None, process_memory.give_back)
         return await super().on_tick(counter)
 
 
@@ -255,7 +255,7 @@ async def _serve_until_stopped(
     process.config.load()
     process.lifespan = process.config.lifespan_class(process.config)
     await process.startup(sockets=[listening])
-    memory.freeze_loaded_objects()
+    process_memory.freeze_loaded_objects()
     ready()
     await process.main_loop()
     await process.shutdown(sockets=[listening])

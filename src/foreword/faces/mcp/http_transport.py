@@ -19,11 +19,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foreword.errors import UsageError
-from foreword.faces.http import memory
 from foreword.faces.http.http_server import BoundedServer, addresses, config_for, listen
 from foreword.faces.http.request_guard import RequestGuard
 from foreword.faces.http.token import is_loopback
 from foreword.faces.mcp.stdio_transport import STOPS
+from foreword.faces.serving import process_memory
 from foreword.faces.serving.app_state import AppState
 
 PATH = "/mcp"
@@ -86,7 +86,7 @@ class _Process(BoundedServer):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            memory.freeze_loaded_objects()
+            process_memory.freeze_loaded_objects()
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

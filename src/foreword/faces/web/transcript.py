@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.director.by_hand import PROSE, is_call_by_hand, is_prose
+from foreword.director.manual_calls import PROSE, is_call_by_hand, is_prose
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversation_operations import StoredMessage, messages_before
 from foreword.plan import plan as planning

@@ -17,7 +17,7 @@ from foreword.text.parts import Part
 _NUMBER = lazy_pattern(r"\d+(?:\.\d+)*")
 
 
-def read_workflow(text: str, *, name: str, source: str) -> Flow:
+def parse_flow(text: str, *, name: str, source: str) -> Flow:
     """The phases of a workflow, in the author's order."""
     found = parts.phases(text)
     handed = handovers({part.name: part.text for part in found}, parts.before_phases(text))
