@@ -109,8 +109,8 @@ def _shape(frames: Sequence[FrameContent]) -> list[tuple[str, str]]:
     """Role and name of everything on a page."""
     shape = []
     for frame in frames:
-        facts = [element["fact"] for element in frame.facts["elements"]]
-        shape += [(fact["role"], fact["name"]) for fact in facts]
+        for element in frame.facts["elements"]:
+            shape.append((element["fact"]["role"], element["fact"]["name"]))
     return shape
 
 

@@ -203,8 +203,7 @@ def _own_server_lookups(rules: Rules) -> list[str]:
     """A server of ours has no address."""
     if not rules.own_port:
         return []
-    places = [f"{url_host(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS]
-    return [f"MAP {place} {_NO_ADDRESS}" for place in places]
+    return [f"MAP {url_host(host)}:{rules.own_port} {_NO_ADDRESS}" for host in LOOPBACK_HOSTS]
 
 
 def _this_machine(rules: Rules) -> tuple[str, ...]:

@@ -252,5 +252,7 @@ def _estimate_notes(sections: Sequence[Section]) -> list[str]:
 def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:
     if skill is None:
         return False
-    paths = [pattern.replace("{skill}", skill) for pattern in spec.skill_file]
-    return any(isinstance(files.read(root, path), files.File) for path in paths)
+    for pattern in spec.skill_file:
+        if isinstance(files.read(root, pattern.replace("{skill}", skill)), files.File):
+            return True
+    return False

@@ -188,9 +188,12 @@ class _ReportAnswers:
 
     def _cut_before(self, choice: Choice) -> list[str]:
         """The other tags that gave way before this one would have."""
-        own = choice.section.gives_way_at
-        earlier = [tag for tag, place in self.cut.items() if place > own]
-        return [tag for tag in earlier if tag != choice.section.tag]
+        own = choice.section
+        tags = list[str]()
+        for tag, place in self.cut.items():
+            if place > own.gives_way_at and tag != own.tag:
+                tags.append(tag)
+        return tags
 
 
 def _section_blocks(report: Report, about: str | None, path: str | None = None) -> list[str]:
@@ -270,9 +273,9 @@ def _why_not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) 
             f" lookup {name}`"
         )
     for tag, spec in recipe.sections.items():
-        patterns = [f"{spec.folder}/{pattern}".lstrip("/") for pattern in spec.files or ()]
-        if any(fnmatch(about, pattern) for pattern in patterns):
-            return f"of the files that {tag} may read, others have more to do with the task"
+        for pattern in spec.files or ():
+            if fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")):
+                return f"of the files that {tag} may read, others have more to do with the task"
     for tag, spec in recipe.sections.items():
         if spec.folder and about.startswith(f"{spec.folder}/"):
             return f"{tag} reads other files of {spec.folder} for this request"

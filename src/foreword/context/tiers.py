@@ -128,12 +128,9 @@ def _with_anchors(
     for section in anchored:
         first = unique.pop(section.text, section)
         unique[section.text] = first
-    plain = [_plain(section) for section in sections]
     order = list(selection.sections)
-    return sorted(
-        [*(section for section in plain if section.text), *unique.values()],
-        key=lambda section: order.index(section.tag),
-    )
+    plain = [section for section in map(_plain, sections) if section.text]
+    return sorted([*plain, *unique.values()], key=lambda section: order.index(section.tag))
 
 
 def _anchors_tag(selection: Selection) -> str:
@@ -165,8 +162,10 @@ def _anchor_sections(
 def _anchored_files(sections: Sequence[Section], library: Library) -> list[str]:
     """The files whose anchors count: what is loaded, and instructions that are not; tier 0 is
     there as it is."""
-    loaded = [section for section in sections if section.rule.tier != ALWAYS]
-    paths = [section.source for section in loaded if section.source.endswith(".md")]
+    paths = list[str]()
+    for section in sections:
+        if section.rule.tier != ALWAYS and section.source.endswith(".md"):
+            paths.append(section.source)
     paths += [section.source for section in sections if section.kind == "workflow"]
     if "guidance" in library.recipe.documents:
         paths += [document.path for document in library.of_kind("guidance")]

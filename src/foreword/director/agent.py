@@ -261,8 +261,11 @@ def _calls_without_result(latest: Sequence[Message]) -> list[ToolCall]:
     for message in reversed(latest):
         answered.update(message.results)
         if message.role == "assistant" and not is_by_hand(message):
-            calls = [part for part in message.parts if isinstance(part, ToolCall)]
-            return [call for call in calls if call.id not in answered]
+            calls = list[ToolCall]()
+            for part in message.parts:
+                if isinstance(part, ToolCall) and part.id not in answered:
+                    calls.append(part)
+            return calls
     return []
 
 

@@ -182,8 +182,10 @@ def _doubts(tree: Tree, name: str) -> list[str]:
     """What can be said about a node before it has run: templates that name nodes which come
     later, or none."""
     order = [str(node["id"]) for node in tree.read()]
-    loops = [node for node in tree.ancestors(name) if node["type"] == "loop"]
-    loop_names = {str(node["config"].get("as")) for node in loops}
+    loop_names = set[str]()
+    for node in tree.ancestors(name):
+        if node["type"] == "loop":
+            loop_names.add(str(node["config"].get("as")))
     found = []
     for _, expression in _uses([tree.nodes[name]]):
         number = number_of(expression)

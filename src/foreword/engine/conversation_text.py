@@ -92,7 +92,7 @@ def write_stretch(
 
 
 def shorten_stretch(
-    messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool = False
+    messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool
 ) -> ConversationText:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
     first."""

@@ -56,7 +56,7 @@ class Conversations:
             for answer in answers:
                 session.record_usage(answer)
 
-    def with_session(self, act: Callable[[Session], Any], conversation: str = MAIN) -> Any:
+    def with_session(self, act: Callable[[Session], Any], conversation: str) -> Any:
         """Do something with a session while nobody else does."""
         with self._lock:
             return act(self.session(conversation))

@@ -229,9 +229,10 @@ def _stale_exceptions(
 def own_recipe(root: Path) -> str:
     """The project's own recipe for its documents: the only one that extends the default, else
     the default."""
-    paths = loading.recipes_to_list(root)[0].values()
-    own = [path for path in paths if path.parent != loading.BUILTIN]
-    extending = [path.stem for path in own if _extends(path, root) == DEFAULT]
+    extending = list[str]()
+    for path in loading.recipes_to_list(root)[0].values():
+        if path.parent != loading.BUILTIN and _extends(path, root) == DEFAULT:
+            extending.append(path.stem)
     return extending[0] if len(extending) == 1 else DEFAULT
 
 

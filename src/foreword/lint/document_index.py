@@ -132,9 +132,11 @@ class DocumentIndex:
     def is_there(self, path: str, near: str) -> bool:
         """Whether a file is where a document says it is: from the root, from the document, or
         from where the documents lie."""
-        prefixes = [f"{folder}/" for folder in self.recipe.within if folder]
-        inner = [path.removeprefix(prefix) for prefix in prefixes if path.startswith(prefix)]
-        return any(self._exists(place) for place in (path, path_beside(near, path), *inner))
+        places = [path, path_beside(near, path)]
+        for folder in self.recipe.within:
+            if folder and path.startswith(f"{folder}/"):
+                places.append(path.removeprefix(f"{folder}/"))
+        return any(map(self._exists, places))
 
     def _exists(self, path: str) -> bool:
         if path not in self._existing:

@@ -115,8 +115,12 @@ def _phase(index: DocumentIndex, workflow: Document, part: Part, limit: int) -> 
 def _documents(
     index: DocumentIndex, named: list[DocumentName], kinds: tuple[str | None, ...]
 ) -> list[Document]:
-    found = [index.find(name.name, name.kind) for name in named if name.kind in kinds]
-    return list(dict.fromkeys(document for document in found if document is not None))
+    found = dict[Document, None]()  # each once, in their order
+    for name in named:
+        document = index.find(name.name, name.kind) if name.kind in kinds else None
+        if document is not None:
+            found[document] = None
+    return list(found)
 
 
 def _over_limit(

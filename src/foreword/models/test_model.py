@@ -107,8 +107,7 @@ def _lookups(task: str, request: str, info: AgentInfo) -> list[tuple[str, str]]:
         return []
     parameters = list(tools[0].parameters_json_schema.get("properties", {})) or ["name"]
     references = REFERENCE.findall(request) + LISTED_REFERENCE.findall(info.instructions or "")
-    others = [reference for reference in dict.fromkeys(references) if reference != task]
-    return [(parameters[0], reference) for reference in others]
+    return [(parameters[0], name) for name in dict.fromkeys(references) if name != task]
 
 
 def _answer_text(task: str, request: str, found: Sequence[tuple[str, str]]) -> str:

@@ -161,9 +161,13 @@ def _shown_data(checkpoint: Checkpoint) -> dict[str, Any]:
 def write_checkpoint(project: Project, given: CheckpointWriting) -> CheckpointPlace:
     """Keep where a task stands, in place of what was kept for that phase."""
     fields = given.data.model_dump(exclude_unset=True) if given.data else {}
-    taken = [name for name in KNOWN if name not in _NOT_IN_DATA]
-    known = {name: fields[name] for name in taken if name in fields}
-    extra = {name: value for name, value in fields.items() if name not in KNOWN}
+    known = dict[str, Any]()
+    extra = dict[str, Any]()
+    for name, value in fields.items():
+        if name not in KNOWN:
+            extra[name] = value
+        elif name not in _NOT_IN_DATA:
+            known[name] = value
     checkpoint = Checkpoint(task=given.task, phase=given.phase, **known, extra=extra)
     path = task_checkpoints.write(project.root, project.db, checkpoint)
     return CheckpointPlace(written=path.relative_to(project.root).as_posix())

@@ -124,8 +124,11 @@ def _keys_before(flow: Flow, phase: Phase) -> tuple[str, ...]:
 def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:
     """The phases that are not done and wait for none that is not."""
     finished = set(done)
-    not_done = [phase for phase in flow.phases if phase.name not in finished]
-    return tuple(phase for phase in not_done if finished.issuperset(phase.after))
+    phases = list[Phase]()
+    for phase in flow.phases:
+        if phase.name not in finished and finished.issuperset(phase.after):
+            phases.append(phase)
+    return tuple(phases)
 
 
 def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:

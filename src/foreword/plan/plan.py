@@ -210,8 +210,8 @@ def _bullet_list(name: str, items: Iterable[str]) -> str:
 
 
 def _indent(text: str, indent: str, first: str = "") -> str:
-    lines = [line.strip() for line in text.splitlines()]
-    return first + f"\n{indent}".join(line for line in lines if line)
+    lines = filter(None, map(str.strip, text.splitlines()))
+    return first + f"\n{indent}".join(lines)
 
 
 def _texts(value: object) -> Iterator[str]:

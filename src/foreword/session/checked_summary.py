@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from foreword.dataclass import dataclass
-from foreword.message import Message, Text
+from foreword.message import Message, Text, texts_in
 from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress
 from foreword.session.summary.remarks import is_summary
@@ -135,8 +135,8 @@ def is_checkable(message: Message) -> bool:
     """Whether a message is a summary with words in it that nobody has checked yet."""
     if not is_summary(message):
         return False
-    texts = [part.text for _, part in _texts(message)]
-    return any(text.strip() for text in texts) and not any(ADDED in text for text in texts)
+    words = "\n".join(texts_in(message))
+    return bool(words.strip()) and ADDED not in words
 
 
 def _texts(message: Message) -> list[tuple[int, Text]]:

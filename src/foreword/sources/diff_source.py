@@ -104,8 +104,9 @@ def as_diff(raw: bytes, source: str) -> Diff:
 
 
 def _file_names(text: str) -> tuple[str, ...]:
-    names = ["".join(name).strip() for name in _FILE.findall(text)]
-    return tuple(dict.fromkeys(name for name in names if name != "/dev/null"))
+    names = dict.fromkeys(["".join(name).strip() for name in _FILE.findall(text)])
+    names.pop("/dev/null", None)
+    return tuple(names)
 
 
 def _diff_since(revision: str, root: Path) -> bytes:

@@ -292,12 +292,11 @@ def _segments(root: Path, base: Path, pattern: str) -> list[str]:
     plain = posixpath.normpath(pattern)
     if posixpath.isabs(plain) or plain.split("/")[0] == "..":
         raise OutsideRoot(pattern, str(root))
-    names = [name for name in plain.split("/") if name != "."]
     segments = list[str]()
-    for name in names:
-        if name == "**" and segments[-1:] == ["**"]:
-            continue  # any number of folders, twice, is any number of folders
-        segments.append(name)
+    for name in plain.split("/"):
+        is_repeated = name == "**" and segments[-1:] == ["**"]  # any number of folders, twice
+        if name != "." and not is_repeated:
+            segments.append(name)
     if segments[-1:] == ["**"]:
         segments.append("*")
     return segments

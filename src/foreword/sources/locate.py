@@ -60,7 +60,7 @@ def first_pending(
     *,
     named_in: NameField | None,
     leave_out: Sequence[str],
-    ticked_in: str | None = None,
+    ticked_in: str | None,
 ) -> LocatedName:
     """The file a state file names, else the first that somebody has filled in, of those that do
     not count as done."""
@@ -123,8 +123,11 @@ def _ticked_names(root: Path, path: str, filename: str) -> list[str]:
     file = files.read(root, f"{above.path}/{filename}") if above.path else None
     if not isinstance(file, files.File):
         return []
-    names = [name for name in done_names(file.text) if _NAME.search(name)]
-    return [name for name in names if not _OTHER_NUMBER.fullmatch(name)]
+    names = list[str]()
+    for name in done_names(file.text):
+        if _NAME.search(name) and not _OTHER_NUMBER.fullmatch(name):
+            names.append(name)
+    return names
 
 
 def _is_named(root: Path, path: str, wanted: Sequence[str]) -> bool:
@@ -133,7 +136,10 @@ def _is_named(root: Path, path: str, wanted: Sequence[str]) -> bool:
         return False
     names = _names_of(root, path)
     filename = PurePosixPath(path).name
-    return any(PurePosixPath(name).name == filename or _goes_by(names, name) for name in wanted)
+    for name in wanted:
+        if PurePosixPath(name).name == filename or _goes_by(names, name):
+            return True
+    return False
 
 
 def _is_done(root: Path, path: str, leave_out: Sequence[str]) -> bool:

@@ -132,8 +132,7 @@ def _entries(text: str, title: str) -> Iterable[_RosterEntry]:
     fields, body, _ = front_matter(text)
     listed = _first_value(fields, ("personas", "participants", "members"))
     if isinstance(listed, list):
-        names = [_field_name(member) for member in listed]
-        return [_RosterEntry(name=name, lookups=(name,)) for name in names]
+        return [_RosterEntry(name=name, lookups=(name,)) for name in map(_field_name, listed)]
     entries = _roster_entries(body)
     if not entries and _is_persona(body):
         entries = [_RosterEntry(name=title, lookups=(), text=body.strip())]

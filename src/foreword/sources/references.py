@@ -130,5 +130,9 @@ def find_reference(find: Find, named: Reference, near: str) -> Document | None:
 
 def find_references(find: Find, text: str, near: str) -> list[Document]:
     """The documents that a text names and that are there, in its order, each once."""
-    found = [find_reference(find, named, near) for named in references_in(text)]
-    return list(dict.fromkeys(document for document in found if document is not None))
+    found = dict[Document, None]()  # each once, in their order
+    for named in references_in(text):
+        document = find_reference(find, named, near)
+        if document is not None:
+            found[document] = None
+    return list(found)

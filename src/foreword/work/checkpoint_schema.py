@@ -131,8 +131,10 @@ def read_checkpoint(text: str | bytes) -> Checkpoint | Damage:
 def prepare_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     """A checkpoint of a caller's as it may be kept: checked, made of plain JSON, secrets hidden."""
     data = {**as_data(checkpoint), "sequence": 1}  # time and number are still to come
-    doubled = [name for name in checkpoint.extra if name in KNOWN]
-    problems = [f"extra.{name}: the checkpoint has a field of that name" for name in doubled]
+    problems = list[str]()
+    for name in checkpoint.extra:
+        if name in KNOWN:
+            problems.append(f"extra.{name}: the checkpoint has a field of that name")
     problems += depth_problems(data)
     if not problems:
         data = _as_plain_json(data)

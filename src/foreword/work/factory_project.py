@@ -20,6 +20,7 @@ from foreword.plan.flow import Flow, Phase
 from foreword.plan.flow_parsing import parse_flow
 from foreword.review.panel import Member, Panel
 from foreword.review.profile import ReviewProfile, read_profile
+from foreword.section import Choice
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import mapping, repeated_key, without_front_matter
@@ -188,9 +189,12 @@ def _find_document(library: Library, *, kind: str, name: str) -> Document:
 def split(package: Package, *tags: str) -> tuple[str, str]:
     """A context as instructions and a request: the sections of these tags are the request, the
     others the rest."""
-    present = [choice for choice in package.report.choices if choice.body.form != "gone"]
-    instructions = [choice for choice in present if choice.section.tag not in tags]
-    request = [choice for choice in present if choice.section.tag in tags]
+    instructions: list[Choice] = []
+    request: list[Choice] = []
+    for choice in package.report.choices:
+        if choice.body.form != "gone":
+            is_request = choice.section.tag in tags
+            (request if is_request else instructions).append(choice)
     return (
         "".join(pieces_of(instructions)),
         "".join(pieces_of(request)) + package.report.note,

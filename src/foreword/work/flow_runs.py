@@ -256,9 +256,9 @@ def _watch_phases(watch: Watch | None, order: Order, done: Sequence[str] = ()) -
     if watch is None:
         return None
     panels: list[Phase] = []
-    if order.diff:
-        to_do = [phase for phase in order.flow.phases if phase.name not in done]
-        panels = [phase for phase in to_do if phase.panel]
+    for phase in order.flow.phases:
+        if order.diff and phase.panel and phase.name not in done:
+            panels.append(phase)
 
     def watch_phases(statuses: list[RunStatus]) -> None:
         agents = agents_by_phase(statuses)

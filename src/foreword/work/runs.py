@@ -207,8 +207,10 @@ class Engine:
             load_input=False,
             load_output=False,
         )
-        own_rows = [row for row in rows if self.is_own(row.workflow_id)]
-        executors = {str(row.executor_id) for row in own_rows if row.executor_id}
+        executors = set[str]()
+        for row in rows:
+            if row.executor_id and self.is_own(row.workflow_id):
+                executors.add(str(row.executor_id))
         return sorted(executors.difference(known, (self.executor,)))
 
     def is_own(self, run: str) -> bool:
@@ -259,7 +261,7 @@ def launch_engine(
     root: Path,
     executor: str,
     *,
-    queues: Sequence[str] = (AGENTS, RUNS),
+    queues: Sequence[str],
     concurrency: int | None = None,
     take_over_all: bool = False,
     wake_heart: Event | None = None,

@@ -156,12 +156,12 @@ def newest(
     last = entries[-1]
     if last.checkpoint is None:
         raise _damaged_error(last, entries)
-    damaged = [entry for entry in entries if entry.problem]
     notes: list[str] = []
-    for entry in damaged:
-        notes.append(
-            f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
-        )
+    for entry in entries:
+        if entry.problem:
+            notes.append(
+                f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
+            )
     return _restore(folder, db, last, last.checkpoint, tiers, notes=notes)
 
 

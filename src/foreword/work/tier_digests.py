@@ -40,18 +40,20 @@ def lasting_tiers(
     tiers = {}
     for tier in LASTING:
         sections = [section for section in package.report.came_in if section.rule.tier == tier]
-        rows = [row for row in package.report.sections if row.tier == tier]
         tiers[str(tier)] = {
             "digest": _digest(sections),
-            "tokens": sum(row.tokens for row in rows),
+            "tokens": sum(row.tokens for row in package.report.sections if row.tier == tier),
             "recipe": recipe,
         }
     return tiers
 
 
 def _digest(sections: list[Section]) -> str:
-    from_files = [one for one in sections if not one.source.startswith(_NOT_A_FILE)]
-    text = "\0".join(f"{section.source}\0{section.text}" for section in from_files)
+    texts = list[str]()
+    for section in sections:
+        if not section.source.startswith(_NOT_A_FILE):
+            texts += [section.source, section.text]
+    text = "\0".join(texts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

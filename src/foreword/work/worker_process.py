@@ -95,6 +95,8 @@ def recover(store: Database, engine: Engine, me: Identity) -> list[str]:
 
 def _dead_executors(store: Database, me: Identity, engine: Engine) -> list[str]:
     everyone = workers.all_workers(store)
-    others = [worker for worker in everyone if worker.executor != me.executor]
-    dead = [other.executor for other in others if is_dead(other, me)]
+    dead = list[str]()
+    for worker in everyone:
+        if worker.executor != me.executor and is_dead(worker, me):
+            dead.append(worker.executor)
     return [*dead, *engine.unknown_executors([worker.executor for worker in everyone])]

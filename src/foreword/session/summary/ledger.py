@@ -105,8 +105,10 @@ def take(order: Iterable[LedgerEntry], room: int, measure: Measure, said: str) -
     for each in order:
         cost = measure(each.text)
         if used + cost <= room and each.name not in said:
-            inside = [name for name in _inside(each.name) if name in taken]
-            used += cost - sum(measure(taken.pop(name).text) for name in inside)
+            for name in _inside(each.name):
+                if name in taken:
+                    used -= measure(taken.pop(name).text)
+            used += cost
             taken[each.name] = each
             said += f"\n{each.name}"
     return list(taken.values())

@@ -130,9 +130,11 @@ def _places_by_stem(stems: Sequence[frozenset[str]]) -> dict[str, list[int]]:
 
 def _subject(text: str) -> frozenset[str]:
     """The words of a line that say what it is about."""
-    content = [word for word in words(text) if word not in STOP_WORDS]
-    subject = [word for word in content if not _is_grammar(word)]
-    return frozenset(word[:STEM] for word in subject) - _GENERIC
+    stems = set[str]()
+    for word in words(text):
+        if word not in STOP_WORDS and not _is_grammar(word):
+            stems.add(word[:STEM])
+    return frozenset(stems - _GENERIC)
 
 
 def _is_grammar(word: str) -> bool:
