@@ -75,9 +75,9 @@ class _Table:
 def _table() -> _Table:
     text = resources.files("foreword").joinpath("data/prices.json").read_text("utf-8")
     data = json.loads(text)
-    prices = {
-        name: Price(**price, currency=data["currency"]) for name, price in data["models"].items()
-    }
+    prices = dict[str, Price]()
+    for name, price in data["models"].items():
+        prices[name] = Price(**price, currency=data["currency"])
     return _Table(int(data["tokens"]), prices)
 
 

@@ -98,7 +98,10 @@ def read(path: Path) -> dict[str, Any]:
 def _are_tabs(tabs: object) -> bool:
     if not isinstance(tabs, list):
         return False
-    return all(isinstance(tab, dict) and set(tab) >= _TAB_KEYS for tab in tabs)
+    for tab in tabs:
+        if not isinstance(tab, dict) or not set(tab) >= _TAB_KEYS:
+            return False
+    return True
 
 
 def _unusable(path: Path) -> BrowserFailed:

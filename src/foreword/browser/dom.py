@@ -129,14 +129,20 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> DomElement | None:
         head.append(f'{name}="{value}"')
     if shadow:
         head.append("(shadow)")
-    elements = [child for child in children if isinstance(child, DomElement)]
-    texts = [child for child in children if isinstance(child, str)]
+    elements = 1
+    chars = 0
+    for inner in children:
+        if isinstance(inner, DomElement):
+            elements += inner.elements
+            chars += inner.chars
+        else:
+            chars += len(inner)
     return DomElement(
         head=" ".join(head),
         shape=f"{tag}.{attributes.get('class', '')}",
         children=tuple(children),
-        elements=1 + sum(element.elements for element in elements),
-        chars=sum(map(len, texts)) + sum(element.chars for element in elements),
+        elements=elements,
+        chars=chars,
     )
 
 

@@ -157,7 +157,10 @@ def _ending(text: str) -> str:
 
 def _lines(found: EarlierSummary, *kinds: str) -> tuple[str, ...]:
     """The lines of a summary that are of these kinds, each on one line."""
-    lines = [" ".join(text.split()) for kind, text in found.lines if kind in kinds]
+    lines = list[str]()
+    for kind, text in found.lines:
+        if kind in kinds:
+            lines.append(" ".join(text.split()))
     return tuple(lines)
 
 

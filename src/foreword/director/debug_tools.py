@@ -141,10 +141,9 @@ def debug_action(context: ToolContext, given: Arguments) -> Answer:
 def _refuse_unfit(action: str, config: Arguments) -> None:
     """An error for what this action does nothing with, or lacks: whoever gave it meant something
     else."""
-    problems = [
-        problem.removeprefix("config.").removeprefix("config: ")
-        for problem in kinds.problems(action, config)
-    ]
+    problems = list[str]()
+    for problem in kinds.problems(action, config):
+        problems.append(problem.removeprefix("config.").removeprefix("config: "))
     if problems:
         raise UsageError(f"{action}: {'; '.join(problems)}", hint=outline([action]))
 

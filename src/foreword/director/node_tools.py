@@ -62,9 +62,10 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
     A status that was of another type or config is gone.
     """
     known = ", ".join(CHANGEABLE)
-    problems = [
-        f"{name}: can't be changed so, only {known}" for name in changes if name not in CHANGEABLE
-    ]
+    problems = list[str]()
+    for field in changes:
+        if field not in CHANGEABLE:
+            problems.append(f"{field}: can't be changed so, only {known}")
     if not changes:
         problems = [f"nothing to change: give {known}"]
     if problems:

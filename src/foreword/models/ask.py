@@ -169,7 +169,10 @@ def _is_empty(messages: Sequence[ModelMessage]) -> bool:
     last = replies[-1]
     if last.state != "complete" or last.finish_reason == "length":
         return False
-    return all(isinstance(part, TextPart) and not part.content.strip() for part in last.parts)
+    for part in last.parts:
+        if not isinstance(part, TextPart) or part.content.strip():
+            return False
+    return True
 
 
 def _finished_rounds(messages: Sequence[ModelMessage]) -> list[ModelMessage]:

@@ -141,9 +141,13 @@ def _scores(
             )
         )
     scores = rank(passages, question, statistics=statistics, semantic=semantic)
-    held = [_weight_held(passage.terms or (), question, statistics) for passage in passages]
-    of_words = [weight for weight, each in zip(held, placed, strict=True) if each.unit.share == 1]
-    most = max(of_words, default=0)
+    held = list[int]()  # of each passage
+    most = 0  # of what was said in words
+    for each, passage in zip(placed, passages, strict=True):
+        weight = _weight_held(passage.terms or (), question, statistics)
+        held.append(weight)
+        if each.unit.share == 1:
+            most = max(most, weight)
     for at, each in enumerate(placed):
         # A fact may stand in a file that was read and nowhere else: nothing that was said has so
         # much of the question then, and what the file says counts as words do.

@@ -23,6 +23,7 @@ ENDED = "ended"  # with a wait status
 FAILED = "failed"  # with an error number
 # a killed process is gone in a moment; one that is not ours to kill (sudo) never is
 ENDING_SECONDS = 5.0
+# of linux/prctl.h
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _WATCHED = {signal.SIGCHLD, signal.SIGTERM}

@@ -39,7 +39,9 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
     from foreword.recipe.budget import choose_counter
 
     chosen = choose_counter(counter, model)
-    counted = [(name, _tokens(name, chosen)) for name in _with_progress(files or (STDIN,))]
+    counted = list[tuple[str, int]]()
+    for name in _with_progress(files or (STDIN,)):
+        counted.append((name, _tokens(name, chosen)))
     if form == "json":
         _show_json(counted, chosen)
         return

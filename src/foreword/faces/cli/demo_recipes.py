@@ -180,14 +180,18 @@ def by_tag(report: Report) -> dict[str, TagTotal]:
         if choice.section.rule.excluded:
             excluded.add((choice.section.tag, choice.section.title))
     rows = [row for row in report.sections if (row.tag, row.title) not in excluded]
-    return {tag: _tag_total(list(group)) for tag, group in groupby(rows, key=lambda row: row.tag)}
+    totals = dict[str, TagTotal]()
+    for tag, group in groupby(rows, key=lambda row: row.tag):
+        totals[tag] = _tag_total(list(group))
+    return totals
 
 
 def _tag_total(rows: Sequence[Row]) -> TagTotal:
-    forms = {row.form for row in rows}
-    whole = sum(row.form == "full" for row in rows)
-    form = forms.pop() if len(forms) == 1 else f"{whole} of {len(rows)} full"
-    return TagTotal(form, sum(row.tokens for row in rows))
+    tokens = sum(row.tokens for row in rows)
+    forms = [row.form for row in rows]
+    if len(set(forms)) == 1:
+        return TagTotal(forms[0], tokens)
+    return TagTotal(f"{forms.count('full')} of {len(rows)} full", tokens)
 
 
 def _cell(total: TagTotal | None, most: int, room: int = BAR) -> str:
@@ -214,8 +218,10 @@ def _head() -> str:
 def left_out(report: Report) -> tuple[list[Omission], list[Omission]]:
     """What was left out for want of room, and what the recipe leaves out whatever the room."""
     rules = {choice.section.rule.excluded for choice in report.choices} - {""}
-    for_room = [omission for omission in report.omissions if omission.reason not in rules]
-    by_rule = [omission for omission in report.omissions if omission.reason in rules]
+    for_room = list[Omission]()
+    by_rule = list[Omission]()
+    for omission in report.omissions:
+        (by_rule if omission.reason in rules else for_room).append(omission)
     return for_room, by_rule
 
 

@@ -120,7 +120,10 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
 
 def _says_something(message: Message) -> bool:
     """Whether there is more in it than blank text."""
-    return any(not isinstance(part, Text) or part.text.strip() for part in message.parts)
+    for part in message.parts:
+        if not isinstance(part, Text) or part.text.strip():
+            return True
+    return False
 
 
 @click.command("import")
