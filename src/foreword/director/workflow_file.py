@@ -21,7 +21,7 @@ from foreword.plan import node as kinds
 from foreword.plan import templates, validation
 from foreword.plan.node_shape import CONFIGS
 from foreword.plan.node_tree import Node, Tree, number_of
-from foreword.plan.validation import FilledText, Shape, Text
+from foreword.plan.validation import DataShape, FilledText, Text
 from foreword.secrets.masking import hide
 from foreword.secrets.placeholders import HIDDEN
 from foreword.session.workflow_state import WorkflowState
@@ -36,7 +36,7 @@ _KIND = "workflow export"
 _REASON = "from a workflow file"
 
 
-class FileNode(Shape):
+class FileNode(DataShape):
     """A node in a file; those that stand inside others name them."""
 
     id: FilledText
@@ -47,7 +47,7 @@ class FileNode(Shape):
     branch: Literal["then", "else"] | None = None
 
 
-class WorkflowFile(Shape):
+class WorkflowFile(DataShape):
     """A workflow in a file, its nodes from top to bottom."""
 
     format: Literal["foreword workflow"]

@@ -17,7 +17,7 @@ from foreword.operations.operation import (
     Project,
     example,
 )
-from foreword.plan.validation import Shape, Text
+from foreword.plan.validation import DataShape, Text
 from foreword.work import task_checkpoints
 from foreword.work.checkpoint import KNOWN, Checkpoint, as_data, as_text, without_secrets
 
@@ -40,7 +40,7 @@ class CheckpointChoice(OperationInput):
     phase: TaskName | None = Field(None, description="Of this phase; else the newest.")
 
 
-class CheckpointData(Shape):
+class CheckpointData(DataShape):
     """Where a task stands; other fields are kept."""
 
     model_config = ConfigDict(extra="allow")

@@ -170,27 +170,27 @@ class Operation(Generic[Target, Given, Answer]):
 AnyOperation = Operation[Any, Any, Any]
 
 
-def read_input(model: type[Given], given: object) -> Given:
-    """The input as its model has it, or `BadRequest` with everything that is wrong with it."""
+def read_input(shape: type[Given], given: object) -> Given:
+    """The input as its shape has it, or `BadRequest` with everything that is wrong with it."""
     try:
-        return model.model_validate(given)
+        return shape.model_validate(given)
     except ValidationError as error:
-        problems = validation.problem_lines(error, model, whole="input")
-        raise BadRequest(problems, hint=input_hint(model)) from None
+        problems = validation.problem_lines(error, shape, whole="input")
+        raise BadRequest(problems, hint=input_hint(shape)) from None
 
 
-def input_hint(model: type[BaseModel]) -> str:
-    """What to send instead: the example of a model, else the names that are needed."""
-    shown = input_example(model)
+def input_hint(shape: type[BaseModel]) -> str:
+    """What to send instead: the example of a shape, else the names that are needed."""
+    shown = input_example(shape)
     if shown is not None:
         return f"for example {json.dumps(shown)}"
-    needed = [name for name, field in model.model_fields.items() if field.is_required()]
-    return f"needed: {', '.join(needed)}" if needed else f"known: {', '.join(model.model_fields)}"
+    needed = [name for name, field in shape.model_fields.items() if field.is_required()]
+    return f"needed: {', '.join(needed)}" if needed else f"known: {', '.join(shape.model_fields)}"
 
 
-def input_example(model: type[BaseModel]) -> dict[str, Any] | None:
-    """The example of a model, if it has one."""
-    extra = model.model_config.get("json_schema_extra")
+def input_example(shape: type[BaseModel]) -> dict[str, Any] | None:
+    """The example of a shape, if it has one."""
+    extra = shape.model_config.get("json_schema_extra")
     if not isinstance(extra, dict):
         return None
     examples = extra["examples"]

@@ -1,7 +1,7 @@
 """JSON Schema for the tools of models, short: it is in every conversation of an agent that has
 them.
 
-Made from the same models as the OpenAPI description. Kinds of values, their choices and what is
+Made from the same shapes as the OpenAPI description. Kinds of values, their choices and what is
 needed are the same; left out are titles, defaults and examples, the words of single fields, limits
 of size, which an error names, and null where a field may as well be away.
 """
@@ -45,14 +45,14 @@ class AnswerSchema(GenerateJsonSchema):
         return made if schema.get("serialization_exclude_if") is None else _without_null(made)
 
 
-def input_schema(model: type[BaseModel]) -> Schema:
+def input_schema(shape: type[BaseModel]) -> Schema:
     """What a tool takes."""
-    return _input_schema(model)
+    return _input_schema(shape)
 
 
-@cache
-def _input_schema(model: type[BaseModel]) -> Schema:
-    return object_schema(model.model_json_schema())
+@cache  # of its own: to mypy, the classes that callers have are nothing to cache by
+def _input_schema(shape: type[BaseModel]) -> Schema:
+    return object_schema(shape.model_json_schema())
 
 
 @cache

@@ -16,10 +16,10 @@ from foreword.plan import page_action_shape
 from foreword.plan.condition_operators import OPERATORS
 from foreword.plan.page_action_shape import NodeConfig, Variable, list_or_template, words
 from foreword.plan.validation import (
+    DataShape,
     FilledText,
     Flag,
     Identity,
-    Shape,
     Text,
     Whole,
     one_of,
@@ -29,7 +29,7 @@ from foreword.plan.validation import (
 _NAME = lazy_pattern(r"[^\W\d]\w{0,99}")  # of a loop's variable
 
 
-class NodeShape(Shape):
+class NodeShape(DataShape):
     """A node of a workflow, of whatever type; fields that are not named here are kept."""
 
     id: Identity

@@ -15,7 +15,15 @@ from pydantic import ValidatorFunctionWrapHandler as Handler
 
 from foreword.pattern import lazy_pattern
 from foreword.plan import templates
-from foreword.plan.validation import FilledText, Flag, Shape, Text, one_of, wrong_kind, wrong_word
+from foreword.plan.validation import (
+    DataShape,
+    FilledText,
+    Flag,
+    Text,
+    one_of,
+    wrong_kind,
+    wrong_word,
+)
 from foreword.plan.value_schema import TYPES
 
 # Of one node: longer than any page takes to load, and no run is stuck for ever.
@@ -79,7 +87,7 @@ Seconds = Annotated[
 ]
 
 
-class NodeConfig(Shape):
+class NodeConfig(DataShape):
     """What a node is configured with."""
 
     model_config = ConfigDict(extra="forbid")

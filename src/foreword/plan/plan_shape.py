@@ -10,12 +10,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from foreword.plan.validation import FilledText, Identity, Shape, Text, Whole
+from foreword.plan.validation import DataShape, FilledText, Identity, Text, Whole
 
 Status = Literal["pending", "in_progress", "completed", "failed", "cancelled"]
 
 
-class TaskShape(Shape):
+class TaskShape(DataShape):
     """One task of a phase."""
 
     task_id: Identity = Field(description="Used once in the whole plan.")
@@ -25,7 +25,7 @@ class TaskShape(Shape):
     node_ids: list[Identity] | None = None
 
 
-class PhaseShape(Shape):
+class PhaseShape(DataShape):
     """One phase of a plan."""
 
     phase_name: FilledText
@@ -33,7 +33,7 @@ class PhaseShape(Shape):
     tasks: list[TaskShape]
 
 
-class PlanShape(Shape):
+class PlanShape(DataShape):
     """A plan; fields that are not named here are kept."""
 
     overall_goal: FilledText

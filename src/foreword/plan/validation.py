@@ -49,7 +49,7 @@ _KINDS = frozenset("int float str bool constrained-int constrained-str".split())
 _KIND_BEGINNINGS = ("function-", "list[", "dict[")
 
 
-class Shape(BaseModel):
+class DataShape(BaseModel):
     """A shape of data from outside; fields that it does not know are kept by whoever reads it."""
 
     model_config = ConfigDict(defer_build=True)

@@ -18,7 +18,7 @@ from foreword.operations.operation import OperationInput, input_example, read_in
 from foreword.pattern import lazy_pattern
 from foreword.store.database import LARGEST_NUMBER
 
-Model = TypeVar("Model", bound=OperationInput)
+Input = TypeVar("Input", bound=OperationInput)
 MOST_DEPTH = 100  # of nested JSON: far from where Python's own recursion ends, and no data has it
 DESCRIBED = "GET /openapi.json describes what every route takes"
 # Characters of a problem's title: what a client sent is repeated, not echoed at any length.
@@ -97,17 +97,17 @@ def _depth(value: object) -> int:
     return depth
 
 
-def query(request: Request, model: type[Model]) -> Model:
-    """The parameters as the model has them; each may be there once."""
+def query(request: Request, shape: type[Input]) -> Input:
+    """The parameters as the shape has them; each may be there once."""
     pairs = request.query_params.multi_items()
     if len({name for name, _ in pairs}) != len(pairs):
         title = f"the parameter {first_repeated(pairs)[:LONGEST_NAME]!r} is there twice"
         raise ProblemResponse(400, code="bad_request", title=title)
     if any("\0" in value for _, value in pairs):
         raise ProblemResponse(400, code="bad_request", title="a parameter has a NUL in it")
-    kinds = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    kinds = {field.alias or name: field.annotation for name, field in shape.model_fields.items()}
     values = {name: _convert(value, kinds.get(name)) for name, value in pairs}
-    return validate(model, values)
+    return validate(shape, values)
 
 
 def _convert(value: str, kind: object) -> object:
@@ -130,9 +130,9 @@ def whole(text: str) -> int | None:
     return number if 0 <= number <= LARGEST_NUMBER else None
 
 
-def path_value(name: str, text: str, model: type[BaseModel]) -> str | int:
+def path_value(name: str, text: str, shape: type[BaseModel]) -> str | int:
     """A name in the path as its field wants it; a number that is none leads nowhere."""
-    if not _is_of(model.model_fields[name].annotation, int):
+    if not _is_of(shape.model_fields[name].annotation, int):
         return text
     found = whole(text)
     if found is None:
@@ -141,12 +141,12 @@ def path_value(name: str, text: str, model: type[BaseModel]) -> str | int:
     return found
 
 
-def validate(model: type[Model], value: object) -> Model:
-    """The value as the model has it, or a refusal that names every place that is wrong."""
+def validate(shape: type[Input], value: object) -> Input:
+    """The value as the shape has it, or a refusal that names every place that is wrong."""
     try:
-        return read_input(model, value)
+        return read_input(shape, value)
     except BadRequest as refused:
-        if input_example(model) is None:
+        if input_example(shape) is None:
             refused.hint = DESCRIBED
         raise
 
