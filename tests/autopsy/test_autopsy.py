@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foreword.agent_sessions.machine import places_below
+from foreword.agent_sessions.session_places import places_below
 from foreword.autopsy import SessionFinding, examine
 from tests.command import foreword
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foreword.agent_sessions.machine import places_below
+from foreword.agent_sessions.session_places import places_below
 from foreword.coding_agents.handoff import make_handoff
 from foreword.testing import FakeProvider, ToolCall, fake_provider
 from tests.real_agents import server_calls

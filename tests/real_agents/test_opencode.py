@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foreword.agent_sessions.machine import places_below
+from foreword.agent_sessions.session_places import places_below
 from foreword.autopsy import examine
 from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.real_agents import server_calls

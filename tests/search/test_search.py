@@ -11,7 +11,7 @@ import pytest
 
 import foreword
 from foreword import Session
-from foreword.agent_sessions.machine import places_below
+from foreword.agent_sessions.session_places import places_below
 from foreword.errors import BadRequest
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS

@@ -21,7 +21,7 @@ from foreword.browser import (
     explore,
     page_actions,
     pictures,
-    tab_care,
+    tab_lifecycle,
 )
 from foreword.browser.actions import Effect
 from foreword.browser.block_log import BlockedOrigin, BlockLog
@@ -308,9 +308,11 @@ class Browser:
 
     def close_tab(self, name: str) -> dict[str, Any]:
         """Close a tab; of a user's own browser only those that were opened here."""
-        return self._run(
-            self._serially(lambda chromium: tab_care.close(chromium, chromium.tabs.by_name(name)))
-        )
+
+        async def close(chromium: Chromium) -> dict[str, Any]:
+            return await tab_lifecycle.close(chromium, chromium.tabs.by_name(name))
+
+        return self._run(self._serially(close))
 
     def activate(self, name: str) -> dict[str, Any]:
         """Bring a tab to the front."""
@@ -340,7 +342,7 @@ class Browser:
         try:
             if chromium is not None:
                 # Its tabs, its window and Playwright have CLOSE_SECONDS each.
-                self._thread.run(tab_care.end(chromium), 3 * CLOSE_SECONDS)
+                self._thread.run(tab_lifecycle.end(chromium), 3 * CLOSE_SECONDS)
         finally:
             self._thread.stop()
 
@@ -371,7 +373,7 @@ class Browser:
             tab = chromium.tabs.by_name(tab_name)
             if not (anew or any_address or self.rules.allows(tab.url)):
                 raise await browser_errors.with_state(origin_error(tab.url, self.rules), tab)
-            tab = await tab_care.usable_tab(chromium, tab, anew=anew)
+            tab = await tab_lifecycle.usable_tab(chromium, tab, anew=anew)
             if not (anew or while_loading or await actions.wait_for_next_page(tab, limits)):
                 failure = browser_errors.still_loading_error(tab, limits)
                 raise await browser_errors.with_state(failure, tab)
@@ -486,7 +488,7 @@ class Browser:
             raise browser_errors.ended_error()
         refused = notes.refused_tabs(refused_before)
         if not refused:
-            refused = await tab_care.leave_forbidden_page(tab, self.rules)
+            refused = await tab_lifecycle.leave_forbidden_page(tab, self.rules)
         side_results = {**notes.as_result(), **self._blocked.new_as_result()}
         if refused:
             refusal = origin_error(refused[0], self.rules)

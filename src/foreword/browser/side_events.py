@@ -2,7 +2,7 @@
 refused, tabs opened.
 
 A page decides how much of it there is and how long it is, so what a result tells of it has a limit.
-`tabs` and `origin_guard` write it down; requests that the rules refuse are counted in `blocked`.
+`tabs` and `origin_guard` write it down; requests that the rules refuse are counted in `block_log`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One tab: its name, its page, whose it is, and whether it is loading or beyond use.
 
-It knows of no other tab: which ones there are is `tabs`, replacing and closing them `tab_care`.
+It knows of no other tab: which ones there are is in `tabs`, and `tab_lifecycle` replaces and closes
+them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ one is active.
 
 A tab's first name is "Main Tab", what it was given, or "Tab 2"; a popup takes its title as its name
 once it has one and still answers to the old one. Nothing here asks a page for anything but its
-title. What is known of one tab is in `tab`; replacing and closing them is `tab_care`.
+title. What is known of one tab is in `tab`; replacing and closing them is `tab_lifecycle`.
 """
 
 from __future__ import annotations

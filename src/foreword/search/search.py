@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from foreword.agent_sessions.machine import SessionPlace
+from foreword.agent_sessions.session_places import SessionPlace
 from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import UsageError

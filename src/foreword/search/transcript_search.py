@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager
 from pathlib import PurePath
 
 from foreword.agent_sessions.events import CompactionEvent, MessageEvent, SessionHead
-from foreword.agent_sessions.machine import SessionPlace
 from foreword.agent_sessions.reader import BrokenFile
+from foreword.agent_sessions.session_places import SessionPlace
 from foreword.dataclass import dataclass
 from foreword.message import Message, texts_in
 from foreword.search.conversation_search import TOOL_SHARE

@@ -1,7 +1,7 @@
 """The pages of Harbour Desk: what an office does with its letters, in plain HTML.
 
 Each page is a function from what was asked to HTML; nothing here knows of HTTP. What goes wrong on
-purpose is in `trouble`.
+purpose is in `faulty_pages`.
 """
 
 from __future__ import annotations

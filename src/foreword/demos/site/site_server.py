@@ -2,7 +2,7 @@
 which address.
 
 Waiting is done on an event, so that closing ends every page that is slow or hangs. The pages are in
-`site_pages` and `trouble`.
+`site_pages` and `faulty_pages`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from threading import Event, Thread
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from foreword.demos.site import site_pages, trouble
+from foreword.demos.site import faulty_pages, site_pages
 
 # Of a page that is slow or hangs: longer than any browser in a test waits for a page.
 LONGEST_WAIT_SECONDS = 60.0
@@ -159,17 +159,17 @@ _PUBLIC: dict[str, _Page] = {
     "/help": lambda state, request: SiteResponse(site_pages.tides()),
     "/slow": _slow,
     "/hang": _hang,
-    "/broken": lambda state, request: SiteResponse(trouble.server_failure(), 500),
-    "/script-error": lambda state, request: SiteResponse(trouble.script_error()),
-    "/busy": lambda state, request: SiteResponse(trouble.busy()),
-    "/dialogs": lambda state, request: SiteResponse(trouble.dialogs()),
+    "/broken": lambda state, request: SiteResponse(faulty_pages.server_failure(), 500),
+    "/script-error": lambda state, request: SiteResponse(faulty_pages.script_error()),
+    "/busy": lambda state, request: SiteResponse(faulty_pages.busy()),
+    "/dialogs": lambda state, request: SiteResponse(faulty_pages.dialogs()),
     "/download": _download,
-    "/large": lambda state, request: SiteResponse(trouble.large()),
-    "/settings": lambda state, request: SiteResponse(trouble.settings()),
-    "/hidden": lambda state, request: SiteResponse(trouble.invisible_elements()),
-    "/frames": lambda state, request: SiteResponse(trouble.frames()),
-    "/moving": lambda state, request: SiteResponse(trouble.address_change_page()),
-    "/ways-out": lambda state, request: SiteResponse(trouble.ways_out(state.elsewhere)),
+    "/large": lambda state, request: SiteResponse(faulty_pages.large()),
+    "/settings": lambda state, request: SiteResponse(faulty_pages.settings()),
+    "/hidden": lambda state, request: SiteResponse(faulty_pages.invisible_elements()),
+    "/frames": lambda state, request: SiteResponse(faulty_pages.frames()),
+    "/moving": lambda state, request: SiteResponse(faulty_pages.address_change_page()),
+    "/ways-out": lambda state, request: SiteResponse(faulty_pages.ways_out(state.elsewhere)),
     "/away": lambda state, request: _redirect(f"{state.elsewhere}/help"),
     "/away/twice": lambda state, request: _redirect("/away"),
 }

@@ -18,7 +18,7 @@ from foreword.faces.cli.options import json_option
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.machine import SessionPlace
+    from foreword.agent_sessions.session_places import SessionPlace
     from foreword.autopsy import CompactionFinding, SessionFinding
     from foreword.autopsy.autopsy_findings import Totals
 
@@ -51,7 +51,7 @@ def autopsy(
       foreword autopsy ~/.claude/projects/-home-ada-tidepool --open
       foreword autopsy session.jsonl.gz --json
     """
-    from foreword.agent_sessions.machine import places_in, places_on_machine
+    from foreword.agent_sessions.session_places import places_in, places_on_machine
     from foreword.autopsy import as_data, total
 
     places = places_in(paths) if paths else places_on_machine()

@@ -18,7 +18,7 @@ from foreword.faces.cli.options import DB, ROOT, WordChoice, json_option
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.machine import SessionPlace
+    from foreword.agent_sessions.session_places import SessionPlace
 
 AGENTS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode", "gemini": "gemini"}
 # How each agent is started with a first message.
@@ -100,7 +100,7 @@ def handoff(
 
 
 def _place(source: str, folder: Path) -> SessionPlace:
-    from foreword.agent_sessions.machine import places_below, places_on_machine
+    from foreword.agent_sessions.session_places import places_below, places_on_machine
 
     if source not in AGENTS:
         path = Path(source)

@@ -58,7 +58,7 @@ def search(
 
 
 def _search_paths(question: str, paths: Sequence[Path], budget: str | None) -> SearchAnswer:
-    from foreword.agent_sessions.machine import places_in
+    from foreword.agent_sessions.session_places import places_in
     from foreword.search.search import search as search_for
 
     places = places_in(paths)
@@ -70,7 +70,7 @@ def _search_paths(question: str, paths: Sequence[Path], budget: str | None) -> S
 
 
 def _search(question: str, budget: str | None, db: str | None, root: str) -> SearchAnswer:
-    from foreword.agent_sessions.machine import places_on_machine
+    from foreword.agent_sessions.session_places import places_on_machine
     from foreword.search.search import search as search_for
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database

@@ -17,7 +17,7 @@ from foreword.faces.cli import screen
 
 if TYPE_CHECKING:
     from foreword.agent_sessions.events import AgentUsage
-    from foreword.agent_sessions.machine import SessionPlace
+    from foreword.agent_sessions.session_places import SessionPlace
     from foreword.message import Message
     from foreword.session.session import Session
 
@@ -39,7 +39,7 @@ class TranscriptStore:
 def replay(paths: Sequence[str], folder: Path) -> TranscriptStore:
     """Play the transcripts in these files and folders into a store below the folder. What is no
     transcript is told where a folder was named, and an error by itself."""
-    from foreword.agent_sessions.machine import places_below
+    from foreword.agent_sessions.session_places import places_below
 
     db = f"sqlite:///{folder}/transcripts.db"
     usage: dict[str, AgentUsage] = {}
