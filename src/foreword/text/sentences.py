@@ -173,7 +173,9 @@ def _is_wrapped(row: str, following: str, width: int) -> bool:
     left = _FILLED * width - len(row.rstrip())
     if left > len(opening) or not opening.strip():
         return False
-    first_word = opening.split(maxsplit=1)[0]
+    first_word, *others = opening.split(maxsplit=1)
+    if not others and len(first_word) > _NARROWEST and not first_word[:1].isalpha():
+        return False  # a line of a hex dump
     return 1 + len(first_word) > left and not _BEGINS_ENTRY.match(opening)
 
 
