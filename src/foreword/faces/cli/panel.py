@@ -128,8 +128,9 @@ def run(
     # a name that is mistyped is an error before anything is said
     factory_project.read_panel(folder, name, recipe)
     change = read_change(diff, folder, command_input.read_stdin)
+    lines = quantity(change.change.lines, "changed line")
     files = quantity(len(change.change.files), "file")
-    screen.say(f"{name}: {change.change.lines:,} changed lines in {files}")
+    screen.say(f"{name}: {lines} in {files}")
     asking = panel_runs.PanelRequest(
         model,
         timeout_seconds=timeout_seconds,
