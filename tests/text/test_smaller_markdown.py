@@ -480,3 +480,37 @@ def test_a_line_that_decorates_comes_behind_every_sentence(
         form = way(text, room, len, mark) or ""
         assert "valves" in form
         assert decoration not in form, form
+
+
+TASKS = """\
+# Plan
+
+<task>
+  <action>
+Open the lid of every pump that belongs to the hot side, and look for rust along its rim.
+
+- The red pump is the first one, and its lid is locked with a key that hangs beside it
+- The brass pump comes last, since nobody can reach it while the red one is running
+  </action>
+  <verify>
+Read the book of the pumps and make sure that none of these is written in it:
+1. A lid that was left open over night
+2. A key that hangs on the wrong nail
+3. A lamp that was out when the pump was opened
+  </verify>
+</task>
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_list_behind_a_tag_that_ends_another_keeps_the_line_that_leads_in_to_it(
+    way: Callable[..., str | None],
+) -> None:
+    kept = 0
+    for room in range(150, len(TASKS), 7):
+        form = way(TASKS, room, len, mark, query="which key and which lamp") or ""
+        if re.search(r"^[123]\. ", form, re.MULTILINE):
+            kept += 1
+            assert "make sure that none of these" in form, form
+            assert form.index("<verify>") < form.index("make sure"), form
+    assert kept

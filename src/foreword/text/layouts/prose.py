@@ -33,6 +33,7 @@ _TAG_AND_TEXT = lazy_pattern(
     r"(?! {4}| *\t| *<)(?=[^\S\n]*\S)(?P<title>#{1,6}[ \t]+\S)?",
     re.MULTILINE,
 )
+_CLOSING_LINE = lazy_pattern(r"^[ \t]*</(?P<name>[A-Za-z][\w:.-]*)>[ \t]*\r?$", re.MULTILINE)
 _TAGS_LINE = lazy_pattern(r"[ \t]*<[^\r\n]*>\s*")
 _PLAIN_WORD = lazy_pattern(r"(?<!\S)[\"'(]?[A-Za-z][a-z'’-]*[.,;:!?)\"']*(?!\S)")
 _ITEM_SIGN = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -81,6 +82,8 @@ def _with_markdown_in_tags(block: markdown.Block, text: str) -> list[markdown.Bl
     """A block of HTML, what stands between its lines of tags as Markdown: by the letter all is HTML
     up to a blank line, but whoever wraps text in tags that HTML does not have, or begins it with a
     title, means Markdown."""
+    if block.kind in ("item", "paragraph"):
+        return _up_to_closing_tag(block, text)
     if block.kind != "html":
         return [block]
     found = _TAG_AND_TEXT.finditer(text, block.start, block.end)
@@ -96,6 +99,20 @@ def _with_markdown_in_tags(block: markdown.Block, text: str) -> list[markdown.Bl
             start = end + len(row)
         end += len(row)
     return [*parts, *_markdown_parts(block, text, start, end)]
+
+
+def _up_to_closing_tag(block: markdown.Block, text: str) -> list[markdown.Block]:
+    """An item or a paragraph up to a line that closes a tag around it: by the letter such a line,
+    and the text right below it, goes on with the item."""
+    closing = _CLOSING_LINE.search(text, block.start, block.end)
+    if closing is None or _is_html_tag(closing["name"]):
+        return [block]
+    inside = text[block.start : closing.start()]
+    if not inside.strip() or f"<{closing['name']}" in inside:
+        return [block]
+    rest = replace(block, kind="html", start=closing.start(), level=0)
+    ended = replace(block, end=block.start + len(inside.rstrip()))
+    return [ended, *_with_markdown_in_tags(rest, text)]
 
 
 def _is_html_tag(name: str) -> bool:
