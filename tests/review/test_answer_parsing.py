@@ -393,6 +393,7 @@ def test_words_around_an_answer_are_unread_and_quoted(answer: str) -> None:
         ({"title": "x y", "severity": "low", "blocking": True}, "low"),
         ({"title": "x y", "severity": {"cvss": 9.8}}, "high"),
         ({"title": "x y", "severity": "not low"}, "low"),
+        ({"title": "SQL injection", "severity": "None"}, "info"),
         ({"title": "I could not read db.py", "severity": "info"}, "info"),
         ({"title": "x y", "detail": "The diff is truncated.", "severity": "low"}, "low"),
     ],
@@ -449,3 +450,8 @@ def test_marks_of_thinking_that_a_finding_quotes_hide_no_finding() -> None:
     titles = ["A mark <think> in the docs", "Tokens leak", "A mark </think> in the docs"]
     entries = [{**ENTRY, "severity": "critical", "title": title} for title in titles]
     assert len(parse_answer(json.dumps({"findings": entries}), "A").findings) == len(titles)
+
+
+def test_an_entry_that_says_that_there_is_none_is_understood() -> None:
+    entry = {"severity": "none", "title": "No issues found"}
+    assert parse_answer(json.dumps({"findings": [entry]}), "A").unread == ()

@@ -36,7 +36,8 @@ _CONSENTS = lazy_pattern(
 )
 _DISSENTS = lazy_pattern(
     r"(?:is_)?(?:block(?:ed|er|ing)|rejected|vulnerable)"
-    r"|action_required|changes_(?:needed|requested|required)|(?:needs|requires?)_(?:changes|human_review|review)"
+    r"|action_required|changes_(?:needed|requested|required)"
+    r"|(?:needs|requires?)_(?:changes|human_review|review)"
     rf"|has_(?:\w+_)?{_FAULT}|(?:\w+_)?{_FAULT}_found"
 )
 # Of a review, not of the change: `"status": "completed"`.

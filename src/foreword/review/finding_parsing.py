@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any
 
 from foreword.pattern import lazy_pattern
-from foreword.review.answer_prose import is_about_reviewing
+from foreword.review.answer_prose import is_about_reviewing, statements
 from foreword.review.findings import SEVERITIES, Finding, Severity
 from foreword.secrets.masking import mask
 
@@ -138,8 +138,9 @@ def parse_finding(
     if not re.search(r"\w", title):
         return None
     severity, is_understood = _severity(fields)
-    if not is_understood:
-        unread.insert(0, "severity")
+    is_none = str(fields.get("severity", "")).strip().casefold() == "none"
+    if not is_understood or (is_none and any(statements(title))):
+        unread.insert(0, "severity")  # also of "SQL injection", which can't be as bad as nothing
     if is_about_reviewing(f"{title}\n{detail}"):
         unread.insert(0, "title")
     flags = (title,) if _FLAG.fullmatch(title) else ()

@@ -328,10 +328,9 @@ def _title_of(body: str, fields: Mapping[str, object], path: PurePosixPath) -> s
     """What a file without a title is called: by its own first line, else by the name in its front
     matter, else by its first heading or its path."""
     kind = type_of_name(path.name)
-    if kind != "markdown":
-        return _first_title(body, kind) or path.stem
-    heading = _heading(body)
-    if heading and body.startswith("# "):
+    is_markdown = kind == "markdown"
+    heading = _heading(body) if is_markdown else _first_title(body, kind)
+    if heading and (body.startswith("# ") or not is_markdown):
         return heading
     name = fields.get("name")
     if isinstance(name, str) and name.strip():

@@ -15,7 +15,7 @@ from foreword.pattern import lazy_pattern
 from foreword.text.document_blocks import document_blocks
 from foreword.text.markdown import Block
 from foreword.text.omission_mark import GAP
-from foreword.text.pieces import FRAME_LINE
+from foreword.text.pieces import BARE_MARKUP_LINE
 from foreword.text.qualifiers import opens_exception
 from foreword.text.sentences import sentences
 
@@ -49,11 +49,11 @@ def lead(text: str, kind: str = "markdown") -> str | None:
     has_title = False
     for place, block in enumerate(blocks):
         has_title = has_title or block.kind == "heading"
-        is_example = has_title and text.startswith(("```", "~~~", ".. "), block.start)
-        if block.kind in _SKIPPED or is_example:
+        is_beside_text = has_title and text.startswith(("```", "~~~", ".. "), block.start)
+        if block.kind in _SKIPPED or is_beside_text:
             continue
-        while frame := FRAME_LINE.match(text, block.start, block.end):
-            block = replace(block, start=frame.end())
+        while line := BARE_MARKUP_LINE.match(text, block.start, block.end):
+            block = replace(block, start=line.end())
         if block.start >= block.end:
             continue
         if block.kind not in _PROSE or _CODE.search(text[block.start : block.end]):
@@ -96,8 +96,8 @@ def _closes_what_it_opens(text: str) -> bool:
                 return False
         elif not tag["alone"]:
             opened.append(tag["name"])
-    has_frame = ":::" in text or "{%" in text
-    return not opened and not has_frame and text.count("**") % 2 == 0 and text.count("`") % 2 == 0
+    opens_box = ":::" in text or "{%" in text
+    return not opened and not opens_box and text.count("**") % 2 == 0 and text.count("`") % 2 == 0
 
 
 def _opening(text: str, start: int, end: int, above: Sequence[Block]) -> str | None:

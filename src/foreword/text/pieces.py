@@ -32,7 +32,7 @@ __all__ = [
 _WORD = lazy_pattern(r"\w")
 # A line that says nothing by itself: what opens or closes a box or a condition, a place's name, a
 # directive of reStructuredText with nothing in it.
-FRAME_LINE = lazy_pattern(
+BARE_MARKUP_LINE = lazy_pattern(
     r"^[ \t]*(?::::.*|\{[%{].*[%}]\}|\([\w-]+\)=|\.\. .*)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE
 )
 _TAGS = lazy_pattern(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
@@ -151,6 +151,9 @@ def ends_in_colon(text: str) -> bool:
 def is_markup(piece: Piece) -> bool:
     """Whether a piece is nothing but a tag, a comment, the edge of a box or decoration."""
     if piece.kind == "code":
-        return piece.text.startswith(".. ") and FRAME_LINE.fullmatch(piece.text.strip()) is not None
+        return (
+            piece.text.startswith(".. ")
+            and BARE_MARKUP_LINE.fullmatch(piece.text.strip()) is not None
+        )
     text = _TAGS.sub("", piece.text) if "<" in piece.text else piece.text
-    return _WORD.search(text) is None or FRAME_LINE.fullmatch(text.strip()) is not None
+    return _WORD.search(text) is None or BARE_MARKUP_LINE.fullmatch(text.strip()) is not None
