@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import groupby, pairwise
 from operator import is_
 from typing import Literal, get_args
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 Role = Literal["system", "user", "assistant", "tool"]

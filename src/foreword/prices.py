@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
-
-from foreword.dataclass import dataclass
 
 # A version or a date may follow a name in the table (claude-sonnet-4-20250514, gpt-5-2025-08-07,
 # claude-sonnet-4-5@20250929), and so may what a cloud adds; another name (gpt-5-pro) is another

@@ -8,11 +8,10 @@ Plain values that nothing changes, and no behaviour to speak of. How a section i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple, get_args
 
-from foreword.dataclass import dataclass
 from foreword.message import Message
 
 Form = Literal[

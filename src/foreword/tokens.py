@@ -12,14 +12,13 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 from pkgutil import get_data
 from sys import getsizeof
 from threading import Lock
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import UnknownName
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,6 @@ from foreword.browser import browser_errors, page_script
 from foreword.browser.page_script import READ_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.tab import Tab
-from foreword.dataclass import dataclass
 from foreword.errors import BrowserFailed, UsageError
 
 if TYPE_CHECKING:

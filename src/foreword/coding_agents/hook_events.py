@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 
 WHERE = "the input of the hook"

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Event as Flag
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,7 +26,6 @@ from foreword.coding_agents.hook_events import (
     HookEvent,
     read_event,
 )
-from foreword.dataclass import dataclass
 from foreword.errors import ForewordError, UsageError
 
 if TYPE_CHECKING:

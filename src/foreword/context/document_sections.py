@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from foreword.context.blanks import fill
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource, InputMissing, UnknownName
 from foreword.recipe.schema import SectionSpec
 from foreword.recipe.selection import Selection

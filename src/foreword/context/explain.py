@@ -6,12 +6,12 @@ and the answer says so with the figures.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foreword.context.assemble import assemble
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.engine.report import Report, Row
 from foreword.engine.report_table import printable

@@ -7,10 +7,9 @@ order, and `assemble` hands it to the engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from foreword.dataclass import dataclass
 from foreword.section import Absent, Section
 from foreword.sources import commands
 from foreword.sources.items import Item

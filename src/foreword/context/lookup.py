@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.context import assemble
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request
 from foreword.engine.pipeline import assemble as fit_and_write

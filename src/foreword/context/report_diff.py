@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from foreword.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from foreword.context.inputs import Inputs, ReadingResult
-from foreword.dataclass import dataclass
 from foreword.recipe.selection import Selection
 from foreword.repository.definitions import Definition
 from foreword.repository.detail import DetailPlan, FilePlan, header_of, plan_detail

@@ -7,9 +7,9 @@ did is told. Only whoever holds a session holds one of these (`work.task`, `work
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from foreword.context.inputs import ReadingResult
-from foreword.dataclass import dataclass
 from foreword.section import Section
 
 SESSION = 1  # the tier that lasts for a session

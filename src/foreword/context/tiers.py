@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from foreword.context.inputs import ReadingResult
 from foreword.context.tier_personas import fill_persona_room, with_persona_forms, written_size
-from foreword.dataclass import dataclass
 from foreword.engine.render import TURN, boundary_pattern
 from foreword.engine.report import Report
 from foreword.errors import TierTooLarge

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from foreword.dataclass import dataclass
 from foreword.engine.boundaries import data_to_send
 from foreword.engine.forms import recall_mark
 from foreword.engine.render import Scale, turn_text

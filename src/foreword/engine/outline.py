@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain, compress, count, groupby
 from operator import is_not
 
-from foreword.dataclass import dataclass
 from foreword.section import Rule, Section
 
 

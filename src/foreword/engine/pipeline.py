@@ -8,9 +8,8 @@ again as written.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.engine.fit import fit
 from foreword.engine.outline import Memory, Outline
 from foreword.engine.package import Package

@@ -8,11 +8,10 @@ business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 
-from foreword.dataclass import dataclass
 from foreword.engine.outline import Outline
 from foreword.section import Choice, Section
 from foreword.text.boundary_pattern import BoundaryPattern

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from foreword.dataclass import dataclass
 from foreword.engine import forms
 from foreword.engine.render import Scale, written_units
 from foreword.section import STANDS_BY, Absent, Body, Budget, Choice, Section, Share

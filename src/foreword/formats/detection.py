@@ -8,10 +8,9 @@ only to the fields that nobody here reads. Read is all of a message or nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.formats import (
     anthropic,
     bedrock,

@@ -13,12 +13,11 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import isfinite
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource, did_you_mean
 from foreword.formats.content_fields import field_says_something, words_in
 from foreword.message import (

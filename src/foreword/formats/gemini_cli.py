@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.formats import gemini
 from foreword.formats.fields import FieldPath, arguments_of
 from foreword.message import Message, Part, Text, Thinking, ToolCall

@@ -13,11 +13,10 @@ import json
 from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import UsageError
 from foreword.formats import anthropic, openai_responses
 from foreword.formats.fields import (

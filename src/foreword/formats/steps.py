@@ -7,9 +7,8 @@ provider that is a reply, the result, and another reply, in this order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY, dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.message import Kind, Message, Part, Role, ToolResult
 
 

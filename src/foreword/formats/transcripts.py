@@ -13,12 +13,11 @@ import io
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain, tee
 from typing import Any, BinaryIO
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, gemini, gemini_cli, openai_responses, pydantic_ai
 from foreword.formats.claude_branches import Line, reply_id, uuid_of, with_rewound

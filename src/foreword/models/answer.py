@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from foreword.dataclass import dataclass
+from dataclasses import dataclass
+
 from foreword.tokens import Counter, calibrated
 
 

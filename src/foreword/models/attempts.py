@@ -15,10 +15,10 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from foreword.dataclass import dataclass
 from foreword.errors import ModelFailed, UsageError
 from foreword.models.connections import Connection
 from foreword.models.model_errors import (

@@ -8,11 +8,10 @@ every call (`attempts`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import ModelFailed
 from foreword.formats import from_pydantic_ai, to_pydantic_ai
 from foreword.message import Message, Part, Text, ToolCall

@@ -9,10 +9,9 @@ when, is the faces' business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.store import changes as stored
 from foreword.store.database import LARGEST_NUMBER, Database

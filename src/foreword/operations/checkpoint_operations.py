@@ -5,11 +5,11 @@ Reading and comparing them is `work.task_checkpoints`' business.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from foreword.dataclass import dataclass
 from foreword.operations.operation import (
     LONGEST_NAME,
     Operation,

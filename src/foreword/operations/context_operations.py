@@ -7,6 +7,7 @@ Commands are never a caller's to allow.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,6 @@ from pydantic import Field
 from foreword.context import assemble, explain
 from foreword.context import lookup as documents
 from foreword.context.blanks import is_words
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource, OutsideRoot, UsageError
 from foreword.operations.fitted_values import (
     ANSWER_TOKENS,

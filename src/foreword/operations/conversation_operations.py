@@ -8,13 +8,12 @@ what the other functions here give is as it is kept, and a face that shows it hi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import UnknownName
 from foreword.formats import to_openai

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from foreword import tokens
 from foreword.context.recall import COUNTER, checked_offset, page
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.secrets.masking import hide
 from foreword.section import handle_of

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_type_hints
@@ -25,7 +26,6 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadRequest
 from foreword.operations.fitted_values import encodable_answer
 from foreword.plan import validation

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
-from foreword.dataclass import dataclass
 from foreword.operations.operation import OperationInput
 from foreword.store.database import LARGEST_NUMBER
 

@@ -7,11 +7,11 @@ What a plan is, and what may be in one, is said by `plan.plan_shape`; what a pla
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from foreword.dataclass import dataclass
 from foreword.errors import PlanConflict
 from foreword.operations.fitted_values import FittedText, WholeValue, fit_value
 from foreword.operations.operation import (

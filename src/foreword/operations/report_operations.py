@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,6 @@ from pydantic import Field
 
 from foreword.context import report_diff
 from foreword.context.report_diff import SectionDifference
-from foreword.dataclass import dataclass
 from foreword.errors import UnknownName
 from foreword.operations.operation import Operation, OperationInput
 from foreword.operations.paging import Page, PageInput

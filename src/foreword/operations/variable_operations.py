@@ -3,11 +3,11 @@ change is in the trail."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
 
-from foreword.dataclass import dataclass
 from foreword.operations.fitted_values import FittedText, WholeValue, fit_value
 from foreword.operations.operation import (
     Name,

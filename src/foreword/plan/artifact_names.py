@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 # `FEAT-1`, `ST-3A`, `REL-2b`, and `MIG-4.N`: one for each step of a phase.

@@ -8,7 +8,7 @@ of the file, before any of it is built. What the data means is the business of `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from foreword import regular_file
-from foreword.dataclass import dataclass
 from foreword.errors import RecipeError
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import RecipeSpec

@@ -7,9 +7,9 @@ recipe is validated: loading pydantic takes longer than most commands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.section import Share
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from foreword.dataclass import dataclass
 from foreword.recipe.field_types import (
     PERCENT_SCHEMA,
     Many,

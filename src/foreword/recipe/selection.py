@@ -8,10 +8,9 @@ No I/O: profiles are laid over the recipe, names are checked. What the sections 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from foreword.dataclass import dataclass
 from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
 from foreword.section import DEFAULT_FORMS, Entry, Rank, Rule, Section, Tiers

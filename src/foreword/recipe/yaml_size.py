@@ -7,11 +7,11 @@ events show both before anything is built, at little cost.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 LONGEST_NUMBER = 400  # digits

@@ -11,9 +11,9 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text.content_type import GRAMMARS
 from foreword.text.layouts.code import parser_of

@@ -8,9 +8,8 @@ ranked a little too low can still be found. That the whole fits is for the engin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.repository.definitions import Definition
 from foreword.repository.file_ranking import MOST_TESTS, RankedFile, is_test
 from foreword.repository.regions import Region

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import log
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.repository.code_terms import IN_FILE_NAME, IN_FOLDER
 from foreword.repository.index import IndexedFile, RepositoryIndex

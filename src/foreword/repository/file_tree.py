@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from foreword import regular_file
-from foreword.dataclass import dataclass
 from foreword.regular_file import Unusable
 from foreword.repository.ignore_rules import FILE_NAME, IgnoreRules, rules_in
 from foreword.text.content_type import type_of_name

@@ -10,9 +10,8 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 FILE_NAME = ".gitignore"

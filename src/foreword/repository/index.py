@@ -12,13 +12,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
 from foreword import regular_file
-from foreword.dataclass import dataclass
 from foreword.regular_file import Unusable
 from foreword.repository import history
 from foreword.repository.code_terms import term_counts, term_number, terms_of_name, terms_of_path

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.repository.code_terms import terms_of_name
 from foreword.text.words import STOP_WORDS

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.message import texts_in
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms

@@ -10,11 +10,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.relevance import Question
 from foreword.search.entry_ranking import rank_texts, word_terms

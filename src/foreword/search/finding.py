@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter as Counts
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from foreword.dataclass import dataclass
 from foreword.relevance import Passage, Question, Statistics, best_first, rank
 from foreword.search.entry_ranking import terms_for, with_length
 from foreword.search.hit import Hit

@@ -7,8 +7,8 @@ and a handle for each hit and for whatever was cut.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request, assemble
 from foreword.errors import BadBudget

@@ -8,8 +8,8 @@ said by whoever took them in.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
 from foreword.search.finding import AROUND, FoundPassage

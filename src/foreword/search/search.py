@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foreword.agent_sessions.session_places import SessionPlace
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.recipe.budget import choose_counter, whole_number

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from foreword.agent_sessions.events import CompactionEvent, MessageEvent, SessionHead
 from foreword.agent_sessions.reader import BrokenFile
 from foreword.agent_sessions.session_places import SessionPlace
-from foreword.dataclass import dataclass
 from foreword.message import Message, texts_in
 from foreword.search.conversation_search import TOOL_SHARE
 from foreword.search.index_entries import Description, EntryPlace, EntryStretch

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeGuard
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.secrets.assignments import argument_without_secret, hide_assignments
 from foreword.secrets.patterns import without_shapes

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 from foreword.formats import read_message, read_messages, to_record
 from foreword.formats.detection import mark_instructions, read_any

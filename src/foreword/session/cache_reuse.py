@@ -8,10 +8,9 @@ which is the reason of the break.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
-
-from foreword.dataclass import dataclass
 
 FIRST = "first call"
 

@@ -9,11 +9,10 @@ this process alone. How one call is made is `next_call`'s business.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
 from foreword.message import IMAGE_TOKENS, Message

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import EssentialsTooLarge, UsageError
 from foreword.models import ToolSpec
 from foreword.section import Budget

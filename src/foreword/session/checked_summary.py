@@ -8,9 +8,8 @@ that it misses are added from the messages. Looks nothing up itself: the caller 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from foreword.dataclass import dataclass
 from foreword.message import Message, Text, texts_in
 from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress

@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 from foreword.formats.answer_usage import answer_usage
 from foreword.formats.detection import mark_instructions, read_any, usual_shape

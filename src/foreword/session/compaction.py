@@ -8,10 +8,9 @@ so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.engine.render import turn_text
 from foreword.errors import ModelFailed, UsageError
 from foreword.message import Message, Text

@@ -10,9 +10,8 @@ business.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from foreword.dataclass import dataclass
 from foreword.message import Message, texts_in
 from foreword.session.message_cache import MessageCache, TokensWithin, summary_group
 from foreword.session.timeline import Group

@@ -9,9 +9,8 @@ shown in part, and the summary holds what matters of the rest. Which summary is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.message import Message, last_words
 from foreword.session.history_plan import FrontRule
 from foreword.session.history_section import HistoryWriter

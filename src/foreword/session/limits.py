@@ -3,8 +3,9 @@ the window."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from foreword import tokens
-from foreword.dataclass import dataclass
 from foreword.errors import BadBudget
 from foreword.pattern import lazy_pattern
 from foreword.recipe.budget import whole_number

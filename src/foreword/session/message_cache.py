@@ -7,10 +7,9 @@ the newest messages that fit. Which of these a call carries is `history_section`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from shlex import quote
 
-from foreword.dataclass import dataclass
 from foreword.message import NOT_HISTORY, Message, Text, is_opaque_answer
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages, group_tokens
 from foreword.store import compressions, messages

@@ -8,10 +8,9 @@ is saved here: that is `call_memory`'s business.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from foreword.context.item_sections import part_section
-from foreword.dataclass import dataclass
 from foreword.engine.fit import fit
 from foreword.engine.outline import outline_of
 from foreword.engine.package import Package

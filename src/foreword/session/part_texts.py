@@ -8,12 +8,11 @@ project. Fitting them into a budget is `next_call`'s business, the history `hist
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foreword.context.inputs import Inputs
 from foreword.context.readers import gather
-from foreword.dataclass import dataclass
 from foreword.plan.fresh_parts import EMPTY, part_text, plan_text
 from foreword.recipe.schema import SectionSpec
 from foreword.secrets.known_values import KnownValues

@@ -7,10 +7,10 @@ model asks for, the handler answers in words and within a budget, and never rais
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from foreword.context.recall import marked_page
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import ForewordError, UnknownHandle
 from foreword.pattern import lazy_pattern

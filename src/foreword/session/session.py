@@ -9,13 +9,12 @@ the same time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Never, Self
 
 from foreword import tokens
 from foreword.context.explain import Explanation, explain_package, no_context
-from foreword.dataclass import dataclass
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
 from foreword.formats.answer_usage import answer_usage

@@ -9,12 +9,11 @@ as the agent that works in it. The limits themselves are `limits`' business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from foreword import tokens
-from foreword.dataclass import dataclass
 from foreword.engine.package import CONVERSATION
 from foreword.engine.render import scale_of_tags
 from foreword.errors import UnknownName, UsageError

@@ -7,11 +7,10 @@ when, and what the caller is told about it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.message import Message
 from foreword.plan import plan as planning
 from foreword.section import Budget

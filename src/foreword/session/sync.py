@@ -8,8 +8,8 @@ message that the client does not have is the caller's own, and stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.message import Message
 from foreword.session.append import BATCH
 from foreword.session.call_memory import Calls

@@ -9,8 +9,8 @@ it happens again. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.session.timeline import Group, group_tokens
 
 # Of the budget, over many turns: how full contexts are on average. What is left after a cut is

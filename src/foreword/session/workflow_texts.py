@@ -8,9 +8,9 @@ row is another, so a call costs what has changed. Which part of a context they a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadNode
 from foreword.plan.snapshot import as_json, node_json, snapshot
 from foreword.plan.variable_text import variable_lines

@@ -16,11 +16,11 @@ import shlex
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Literal
 
-from foreword.dataclass import dataclass
 from foreword.errors import UsageError
 from foreword.pattern import lazy_pattern
 from foreword.sources import git_command, process

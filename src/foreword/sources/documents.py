@@ -9,10 +9,10 @@ What a text says about documents is read by `references`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path, PurePosixPath
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.sources import files
 

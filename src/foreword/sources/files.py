@@ -12,14 +12,13 @@ import fnmatch
 import os
 import posixpath
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal, overload
 
 from foreword import regular_file
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource, OutsideRoot
 from foreword.pattern import lazy_pattern
 from foreword.regular_file import FOLDER, LEADS_NOWHERE, MISSING, OUTSIDE, UNREADABLE, Unusable

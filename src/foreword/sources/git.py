@@ -10,9 +10,9 @@ import itertools
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.sources import git_command

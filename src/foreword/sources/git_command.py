@@ -15,10 +15,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.sources import process
 from foreword.sources.git_options import GitCommand, parse_git_command

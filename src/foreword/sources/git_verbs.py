@@ -8,7 +8,7 @@ network or reads a file by its path. Whether words of a command line are among t
 
 from __future__ import annotations
 
-from foreword.dataclass import dataclass
+from dataclasses import dataclass
 
 # --- options that several verbs share -------------------------------------------------------------
 

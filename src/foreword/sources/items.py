@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 from foreword.sources import files, source_argument

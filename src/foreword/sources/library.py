@@ -8,12 +8,11 @@ Which documents there are is `sources.documents`' business; how they become sect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
-from foreword.dataclass import dataclass
 from foreword.errors import AmbiguousName, BadSource
 from foreword.recipe.load import load, names
 from foreword.recipe.schema import RecipeSpec

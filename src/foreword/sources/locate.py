@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.sources import files
 from foreword.text import markdown

@@ -16,10 +16,9 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foreword.dataclass import dataclass
 from foreword.sources import supervisor
 
 _VARIABLES = (

@@ -8,7 +8,8 @@ turn is a run of its own name, in which an artifact can be corrected. Texts are 
 
 from __future__ import annotations
 
-from foreword.dataclass import dataclass
+from dataclasses import dataclass
+
 from foreword.store import originals
 from foreword.store.database import Database, column_list, record_of, stamp, storable_text
 from foreword.text.quantity import quantity

@@ -14,10 +14,10 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from foreword.dataclass import dataclass
 from foreword.errors import StoreError
 from foreword.store import private
 from foreword.store.paths import refuse_links

@@ -8,8 +8,8 @@ anything was changed. What a digest is made of is `session.client_history`'s bus
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.store.database import LARGEST_NUMBER, Database
 
 

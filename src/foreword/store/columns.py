@@ -8,8 +8,8 @@ whoever asked gets what the schema says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.store.database import Row
 
 _KINDS: dict[str | None, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}

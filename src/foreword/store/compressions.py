@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from foreword.dataclass import dataclass
 from foreword.store.database import (
     Database,
     Row,

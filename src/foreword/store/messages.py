@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.engine.render import turn_text
 from foreword.formats.record import from_record, to_record
 from foreword.formats.transcripts import marks_of

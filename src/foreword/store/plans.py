@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import PlanConflict
 from foreword.store.database import (
     LARGEST_NUMBER,

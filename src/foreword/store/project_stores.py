@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import StoreError, UnknownHandle
 from foreword.store import carried_items, originals, reports
 from foreword.store.database import Database

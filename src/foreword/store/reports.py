@@ -8,9 +8,9 @@ whoever asks for one by its number is told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.store import originals as originals_table
 from foreword.store.database import (
     LARGEST_NUMBER,

@@ -11,9 +11,9 @@ that nothing that was appended is missing from an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from foreword.dataclass import dataclass
 from foreword.formats.record import from_record
 from foreword.pattern import lazy_pattern
 from foreword.relevance import Question, Statistics

@@ -7,9 +7,9 @@ read it again. What they are the stamps of is read by the modules named after it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from foreword.dataclass import dataclass
 from foreword.store.compressions import Cut, read_cut
 from foreword.store.database import Database, altered_error, from_json, is_text, whole_number
 

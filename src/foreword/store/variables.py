@@ -6,9 +6,9 @@ alone. What a value looks like is said by `plan.variable_text`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.plan.variable_text import display
 from foreword.store.database import (
     LARGEST_NUMBER,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import UnknownName
 from foreword.store.database import (
     Database,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.text import layout_memory, relevance, weight

@@ -8,10 +8,9 @@ lines are larger than the room, and finding them is most of the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from foreword.dataclass import dataclass
 from foreword.text import narrow
 from foreword.text.pieces import Layout, Over
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text.markdown import Block
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from unicodedata import normalize
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text.boundary_pattern import UNSEEN, BoundaryPattern
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text import lines
 

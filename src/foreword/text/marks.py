@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text import lines, markdown
 

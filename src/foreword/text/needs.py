@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text.pieces import BOLD_TITLE_LEVEL, LONGEST_LEAD, Piece, ends_in_colon
 from foreword.text.qualifiers import opens_exception, turns_list

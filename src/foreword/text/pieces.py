@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 __all__ = [

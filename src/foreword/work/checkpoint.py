@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import quote, unquote
 
-from foreword.dataclass import dataclass
 from foreword.errors import UsageError
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import hide, mask

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadCheckpoint
 from foreword.plan import validation
 from foreword.plan.value_words import depth_problems, value_in_words

@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import CheckpointDamaged, ForewordError, UnknownName, UsageError
 from foreword.session.workflow_state import checked_name
 from foreword.sources import files, git_status

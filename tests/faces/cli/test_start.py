@@ -131,7 +131,7 @@ def test_what_agents_start_all_the_time_loads_a_few_modules_and_compiles_no_patt
 ) -> None:
     started = start(sample, command, stdin=stdin)
     assert started.patterns == ()
-    assert started.rooms <= {"__main__", "coding_agents", "dataclass", "errors", "faces", "text"}
+    assert started.rooms <= {"__main__", "coding_agents", "errors", "faces", "text"}
     # The way to the command, the event, its answer, and the words of a mark.
     assert len([name for name in started.modules if name.startswith("foreword")]) <= 18
     foreign = {"apsw", "markdown_it", "mcp", "pathlib", "pydantic", "splintr", "starlette", "yaml"}

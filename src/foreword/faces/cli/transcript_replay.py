@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadSource, UnknownName
 from foreword.faces.cli import screen
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from foreword import errors
-from foreword.dataclass import dataclass
 from foreword.errors import ForewordError
 from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.secrets.masking import mask

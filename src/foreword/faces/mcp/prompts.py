@@ -8,9 +8,9 @@ has its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from foreword.dataclass import dataclass
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import perform

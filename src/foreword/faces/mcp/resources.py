@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, unquote
 
-from foreword.dataclass import dataclass
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
 from foreword.operations import report_operations, workflow_list

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from foreword.dataclass import dataclass
 from foreword.errors import BadRequest, UnknownName
 from foreword.faces.mcp.server_state import ServerState
 from foreword.operations import (

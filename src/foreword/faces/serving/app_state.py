@@ -11,14 +11,13 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from foreword.browser.rules import Rules
-from foreword.dataclass import dataclass
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.serving.change_poller import ChangePoller
 from foreword.faces.serving.metrics import Metrics

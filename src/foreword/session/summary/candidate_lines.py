@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import WEIGHTS, Kind, is_filler, kind_of
 from foreword.session.summary.name_weights import Mention, RowNames, literals

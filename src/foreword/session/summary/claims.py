@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.name_weights import literals
 from foreword.session.summary.summary_text import FENCE

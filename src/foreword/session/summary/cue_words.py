@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 
 

@@ -8,8 +8,8 @@ already. What names are worth is in `name_weights`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
 from foreword.session.summary.claims import PATH

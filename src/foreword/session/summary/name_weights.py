@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import log1p
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.remarks import Remark, Voice
 from foreword.text.words import LONGEST_NAME, is_literal, names

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import presents_as_open
 from foreword.text.words import STOP_WORDS, words

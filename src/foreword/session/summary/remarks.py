@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from foreword.dataclass import dataclass
 from foreword.message import NOT_HISTORY, Message, Text, ToolCall, ToolResult, texts_in
 from foreword.pattern import lazy_pattern
 

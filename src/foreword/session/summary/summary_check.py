@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from foreword.dataclass import dataclass
 from foreword.message import Message, Text, ToolCall, ToolResult, part_text
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.claims import Claim, find_claims

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.session.summary.facts import Kind, is_filler, kind_of
 from foreword.text.sentences import sentences

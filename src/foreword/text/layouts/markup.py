@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from foreword.dataclass import dataclass
 from foreword.pattern import lazy_pattern
 from foreword.text.division import line_parts, line_units, rows_of
 from foreword.text.needs import tag_pairs, tags_around
