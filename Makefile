@@ -2,7 +2,7 @@
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes: three keep
 # two cores busy, since tests of browsers and servers wait much.
 
-.PHONY: demo test check check-static attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
+.PHONY: demo test check check-static size attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -33,9 +33,13 @@ demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
 test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED) $(SMALL_SITES_INSTALLED) $(TESTS_COMPILED)
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations 10 $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
 
-check: check-static test
+check: check-static size test
+
+# Lines of code by room beside their targets; nothing fails on them.
+size: $(INSTALLED)
+	@$(BIN)/python -m benchmarks.size
 
 check-static: $(INSTALLED)
 	$(BIN)/ruff format --check .

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import count
@@ -40,6 +41,7 @@ settings.register_profile(
 settings.load_profile("busy")
 MEMORY = Path("/dev/shm")
 LEAST_MEMORY = 4 * 1024**3  # bytes: ten times what a run keeps at once
+SLOWEST_FILES = 10
 LONGEST_ID = 60  # characters: most texts that a test is given, whole
 _numbers = count()
 _FAILED = pytest.StashKey[bool]()
@@ -74,6 +76,20 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the files whose tests took longest."""
+    seconds = defaultdict[str, float](float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) > 1:
+        terminalreporter.section(f"slowest {SLOWEST_FILES} files")
+        by_seconds = sorted(seconds.items(), key=lambda file: file[1], reverse=True)
+        for name, duration in by_seconds[:SLOWEST_FILES]:
+            terminalreporter.write_line(f"{duration:7.1f} s  {name}")
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
