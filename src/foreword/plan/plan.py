@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foreword.errors import BadPlan, UnknownName
-from foreword.plan.indented_json import indented_json
 from foreword.plan.value_words import depth_problems
 from foreword.text.identifiers import literals
 
@@ -59,7 +58,7 @@ def warnings(plan: Plan) -> tuple[str, ...]:
 
 def as_json(plan: Plan) -> str:
     """The plan for the model; an indent of one costs fewer tokens than two and reads as well."""
-    return indented_json(plan)
+    return json.dumps(plan, indent=1, ensure_ascii=False)
 
 
 def as_todo(plan: Plan) -> str:

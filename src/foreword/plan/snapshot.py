@@ -7,12 +7,12 @@ Which nodes can be run is in `node`, where they stand in `node_tree`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foreword.errors import BadNode
-from foreword.plan.indented_json import indented_json
 from foreword.secrets.masking import hide
 from foreword.secrets.text_search import remember_short
 
@@ -66,14 +66,19 @@ def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
 def as_json(workflow: Mapping[str, Any], nodes: Sequence[str]) -> str:
     """A snapshot for the model, as JSON with an indent of one: what is about the workflow, and its
     nodes as `node_json` writes them."""
-    about = indented_json(workflow, level=1)
+    about = _indented_json(workflow, depth=1)
     listed = "[\n" + ",\n".join(nodes) + "\n ]" if nodes else "[]"
     return f'{{\n "workflow": {about},\n "nodes": {listed}\n}}'
 
 
 def node_json(node: Mapping[str, Any]) -> str:
     """One node as it stands in the JSON of a snapshot."""
-    return f"  {indented_json(node, level=2)}"
+    return f"  {_indented_json(node, depth=2)}"
+
+
+def _indented_json(value: Mapping[str, Any], depth: int) -> str:
+    """Return the value as JSON with an indent of one, as it is written `depth` levels deep."""
+    return json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n" + " " * depth)
 
 
 def _problems(value: object, *place: int | str) -> list[str]:
