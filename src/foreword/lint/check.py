@@ -19,13 +19,11 @@ from foreword.lint.document_index import AUTHORED, LARGEST_CHARS, DocumentIndex,
 from foreword.lint.panel_checks import panel_problems
 from foreword.lint.problem import Problem, shut_folder, warning
 from foreword.lint.project_files import project, project_files
-from foreword.lint.repeats import repeats
 from foreword.lint.tier_limits import tiers
 from foreword.plan.flow import Flow
 from foreword.plan.flow_parsing import parse_flow
 from foreword.recipe import load as loading
 from foreword.recipe.budget import choose_counter
-from foreword.recipe.document import problem_at
 from foreword.recipe.schema import RecipeSpec
 from foreword.sources import documents, files
 from foreword.sources.documents import Document
@@ -37,7 +35,6 @@ from foreword.tokens import Counter
 DEFAULT = "factory"
 PROJECT_FILES = (".git", "foreword", "instructions.md", "project.yaml")
 PROJECT_CHECKS: tuple[Callable[[DocumentIndex], Iterator[Problem]], ...] = (
-    repeats,
     tiers,
     project,
     panel_problems,
@@ -76,8 +73,6 @@ def lint_project(
     if not checked and not index.library.unread and not only:
         return LintResult((), (), ())
     problems, excused = _without_excused(index.recipe, _problems(index, checked))
-    if not only:
-        problems += _stale_exceptions(recipe, base, index.recipe, excused)
     paths = [document.path for document in checked] + _yaml_files(index)
     return LintResult(
         problems=_in_order(problems, only),
@@ -202,25 +197,6 @@ def _excuse(problem: Problem, exceptions: Sequence[_ExceptionRule]) -> str:
         if exception.excuses(problem):
             return exception.reason
     return ""
-
-
-def _stale_exceptions(
-    name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]
-) -> list[Problem]:
-    """Exceptions that nothing needs any more, at their line in the recipe."""
-    found = list[Problem]()
-    for index, exception in enumerate(_exceptions(recipe)):
-        if any(exception.excuses(problem) for problem in excused):
-            continue
-        at = problem_at(loading.layers(name, root), ("lint", "exceptions", index), "")
-        path = Path(at.path).resolve()
-        display_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-        rule = recipe.lint.exceptions[index]
-        message = (
-            f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
-        )
-        found.append(warning(display_path, at.line, code="stale-exception", message=message))
-    return found
 
 
 # --- whose files they are -------------------------------------------------------------------------

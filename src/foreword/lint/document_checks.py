@@ -2,7 +2,7 @@
 to.
 
 Each check takes the index, the document and its text, and yields problems; `EACH` has them all.
-What only shows between documents is in `repeats`, `tier_limits` and `project_files`.
+What only shows between documents is in `tier_limits` and `project_files`.
 """
 
 from __future__ import annotations

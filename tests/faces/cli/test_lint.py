@@ -154,18 +154,6 @@ def test_the_projects_own_recipe_excuses_with_a_reason(root: Path) -> None:
     assert "too-large" in command("lint", "--recipe", "factory", cwd=root).out
 
 
-def test_an_exception_that_nothing_needs_is_told_wherever_the_recipe_is(root: Path) -> None:
-    rules = "lint:\n  exceptions:\n  - {file: gone.md, reason: of old}\n"
-    for path in ("foreword/recipes/mine.yaml", "../elsewhere.yaml"):
-        save(root, path, f"name: mine\nextends: factory\n{rules}")
-        ran = command("lint", "--recipe", path, cwd=root)
-        name = path if path.startswith("foreword") else str(root.parent / "elsewhere.yaml")
-        assert (
-            f"{name}:5: stale-exception nothing needs the exception for * in gone.md any more"
-            in ran.out
-        )
-
-
 def test_a_broken_recipe_of_the_projects_own_is_told_and_the_documents_wait(root: Path) -> None:
     save(
         root, "foreword/recipes/factory.yaml", "name: factory\nextends: factory\nlint: {limit: 1}\n"

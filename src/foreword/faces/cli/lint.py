@@ -101,8 +101,8 @@ def lint(
               members of a panel that do not exist; an artifact that two phases hand on; a profile that can't be read;
               a size past the recipe's limit for errors
     warnings  other sizes past a limit, tiers over their budget, a file that a link or a path in prose names
-              and that is not there, the same paragraph in two files, a persona without Role or Evaluate For,
-              a project.yaml without instructions.md, a gap between phases, exceptions that nothing needs,
+              and that is not there, a persona without Role or Evaluate For,
+              a project.yaml without instructions.md, a gap between phases,
               links that lead nowhere or out of the project, an artifact that is taken and never handed on,
               a condition or a part of a profile that no panel can judge by; front matter that is no YAML,
               which is an error in a SKILL.md; a skill without the name or the description that loaders ask for
