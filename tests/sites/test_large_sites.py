@@ -19,8 +19,9 @@ from foreword.browser import Browser
 from foreword.director import node_tools, runner
 from foreword.errors import BrowserFailed
 from foreword.session.workflow_state import WorkflowState
-from foreword.testing import Reply, fake_provider, local_model
+from foreword.testing import Reply, fake_provider
 from tests.director.scenes import calls, open_director
+from tests.local_model import local_model
 from tests.sites.application import DRAW_SECONDS, Application
 from tests.sites.conftest import Applications
 from tests.sites.large_applications import SHELVES, write_stock_application

@@ -1,5 +1,4 @@
-"""Fakes for tests, yours and ours, and a small real model. A fake speaks its provider's wire format
-over real HTTP.
+"""Fakes for tests, yours and ours. A fake speaks its provider's wire format over real HTTP.
 
 `fake_provider` is a server on loopback that answers OpenAI's `/chat/completions` and `/responses`,
 Anthropic's `/v1/messages` and Gemini's `:generateContent`, streamed or whole, as a test tells it
@@ -11,13 +10,9 @@ to: texts, tool calls, errors, delays, broken connections.
     with fake_provider([Reply(status=529), "hello"]) as provider:
         answer = ask(provider.anthropic, "Be brief.", "Say hello.")
     assert (answer.text, answer.attempts) == ("hello", 2)
-
-`local_model` serves a model of 135 million parameters that runs on this machine: slow, silly, and
-real.
 """
 
-from foreword.testing.local import local_model
 from foreword.testing.provider import FakeProvider, fake_provider
 from foreword.testing.replies import Reply, Script, ToolCall
 
-__all__ = ["FakeProvider", "Reply", "Script", "ToolCall", "fake_provider", "local_model"]
+__all__ = ["FakeProvider", "Reply", "Script", "ToolCall", "fake_provider"]

