@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint, as_text
-from foreword.work.task_checkpoints import newest, read, write
+from foreword.work.task_checkpoints import newest, write
 from tests.command import foreword
 from tests.sources.test_git import repository, run
 from tests.warm_process import ForkedCommand
@@ -134,8 +134,3 @@ def test_f15_where_the_newest_is_damaged_work_goes_on_from_the_one_before(tmp_pa
     restored = newest(tmp_path, None, "FEAT-1")
     assert restored.checkpoint.phase == "1"
     assert "FEAT-1-phase-2 can't be used" in restored.changes[0]
-    store = open_database(None, tmp_path)
-    try:
-        assert read(tmp_path, store, "FEAT-1", "2").source == "store"
-    finally:
-        store.close()

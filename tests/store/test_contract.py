@@ -32,7 +32,6 @@ from foreword.prices import AnswerUsage
 from foreword.section import handle_of
 from foreword.store import (
     answer_usage,
-    checkpoints,
     compressions,
     messages,
     originals,
@@ -691,7 +690,7 @@ def test_a_message_that_came_while_others_were_counted_is_in_the_sum(db: Databas
     ]
 
 
-# --- compressions, cuts, checkpoints --------------------------------------------------------------
+# --- compressions, cuts ---------------------------------------------------------------------------
 
 
 def compress(
@@ -833,15 +832,6 @@ def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
     compressions.save_window_start(db, conversation, "100", Cut(8, {9: 1}))
     assert window_cut(db, conversation, "100") == Cut(8, {9: 1})
     assert window_cut(db, conversation, "200") == Cut(2)
-
-
-def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
-    workflow = workflow_in(db)
-    for name in ("z", "a", "z"):
-        checkpoints.keep(db, workflow, name, {"z": name, "a": ["\0", "\ud800", "🧭"]})
-    kept = {name: json.loads(text) for name, text in checkpoints.texts(db, workflow).items()}
-    assert list(kept) == ["z", "a"]
-    assert list(kept["z"].items()) == [("z", "z"), ("a", ["\0", "\ud800", "🧭"])]
 
 
 # --- reports, originals, ranges, what is carried --------------------------------------------------

@@ -97,7 +97,6 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         workers.beat(db, executor="me", host="here", pid=1)
         item = {"kind": "decision", "title": "A", "text": "t"}
         write_items(db, "work", {("decision", "A"): item})
-    shutil.rmtree(root / ".checkpoints")
     return root
 
 

@@ -156,9 +156,7 @@ calls = st.one_of(
         names,
         cuts,
     ),
-    st.builds(
-        lambda name, data: lambda db, w, c: checkpoints.keep(db, w, name, data), names, details
-    ),
+    st.builds(lambda name: lambda db, w, c: checkpoints.note_written(db, w, name), names),
     st.builds(_save, st.binary(max_size=9), st.none() | details),
     st.builds(_carry, texts, texts, st.booleans()),
 )
@@ -214,7 +212,9 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "size": messages.up_to(db, talk),
         "compressions": compressions.all_compressions(db, talk),
         "cuts": cuts,
-        "checkpoints": checkpoints.texts(db, workflow),
+        "checkpoints": db.rows(
+            "SELECT name FROM checkpoints WHERE workflow = ? ORDER BY id", (workflow,)
+        ),
         "usage": [{**entry, "report": 0} for entry in usage_log(db, talk)],
         "carried": read_items(db, f"work {workflow}"),
     }

@@ -1,10 +1,8 @@
-"""Checkpoints on the disk and in both databases: whole at any moment, read back with what has
-changed since."""
+"""Checkpoints on the disk: whole at any moment, read back with what has changed since."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import random
 import shutil
@@ -25,10 +23,10 @@ from foreword.errors import (
     UsageError,
 )
 from foreword.secrets.masking import hide
-from foreword.store import checkpoints, originals, workflows
+from foreword.store import originals, workflows
 from foreword.store.checkpoint_files import Folder
 from foreword.store.database import Database
-from foreword.work.checkpoint import Checkpoint, as_data, as_json, file_name
+from foreword.work.checkpoint import Checkpoint, as_json, file_name
 from foreword.work.checkpoint_schema import read_checkpoint
 from foreword.work.task_checkpoints import checkpoint_entries, newest, read, write
 from tests.examples import examples
@@ -83,17 +81,10 @@ def numbered(phase: str, sequence: int, **fields: Any) -> Checkpoint:
     )
 
 
-def keep(db: Database, checkpoint: Checkpoint) -> None:
-    workflow = workflows.ensure(db, checkpoint.task).id
-    checkpoints.keep(db, workflow, checkpoint.phase, as_data(checkpoint))
-
-
 # --- there and back -------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
-    tmp_path: Path, db: Database
-) -> None:
+def test_a_checkpoint_is_in_its_file_and_comes_back(tmp_path: Path, db: Database) -> None:
     first = Checkpoint(
         task="FEAT-1",
         phase="1",
@@ -105,17 +96,11 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
     path = write(tmp_path, db, first)
     assert path == folder(tmp_path) / "FEAT-1-phase-1.json"
     write(tmp_path, db, Checkpoint(task="FEAT-1", phase="2"))
-    (text, _) = checkpoints.texts(db, workflows.find_workflow(db, "FEAT-1").id).values()
-    assert json.loads(text) == json.loads(path.read_bytes())
     for root, store in ((tmp_path, db), (tmp_path, None)):
         back = read(root, store, "FEAT-1", "1")
         last = newest(root, store, "FEAT-1")
         assert (back.checkpoint.state, back.checkpoint.done) == (first.state, ("1",))
-        assert (back.checkpoint.sequence, back.checkpoint.previous, back.source) == (
-            1,
-            None,
-            "file",
-        )
+        assert (back.checkpoint.sequence, back.checkpoint.previous) == (1, None)
         assert (last.checkpoint.phase, last.checkpoint.sequence, last.checkpoint.previous) == (
             "2",
             2,
@@ -144,49 +129,19 @@ def test_a_phase_that_is_written_again_is_the_newest(tmp_path: Path, db: Databas
         write(tmp_path, db, Checkpoint(task="T", phase=phase))
     last = newest(tmp_path, db, "T").checkpoint
     assert (last.phase, last.sequence, last.previous) == ("1", 3, "T-phase-2")
-    assert [(one.phase, one.sources) for one in checkpoint_entries(tmp_path, db)] == [
-        ("2", BOTH),
-        ("1", BOTH),
-    ]
+    assert [one.phase for one in checkpoint_entries(tmp_path)] == ["2", "1"]
 
 
-BOTH = ("file", "store")
-
-
-def test_secrets_reach_neither_the_file_nor_the_store(tmp_path: Path, db: Database) -> None:
+def test_secrets_do_not_reach_the_file(tmp_path: Path) -> None:
     path = write(
         tmp_path,
-        db,
+        None,
         Checkpoint(
             task="T", phase="1", state={"password": "hunter2"}, findings=["token=hunter2hunter2"]
         ),
     )
-    kept = "".join(checkpoints.texts(db, workflows.find_workflow(db, "T").id).values())
-    assert "hunter2" not in path.read_text() + kept
-    assert "[hidden]" in kept
-
-
-def test_only_one_copy_there_is_used(tmp_path: Path, db: Database) -> None:
-    path = write(tmp_path, db, Checkpoint(task="T", phase="1", state={"n": 1}))
-    path.unlink()
-    assert (newest(tmp_path, db, "T").source, newest(tmp_path, db, "T").changes) == ("store", ())
-    put(tmp_path, numbered("2", 7))
-    assert (newest(tmp_path, db, "T").source, newest(tmp_path, db, "T").changes) == ("file", ())
-
-
-@pytest.mark.parametrize(
-    ("in_file", "in_store", "source"), [(3, 2, "file"), (2, 3, "store"), (2, 2, "file")]
-)
-def test_of_two_that_differ_the_newer_is_used_and_it_is_said(
-    tmp_path: Path, db: Database, in_file: int, in_store: int, source: str
-) -> None:
-    put(tmp_path, numbered("1", in_file, state={"from": "file"}))
-    keep(db, numbered("1", in_store, state={"from": "store"}))
-    restored = newest(tmp_path, db, "T")
-    assert (restored.source, restored.checkpoint.state) == (source, {"from": source})
-    (note,) = restored.changes
-    assert note.startswith("file and store differ in T-phase-1")
-    assert note.endswith(f"taken from the {source}")
+    assert "hunter2" not in path.read_text()
+    assert "[hidden]" in path.read_text()
 
 
 # --- names from outside ---------------------------------------------------------------------------
@@ -206,7 +161,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, db: Database, name: str
     made = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert {path.parent for path in made if path.suffix == ".json"} == {folder(root)}
     assert read(root, None, name, name).checkpoint.state == {"n": name}
-    assert [one.task for one in checkpoint_entries(root, db)] == sorted([name, f"{name}2"])
+    assert [one.task for one in checkpoint_entries(root)] == sorted([name, f"{name}2"])
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\0b", "a\nb", "x" * 300, "\ud800"])
@@ -228,8 +183,8 @@ def test_a_mistyped_task_or_phase_gets_a_suggestion(tmp_path: Path, db: Database
     with pytest.raises(UnknownName, match="did you mean '3-Sequential'"):
         read(tmp_path, db, "FEAT-1", "3-sequental")
     with pytest.raises(UnknownName):
-        checkpoint_entries(tmp_path, db, "other")
-    assert checkpoint_entries(tmp_path / ".checkpoints", None) == []
+        checkpoint_entries(tmp_path, "other")
+    assert checkpoint_entries(tmp_path / ".checkpoints") == []
 
 
 def test_the_file_of_another_task_is_never_replaced(tmp_path: Path) -> None:
@@ -297,30 +252,12 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(
     assert restored.changes[0].startswith(
         "checkpoint T-phase-2 can't be used (.checkpoints/T-phase-2.json: "
     )
-    assert [(one.phase, one.checkpoint is None) for one in checkpoint_entries(tmp_path, None)] == [
+    assert [(one.phase, one.checkpoint is None) for one in checkpoint_entries(tmp_path)] == [
         ("2", True),
         ("1", False),
     ]
     write(tmp_path, None, Checkpoint(task="T", phase="2"))
     assert newest(tmp_path, None, "T").changes == ()
-
-
-def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(
-    tmp_path: Path, db: Database
-) -> None:
-    path = write(tmp_path, db, Checkpoint(task="T", phase="1", state={"n": 1}))
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20])
-    restored = newest(tmp_path, db, "T")
-    assert (restored.source, restored.checkpoint.state) == ("store", {"n": 1})
-    assert restored.changes[0].startswith(
-        "a copy of T-phase-1 can't be used (.checkpoints/T-phase-1.json: it is not JSON"
-    )
-    path.write_bytes(whole)
-    db.rows("UPDATE checkpoints SET written = ?", ('{"format": 1}',))
-    restored = newest(tmp_path, db, "T")
-    assert (restored.source, restored.checkpoint.state) == ("file", {"n": 1})
-    assert "(store: task: missing" in restored.changes[0]
 
 
 @pytest.mark.parametrize(("damaged", "offered"), [("1", "2"), ("2", "1"), ("3", "2")])
@@ -487,7 +424,7 @@ def test_writers_at_once_take_turns_and_readers_see_whole_ones(tmp_path: Path) -
 def test_what_a_dead_writer_left_is_cleared_away(tmp_path: Path) -> None:
     folder(tmp_path).mkdir()
     (folder(tmp_path) / ".new-1-abcdef00").write_text('{"half')
-    assert checkpoint_entries(tmp_path, None) == []
+    assert checkpoint_entries(tmp_path) == []
     write(tmp_path, None, Checkpoint(task="T", phase="1"))
     assert [path.name for path in folder(tmp_path).iterdir()] == ["T-phase-1.json"]
 

@@ -226,6 +226,14 @@ def test_a_name_that_has_checkpoints_is_refused_and_one_that_was_made_is_another
     assert len(flow_runs.status(root)) == 2
 
 
+def test_a_name_that_another_folder_has_used_in_the_same_store_is_refused(tmp_path: Path) -> None:
+    db = f"sqlite:///{tmp_path}/shared.db"
+    first, second = project(tmp_path / "first"), project(tmp_path / "second")
+    flow_runs.run(first, ONE, TASK, "test", db, task_id="FEAT-7")
+    with pytest.raises(UsageError, match="FEAT-7 has checkpoints already, of work whose files are"):
+        flow_runs.run(second, ONE, TASK, "test", db, task_id="FEAT-7")
+
+
 def test_a_phase_that_fails_is_named_and_only_it_is_asked_again(tmp_path: Path) -> None:
     root = project(tmp_path)
     agent = Agent({"3a": lambda: Reply("the disk is full", status=400)})

@@ -1,4 +1,4 @@
-"""What a flow costs: openings of the store, recipes and checkpoints read, counted, never seconds.
+"""What a flow costs: openings of the store and recipes read, counted, never seconds.
 And what it is run with, which stays a value."""
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import pytest
 
 from foreword.plan.flow import Flow, Phase
 from foreword.recipe import load
-from foreword.work import flow_runs, task_checkpoints
-from foreword.work.checkpoint import Checkpoint
-from foreword.work.checkpoint_schema import Damage, read_checkpoint
+from foreword.work import flow_runs
 from foreword.work.order import Order, from_json, is_outdated, to_json
 from tests.work.flow_scene import PHASES, project
 
@@ -60,21 +58,8 @@ def openings() -> Iterator[list[str]]:
     apsw.connection_hooks.remove(note_file)
 
 
-@pytest.fixture
-def texts_read(monkeypatch: pytest.MonkeyPatch) -> list[str | bytes]:
-    """The text of every checkpoint that is read meanwhile."""
-    texts: list[str | bytes] = []
-
-    def note_and_read(text: str | bytes) -> Checkpoint | Damage:
-        texts.append(text)
-        return read_checkpoint(text)
-
-    monkeypatch.setattr(task_checkpoints, "read_checkpoint", note_and_read)
-    return texts
-
-
-def test_a_flow_opens_its_store_a_few_times_and_reads_nothing_twice(
-    tmp_path: Path, openings: list[str], texts_read: list[str | bytes]
+def test_a_flow_opens_its_store_a_few_times_and_reads_its_recipe_once(
+    tmp_path: Path, openings: list[str]
 ) -> None:
     root = project(tmp_path)
     load._checked_spec.cache_clear()
@@ -82,11 +67,10 @@ def test_a_flow_opens_its_store_a_few_times_and_reads_nothing_twice(
     assert (done.status, len(done.phases)) == ("done", len(PHASES))
     assert len(openings) <= 6
     assert load._checked_spec.cache_info().misses == 1
-    assert texts_read == []
 
 
-def test_a_flow_that_goes_on_reads_each_checkpoint_once(
-    tmp_path: Path, openings: list[str], texts_read: list[str | bytes]
+def test_a_flow_that_goes_on_opens_its_store_a_few_times(
+    tmp_path: Path, openings: list[str]
 ) -> None:
     root = project(tmp_path)
     stopped = flow_runs.run(root, "feature", "cancel", "test", task_id="FEAT-7", stop_at_gates=True)
@@ -94,7 +78,6 @@ def test_a_flow_that_goes_on_reads_each_checkpoint_once(
     openings.clear()
     assert flow_runs.resume(root, stop_at_gates=False).status == "done"
     assert len(openings) <= 6
-    assert len(texts_read) == len(set(texts_read))
 
 
 def test_what_a_flow_is_run_with_travels_as_json_and_comes_back_as_it_was() -> None:

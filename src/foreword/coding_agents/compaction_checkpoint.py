@@ -136,7 +136,7 @@ def _existing_checkpoint(root: Path, *, task: str, phase: str) -> Checkpoint | N
     """The checkpoint that this conversation has already."""
     from foreword.work import task_checkpoints
 
-    for entry in task_checkpoints.checkpoint_entries(root, None):
+    for entry in task_checkpoints.checkpoint_entries(root):
         if entry.task == task and entry.phase == phase:
             return entry.checkpoint
     return None

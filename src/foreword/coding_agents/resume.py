@@ -236,7 +236,7 @@ def _newest_checkpoint(root: Path, conversation: str) -> Checkpoint | None:
 
     readable = []
     own = []
-    for entry in task_checkpoints.checkpoint_entries(root, None):
+    for entry in task_checkpoints.checkpoint_entries(root):
         if entry.checkpoint is None:
             continue
         readable.append(entry.checkpoint)

@@ -92,7 +92,6 @@ class CheckpointList:
     """Checkpoints, the newest of each task last."""
 
     checkpoints: list[CheckpointLine]
-    warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +107,6 @@ class ResumedCheckpoint(CheckpointText):
     """What a model needs to go on."""
 
     warnings: Annotated[list[str], Field(description="What has changed since.")]
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +120,7 @@ def list_checkpoints(project: Project, given: CheckpointTask) -> CheckpointList:
     """List the checkpoints of a task or of all, the newest of each task last; one that can't be
     used says why."""
     listed = []
-    warnings: list[str] = []
-    for entry in task_checkpoints.checkpoint_entries(project.root, project.db, given.task):
+    for entry in task_checkpoints.checkpoint_entries(project.root, given.task):
         line = CheckpointLine(
             task=entry.task,
             phase=entry.phase,
@@ -132,8 +129,7 @@ def list_checkpoints(project: Project, given: CheckpointTask) -> CheckpointList:
             written_at=entry.checkpoint.written_at if entry.checkpoint else "",
         )
         listed.append(line)
-        warnings += entry.notes
-    return CheckpointList(checkpoints=listed, warnings=warnings)
+    return CheckpointList(checkpoints=listed)
 
 
 def show_checkpoint(project: Project, given: CheckpointChoice) -> CheckpointText:
@@ -149,7 +145,6 @@ def resume_checkpoint(project: Project, given: CheckpointChoice) -> ResumedCheck
         text=as_text(restored.checkpoint, restored.changes),
         checkpoint=_shown_data(restored.checkpoint),
         warnings=list(restored.changes),
-        source=restored.source,
     )
 
 

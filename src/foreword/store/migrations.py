@@ -164,7 +164,6 @@ CREATE TABLE checkpoints (
     workflow {number} NOT NULL REFERENCES workflows (id),
     name {key} NOT NULL,
     created TEXT NOT NULL,
-    written TEXT NOT NULL {data},
     UNIQUE (workflow, name)
 );
 ALTER TABLE reports ADD COLUMN conversation {number} REFERENCES conversations (id);

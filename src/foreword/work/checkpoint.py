@@ -1,8 +1,8 @@
 """A checkpoint: what a task needs to go on after its conversation is gone.
 
 The value itself, the name it is kept under, what has changed since it was written, and how a model
-reads it. Pure: writing checkpoints to a file and to the store is the business of
-`task_checkpoints`; the shape of the file is in `checkpoint_schema`.
+reads it. Pure: `task_checkpoints` writes and reads the files; the shape of a file is in
+`checkpoint_schema`.
 """
 
 from __future__ import annotations

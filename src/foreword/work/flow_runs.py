@@ -21,7 +21,7 @@ from foreword.plan.flow import Flow, Phase, waves
 from foreword.secrets.masking import mask
 from foreword.sources.library import RECIPE
 from foreword.sources.project_root import project_root
-from foreword.store import checkpoint_files
+from foreword.store import artifacts, checkpoint_files
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.work import dbos_setup, task_checkpoints
@@ -374,11 +374,12 @@ def _refuse_second(known: Sequence[FlowStatus], task: str) -> None:
 
 
 def _owner(root: Path, store: Database, task: str) -> str:
-    """Whose checkpoints are kept under the name of a task; nobody's where there are none."""
+    """Return who has used the name of a task, or an empty string; another folder may have used
+    it in the same store."""
     try:
-        entries = task_checkpoints.checkpoint_entries(root, store, task)
+        entries = task_checkpoints.checkpoint_entries(root, task)
     except UnknownName:
-        return ""
+        return "work whose files are not here" if artifacts.of_task(store, task) else ""
     last = entries[-1].checkpoint
     run = last.state.get("run") if last else None
     return str(run or "work that is no flow")

@@ -305,7 +305,7 @@ def _checkpoint(order: Order, phase: Phase) -> str:
 
     root = runs.current_engine().root
     with _use_store() as store:
-        if _has_checkpoint(root, store, order, phase):
+        if _has_checkpoint(root, order, phase):
             return phase.name
         kept = artifacts.artifacts_of(store, order.run)
         names = [one.name for one in order.flow.phases]
@@ -331,15 +331,14 @@ def _checkpoint(order: Order, phase: Phase) -> str:
     return phase.name
 
 
-def _has_checkpoint(root: Path, store: Database, order: Order, phase: Phase) -> bool:
-    """Whether both copies of a checkpoint are there, the same, and of this run."""
+def _has_checkpoint(root: Path, order: Order, phase: Phase) -> bool:
+    """Return whether this run has written the checkpoint of a phase."""
     from foreword.work import task_checkpoints
 
-    entry = task_checkpoints.checkpoint_entry(root, store, order.task, phase.name)
+    entry = task_checkpoints.checkpoint_entry(root, order.task, phase.name)
     if entry is None or entry.checkpoint is None:
         return False
-    both_copies = len(entry.sources) > 1 and not entry.notes
-    return both_copies and entry.checkpoint.state.get("run") == order.run
+    return bool(entry.checkpoint.state.get("run") == order.run)
 
 
 def _artifacts_of_flow(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:

@@ -1,8 +1,7 @@
-"""Checkpoints of a task: written to a file and to the store, read back with what has changed since.
+"""Checkpoints of a task: each is one file, read back with what has changed since it was written.
 
-Both copies are the same; where they are not (a crash between the two, a file from a colleague), the
-one with the higher number is used and a line says so. A copy that is damaged gives way to the
-other, and a checkpoint that has no good copy to the one before it.
+The store holds no copy, only when each was written, for those who listen to changes. A checkpoint
+that is damaged gives way to the one before it.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from foreword.errors import CheckpointDamaged, ForewordError, UnknownName, Usage
 from foreword.session.workflow_state import checked_name
 from foreword.sources import files, git_status
 from foreword.sources.project_root import project_root
-from foreword.store import checkpoint_files, originals, project_stores, workflows
-from foreword.store import checkpoints as rows
+from foreword.store import checkpoint_files, checkpoints, originals, project_stores, workflows
 from foreword.store.artifacts import Artifact
 from foreword.store.checkpoint_files import FOLDER
 from foreword.store.database import Database, stamp
@@ -27,7 +25,6 @@ from foreword.store.paths import FOLDER as STORE_FOLDER
 from foreword.work.checkpoint import (
     Checkpoint,
     CurrentState,
-    as_data,
     as_json,
     changes_since,
     file_name,
@@ -35,49 +32,21 @@ from foreword.work.checkpoint import (
 )
 from foreword.work.checkpoint_schema import Damage, prepare_checkpoint, read_checkpoint
 
-FILE = "file"
-STORE = "store"
 OURS = (FOLDER, STORE_FOLDER)  # what we write ourselves is no change to the project
 
 Tiers = Mapping[str, Mapping[str, Any]]
-Copies = dict[str, Checkpoint | Damage]  # by where they are
-# Texts whose checkpoints are known by task, phase and number: a flow has a dozen, and some hundred
-# bytes each cost less than reading one again.
-_MOST_LABELS = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Label:
-    """Which checkpoint a text is."""
-
-    task: str
-    phase: str
-    sequence: int
-
-
-_labels: dict[bytes, _Label | None] = {}  # by the digest of the text
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """One copy of a checkpoint as it is written: where, under the name of which task and phase."""
-
-    place: str
-    name: tuple[str, str]
-    text: str | bytes | Damage
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredCheckpoint:
-    """A checkpoint that was read back: what has changed since, and whether it came from the file or
-    the store.
+    """A checkpoint that was read back, and what has changed since.
 
-    `notes` are those of the changes that tell of copies which can't be used or differ.
+    `notes` are those of the changes that name checkpoints which can't be used and handles that
+    lead nowhere.
     """
 
     checkpoint: Checkpoint
     changes: tuple[str, ...]
-    source: str
     notes: tuple[str, ...] = ()
 
 
@@ -88,9 +57,7 @@ class CheckpointEntry:
 
     task: str
     phase: str
-    sources: tuple[str, ...]  # where it is, the one to use first
     checkpoint: Checkpoint | None
-    notes: tuple[str, ...] = ()
     problem: str = ""
 
     @property
@@ -113,15 +80,11 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
     prepared = replace(prepared, git=git_status.git_status(folder, OURS))
     with _lock(db, prepared.task), checkpoint_files.open_folder(folder) as place:
         _refuse_another(folder, name, prepared)
-        numbered = _add_number(folder, db, prepared)
-        content = as_json(numbered)
+        content = as_json(_add_number(folder, prepared))
         _refuse_too_large(content)
         path = place.put(name, content)
-        _remember_label(content, numbered)
         if db is not None:
-            workflow = workflows.ensure(db, numbered.task)
-            written = rows.keep(db, workflow.id, numbered.phase, as_data(numbered))
-            _remember_label(written, numbered)
+            checkpoints.note_written(db, workflows.ensure(db, prepared.task).id, prepared.phase)
     return path
 
 
@@ -134,7 +97,7 @@ def read(
     load.
     """
     folder = project_root(root)
-    entries = _entries_of(folder, db, task)
+    entries = _entries_of(folder, task)
     wanted = next((entry for entry in entries if entry.phase == phase), None)
     if wanted is None:
         phases = [entry.phase for entry in entries]
@@ -143,7 +106,7 @@ def read(
         raise _damaged_error(wanted, entries)
     last = entries[-1]
     newer = last.name if last.sequence > wanted.sequence else ""
-    return _restore(folder, db, wanted, wanted.checkpoint, tiers, newer=newer)
+    return _restore(folder, db, wanted.checkpoint, tiers, newer=newer)
 
 
 def newest(
@@ -151,7 +114,7 @@ def newest(
 ) -> RestoredCheckpoint:
     """The newest checkpoint of a task that can be used; a line tells of those that can't."""
     folder = project_root(root)
-    entries = _entries_of(folder, db, task)
+    entries = _entries_of(folder, task)
     last = entries[-1]
     if last.checkpoint is None:
         raise _damaged_error(last, entries)
@@ -161,30 +124,29 @@ def newest(
             notes.append(
                 f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
             )
-    return _restore(folder, db, last, last.checkpoint, tiers, notes=notes)
+    return _restore(folder, db, last.checkpoint, tiers, notes=notes)
 
 
-def checkpoint_entries(
-    root: str | Path, db: Database | None, task: str | None = None
-) -> list[CheckpointEntry]:
+def checkpoint_entries(root: str | Path, task: str | None = None) -> list[CheckpointEntry]:
     """The checkpoints of one task or of all, each task's in the order they were written, damaged
     ones first."""
     folder = project_root(root)
-    return _find_entries(folder, db) if task is None else _entries_of(folder, db, task)
+    return _find_entries(folder) if task is None else _entries_of(folder, task)
 
 
-def checkpoint_entry(
-    root: str | Path, db: Database | None, task: str, phase: str
-) -> CheckpointEntry | None:
+def checkpoint_entry(root: str | Path, task: str, phase: str) -> CheckpointEntry | None:
     """The checkpoint of one phase, if there is one."""
-    copies: Copies = {}
-    in_file = _file_text(project_root(root), file_name(task, phase))
-    if in_file is not None:
-        copies[FILE] = _read_copy(in_file, task, phase)
-    in_store = rows.text(db, task, phase) if db is not None else None
-    if in_store is not None:
-        copies[STORE] = _read_copy(in_store, task, phase)
-    return _choose_copy(task, phase, copies) if copies else None
+    name = file_name(task, phase)
+    content = _file_content(project_root(root), name)
+    if content is None:
+        return None
+    found = content if isinstance(content, Damage) else read_checkpoint(content)
+    if isinstance(found, Checkpoint) and (found.task, found.phase) != (task, phase):
+        found = Damage(f"it is of task {found.task!r}, phase {found.phase!r}")
+    if isinstance(found, Damage):
+        problem = f"{FOLDER}/{name}: {found.reason}"
+        return CheckpointEntry(task=task, phase=phase, checkpoint=None, problem=problem)
+    return CheckpointEntry(task=task, phase=phase, checkpoint=found)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -207,30 +169,25 @@ def _lock(db: Database | None, task: str) -> AbstractContextManager[None]:
     return nullcontext() if db is None else db.transaction(f"foreword: checkpoints {task}")
 
 
-def _add_number(root: Path, db: Database | None, checkpoint: Checkpoint) -> Checkpoint:
+def _add_number(root: Path, checkpoint: Checkpoint) -> Checkpoint:
     """The checkpoint with its time, its number, and the name of the one before it."""
-    number = 1
-    previous: _Label | None = None
-    for text in _texts(root, db, checkpoint.task):
-        label = None if isinstance(text.text, Damage) else _label(text.text)
-        if label is None or (label.task, label.phase) != text.name:
-            continue
-        number = max(number, label.sequence + 1)
-        is_later = previous is None or label.sequence >= previous.sequence
-        if label.phase != checkpoint.phase and is_later:
-            previous = label
-    name = None
-    if previous is not None:
-        name = Checkpoint(task=previous.task, phase=previous.phase).name
-    return replace(checkpoint, written_at=stamp(), sequence=number, previous=name)
+    entries = _find_entries(root, checkpoint.task)
+    number = entries[-1].sequence + 1 if entries else 1
+    previous = None
+    for entry in entries:
+        if entry.checkpoint is not None and entry.phase != checkpoint.phase:
+            previous = entry.name
+    return replace(checkpoint, written_at=stamp(), sequence=number, previous=previous)
 
 
 def _refuse_another(root: Path, name: str, checkpoint: Checkpoint) -> None:
     """Where a file system takes `FEAT-1` and `feat-1` for the same, the second may not replace
     the first."""
-    text = _file_text(root, name)
-    there = None if text is None or isinstance(text, Damage) else _label(text)
-    if there is not None and (there.task, there.phase) != (checkpoint.task, checkpoint.phase):
+    content = _file_content(root, name)
+    there = read_checkpoint(content) if isinstance(content, bytes) else None
+    if not isinstance(there, Checkpoint):
+        return
+    if (there.task, there.phase) != (checkpoint.task, checkpoint.phase):
         raise UsageError(
             f"{FOLDER}/{name} holds phase {there.phase!r} of task {there.task!r} already",
             hint="give the task another name, or move the file away",
@@ -248,62 +205,34 @@ def _refuse_too_large(content: bytes) -> None:
 # --- finding --------------------------------------------------------------------------------------
 
 
-def _entries_of(root: Path, db: Database | None, task: str) -> list[CheckpointEntry]:
+def _entries_of(root: Path, task: str) -> list[CheckpointEntry]:
     file_name(checked_name(task, "task"), "1")  # or an error that says what a name may be
-    entries = _find_entries(root, db, task)
+    entries = _find_entries(root, task)
     if not entries:
-        raise UnknownName("task", task, _tasks(root, db), where=f"among the checkpoints in {root}")
+        tasks = sorted({known for known, _ in _names(root)})
+        raise UnknownName("task", task, tasks, where=f"among the checkpoints in {root}")
     return entries
 
 
-def _tasks(root: Path, db: Database | None) -> list[str]:
-    tasks: set[str] = set()
-    for file in checkpoint_files.names(root):
-        name = named_by(file)
-        if name is not None:
-            task, _ = name
-            tasks.add(task)
-    if db is not None:
-        tasks.update(rows.workflows_with(db))
-    return sorted(tasks)
-
-
-def _find_entries(
-    root: Path, db: Database | None, task: str | None = None
-) -> list[CheckpointEntry]:
+def _find_entries(root: Path, task: str | None = None) -> list[CheckpointEntry]:
     """The checkpoints of a task, or of every one, the newest of each last."""
-    copies: dict[tuple[str, str], Copies] = {}
-    for text in _texts(root, db, task):
-        copies.setdefault(text.name, {})[text.place] = _read_copy(text.text, *text.name)
-    entries = [_choose_copy(*name, by_place) for name, by_place in copies.items()]
+    entries = list[CheckpointEntry]()
+    for known, phase in _names(root):
+        entry = checkpoint_entry(root, known, phase) if task in (None, known) else None
+        if entry is not None:
+            entries.append(entry)
     return sorted(entries, key=lambda entry: (entry.task, entry.sequence))
 
 
-def _texts(root: Path, db: Database | None, task: str | None) -> Iterator[_Text]:
-    """The copies of a task's checkpoints, or of all, as they are written: the files first."""
+def _names(root: Path) -> Iterator[tuple[str, str]]:
+    """The task and the phase of every checkpoint, by the names of the files."""
     for file in checkpoint_files.names(root):
         name = named_by(file)
-        if name is None or task not in (None, name[0]):
-            continue
-        text = _file_text(root, file)
-        if text is not None:
-            yield _Text(FILE, name, text)
-    if db is None:
-        return
-    for found, workflow in _workflows(db, task).items():
-        for phase, written in rows.texts(db, workflow).items():
-            yield _Text(STORE, (found, phase), written)
+        if name is not None:
+            yield name
 
 
-def _workflows(db: Database, task: str | None) -> Mapping[str, int]:
-    """The numbers of the workflows that may have checkpoints, by name."""
-    if task is None:
-        return rows.workflows_with(db)
-    workflow = workflows.find(db, task)
-    return {task: workflow.id} if workflow else {}
-
-
-def _file_text(root: Path, name: str) -> bytes | Damage | None:
+def _file_content(root: Path, name: str) -> bytes | Damage | None:
     """What a file says, why it can't be read, or nothing where there is no file."""
     if (root / FOLDER / name).is_symlink():
         return Damage("it is a symbolic link, so it is not used")
@@ -311,73 +240,6 @@ def _file_text(root: Path, name: str) -> bytes | Damage | None:
     if isinstance(found, files.File):
         return found.raw
     return Damage(f"it is {found.reason}") if found.reason != "missing" else None
-
-
-def _read_copy(text: str | bytes | Damage, task: str, phase: str) -> Checkpoint | Damage:
-    """The checkpoint that is kept under a name, which has to be what the name says."""
-    if isinstance(text, Damage):
-        return text
-    copy = read_checkpoint(text)
-    _remember_label(text, copy)
-    if isinstance(copy, Checkpoint) and (copy.task, copy.phase) != (task, phase):
-        return Damage(f"it is of task {copy.task!r}, phase {copy.phase!r}")
-    return copy
-
-
-def _label(text: str | bytes) -> _Label | None:
-    """Which checkpoint a text is, or nothing where it is none; a text that this process has read
-    or written is not read again for that."""
-    digest = _digest(text)
-    if digest not in _labels:
-        _remember_label(text, read_checkpoint(text))
-    return _labels[digest]
-
-
-def _remember_label(text: str | bytes, copy: Checkpoint | Damage) -> None:
-    label = None
-    if isinstance(copy, Checkpoint):
-        label = _Label(task=copy.task, phase=copy.phase, sequence=copy.sequence)
-    if len(_labels) >= _MOST_LABELS:
-        _labels.clear()
-    _labels[_digest(text)] = label
-
-
-def _digest(text: str | bytes) -> bytes:
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return hashlib.sha256(data).digest()
-
-
-def _choose_copy(task: str, phase: str, copies: Copies) -> CheckpointEntry:
-    """Of file and store the newer one that can be used, with a note where they are not the same."""
-    usable: dict[str, Checkpoint] = {}
-    problems: list[str] = []
-    for place, copy in copies.items():
-        if isinstance(copy, Checkpoint):
-            usable[place] = copy
-        else:
-            where = f"{FOLDER}/{file_name(task, phase)}" if place == FILE else place
-            problems.append(f"{where}: {copy.reason}")
-    if not usable:
-        return CheckpointEntry(
-            task=task,
-            phase=phase,
-            sources=tuple(copies),
-            checkpoint=None,
-            problem="; ".join(problems),
-        )
-    # the newest first; of equals the file, whose name comes first in the alphabet, too
-    places = sorted(usable, key=lambda place: (-usable[place].sequence, place))
-    source = places[0]
-    best = usable[source]
-    notes: list[str] = []
-    for problem in problems:
-        notes.append(f"a copy of {best.name} can't be used ({problem}): taken from the {source}")
-    if any(copy != best for copy in usable.values()):
-        numbers = ", ".join(f"{place} has number {usable[place].sequence}" for place in places)
-        notes.append(f"file and store differ in {best.name} ({numbers}): taken from the {source}")
-    return CheckpointEntry(
-        task=task, phase=phase, sources=tuple(places), checkpoint=best, notes=tuple(notes)
-    )
 
 
 def _damaged_error(wanted: CheckpointEntry, entries: list[CheckpointEntry]) -> CheckpointDamaged:
@@ -404,7 +266,6 @@ def _damaged_error(wanted: CheckpointEntry, entries: list[CheckpointEntry]) -> C
 def _restore(
     root: Path,
     db: Database | None,
-    entry: CheckpointEntry,
     checkpoint: Checkpoint,
     tiers: Tiers | None,
     *,
@@ -423,11 +284,10 @@ def _restore(
     now = CurrentState(
         git=git, apart=apart, files=_changed_files(root, checkpoint), tiers=tiers, newer=newer
     )
-    all_notes = (*notes, *entry.notes, *_lost_handles(root, db, checkpoint))
+    all_notes = (*notes, *_lost_handles(root, db, checkpoint))
     return RestoredCheckpoint(
         checkpoint=checkpoint,
         changes=(*all_notes, *changes_since(checkpoint, now)),
-        source=entry.sources[0],
         notes=all_notes,
     )
 

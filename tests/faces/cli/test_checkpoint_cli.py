@@ -53,7 +53,7 @@ def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database:
         ["FEAT-1", "1", "1"],
         ["FEAT-1", "3a", "2"],
     ]
-    assert table.out.splitlines()[0].endswith("1       1  file, store")
+    assert table.out.splitlines()[0].endswith("1       1")
     assert table.err.split()[:3] == ["task", "phase", "number"]
 
     resumed = foreword("checkpoint", "resume", "FEAT-1", cwd=tmp_path, **env)
@@ -63,23 +63,19 @@ def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database:
     assert resumed.out.endswith("done: 3a\npending: 9\nnext: 9\nstate:\n- phase: 3a\n")
     assert (resumed.code, resumed.err) == (0, "")
 
-    for name in tmp_path.glob(".checkpoints/*"):
-        name.unlink()
     old = foreword(
         "checkpoint", "resume", "FEAT-1", "--phase", "1", "--format", "json", cwd=tmp_path, **env
     )
     restored = json.loads(old.out)
     assert restored["checkpoint"]["state"] == {"phase": "1"}
-    assert (restored["source"], restored["changes"]) == (
-        "store",
-        ["there is a newer checkpoint: FEAT-1-phase-3a"],
-    )
+    assert restored["changes"] == ["there is a newer checkpoint: FEAT-1-phase-3a"]
     assert old.err == "warning: there is a newer checkpoint: FEAT-1-phase-3a\n"
 
 
 def test_files_alone_are_enough_and_no_store_is_made(tmp_path: Path) -> None:
     write(tmp_path, None, Checkpoint(task="FEAT-1", phase="1"))
-    assert foreword("checkpoint", "list", "FEAT-1", cwd=tmp_path).out.endswith("  file\n")
+    for command in ("list", "resume"):
+        assert foreword("checkpoint", command, "FEAT-1", cwd=tmp_path).code == 0
     assert not (tmp_path / ".foreword").exists()
 
 

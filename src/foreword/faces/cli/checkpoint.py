@@ -17,6 +17,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import (
     ONLY_JSON,
+    ROOT,
     all_of,
     form_option,
     json_option,
@@ -36,7 +37,7 @@ LONGEST_PHASE = 20  # columns
 def checkpoint() -> None:
     """Look at checkpoints, or go on from one.
 
-    Each is a file in .checkpoints under the root, and the same in the store.
+    Each is a file in .checkpoints under the root.
 
     \b
     Examples:
@@ -57,8 +58,8 @@ checkpoint_options = all_of(
 @checkpoint.command("list")
 @click.argument("task", required=False)
 @json_option()
-@store_options
-def list_checkpoints(task: str | None, as_json: bool, db: str | None, root: str) -> None:
+@ROOT
+def list_checkpoints(task: str | None, as_json: bool, root: str) -> None:
     """List the checkpoints of a task or of all, the newest of each task last.
 
     One that can't be used is marked, with the reason.
@@ -68,19 +69,17 @@ def list_checkpoints(task: str | None, as_json: bool, db: str | None, root: str)
       foreword checkpoint list
       foreword checkpoint list FEAT-1
     """
+    from foreword.sources.project_root import project_root
     from foreword.work.task_checkpoints import checkpoint_entries
 
-    with _root_and_store(db, root) as (folder, store):
-        entries = checkpoint_entries(folder, store, task)
+    folder = project_root(root)
+    entries = checkpoint_entries(folder, task)
     if not entries:
         screen.say(f"no checkpoints yet in {folder}")
     if as_json:
         screen.show_json([_entry_as_json(entry) for entry in entries])
     elif entries:
         _show_table(entries)
-    for entry in entries:
-        for note in entry.notes:
-            screen.warn(note)
 
 
 def _entry_as_json(entry: CheckpointEntry) -> dict[str, object]:
@@ -91,7 +90,6 @@ def _entry_as_json(entry: CheckpointEntry) -> dict[str, object]:
         "number": found.sequence if found else None,
         "written_at": found.written_at if found else None,
         "problem": "" if found else entry.problem,
-        "where": list(entry.sources),
     }
 
 
@@ -101,7 +99,7 @@ def _show_table(entries: Sequence[CheckpointEntry]) -> None:
     task_width = max(map(len, ["task", *tasks]))
     phase_width = max(map(len, ["phase", *phases]))
     head = f"{'task':<{task_width}}  {'phase':<{phase_width}}  number  {'written (UTC)':<19}"
-    click.echo(f"{head}  done pending  where", err=True)
+    click.echo(f"{head}  done pending", err=True)
     for entry, task, phase in zip(entries, tasks, phases, strict=True):
         name = f"{task:<{task_width}}  {phase:<{phase_width}}"
         click.echo(printable(f"{name}  {_entry_columns(entry)}"))
@@ -113,8 +111,7 @@ def _entry_columns(entry: CheckpointEntry) -> str:
     if found is None:
         return f"DAMAGED: {entry.problem}"
     size = f"{len(found.done):>4,} {len(found.pending):>7,}"
-    where = ", ".join(entry.sources)
-    return f"{found.sequence:>6,}  {found.written_at[:19]:<19}  {size}  {where}"
+    return f"{found.sequence:>6,}  {found.written_at[:19]:<19}  {size}"
 
 
 @checkpoint.command()
@@ -146,7 +143,7 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
 def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print what a model needs to go on with a task, and what has changed since.
 
-    As text for a model, or as JSON with the fields checkpoint, changes and source. What has changed
+    As text for a model, or as JSON with the fields checkpoint and changes. What has changed
     (commits, files of artifacts, instructions of tiers 0 and 1) is also said as warnings.
 
     \b
@@ -160,12 +157,7 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
     for change in resumed.warnings:
         screen.warn(change)
     if form == "json":
-        value = {
-            "checkpoint": resumed.checkpoint,
-            "changes": resumed.warnings,
-            "source": resumed.source,
-        }
-        screen.show_json(value)
+        screen.show_json({"checkpoint": resumed.checkpoint, "changes": resumed.warnings})
     else:
         screen.show_lines(resumed.text.splitlines())
 

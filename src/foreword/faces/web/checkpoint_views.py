@@ -8,7 +8,6 @@ from foreword.errors import UnknownName
 from foreword.faces.web import header
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
-from foreword.store.database import Database
 from foreword.work.checkpoint import as_text
 from foreword.work.task_checkpoints import CheckpointEntry, checkpoint_entries, read
 
@@ -16,7 +15,7 @@ from foreword.work.task_checkpoints import CheckpointEntry, checkpoint_entries, 
 def show(request: ViewRequest) -> Response:
     """The checkpoints of one session."""
     with request.state() as state:
-        entries = _entries_of_task(request, state.db, state.workflow.name)
+        entries = _entries_of_task(request, state.workflow.name)
         return page(
             "checkpoints.html",
             **header.of(state, "checkpoints"),
@@ -28,8 +27,7 @@ def show(request: ViewRequest) -> Response:
 
 def show_all(request: ViewRequest) -> Response:
     """The checkpoints of every task."""
-    with request.app_state.store() as db:
-        entries = checkpoint_entries(request.app_state.root(), db)
+    entries = checkpoint_entries(request.app_state.root())
     return page(
         "checkpoints.html",
         title="Checkpoints",
@@ -50,13 +48,12 @@ def show_one(request: ViewRequest) -> Response:
         title=f"Checkpoint {restored.checkpoint.name}",
         checkpoint=restored.checkpoint,
         changes=restored.changes,
-        source=restored.source,
         text=as_text(restored.checkpoint),
     )
 
 
-def _entries_of_task(request: ViewRequest, db: Database, task: str) -> list[CheckpointEntry]:
+def _entries_of_task(request: ViewRequest, task: str) -> list[CheckpointEntry]:
     try:
-        return list(reversed(checkpoint_entries(request.app_state.root(), db, task)))
+        return list(reversed(checkpoint_entries(request.app_state.root(), task)))
     except UnknownName:  # a session need not have any
         return []
