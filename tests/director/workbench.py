@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from time import sleep
 
 ROWS, ON_A_PAGE = 250, 50
-SLOW_SECONDS = 3.0  # later than the limit of the clicks that lead there
 LOGIN = "Basic " + b64encode(b"ada:harbour-7-lock").decode()
 HOME = """<!doctype html><title>Workbench</title>
 <style>#menu ul {display: none} #menu:hover ul {display: block} #box {width: 60px}</style>
@@ -21,18 +19,12 @@ HOME = """<!doctype html><title>Workbench</title>
 <select id="many" multiple><option value="r">Red</option><option value="g">Green</option>
 <option>Blue</option></select><input id="keys"><input id="name">
 <input type="file" id="files" multiple><button id="choose">Choose</button>
-<a href="/second" id="second">Second</a> <a href="/second" id="apart" target="_blank">Apart</a>
+<a href="/second" id="second">Second</a>
 <button id="ask" onclick="told(String(confirm('Sure?')))">Ask</button>
-<a href="/report" id="report" download>Report</a> <a href="/slow" id="late">Late</a>
-<button id="stuck" onclick="stuck()">Stuck</button>
+<a href="/report" id="report" download>Report</a>
 <p id="soon">wait</p><script>
 const told = (text) => { document.querySelector("#told").textContent = text; };
 const on = (id, kind, act) => document.querySelector(id).addEventListener(kind, act);
-const stuck = () => {
-  const asked = new XMLHttpRequest();
-  asked.open("GET", "/slow?stuck", false);
-  asked.send();
-};
 on("#twice", "dblclick", () => told("double"));
 on("#right", "contextmenu", () => told("right"));
 const list = (all, words) => told([...all].map(words).join(","));
@@ -117,8 +109,6 @@ def workbench() -> Iterator[Workbench]:
                 bench.requests.append("signed in")
             if self.path != "/favicon.ico":
                 bench.requests.append(self.path)
-            if self.path.startswith("/slow"):
-                sleep(SLOW_SECONDS)
             login = self.headers.get("authorization", "")
             status, headers, body = _answer(self.path, login, bench.door)
             self.send_response(status)

@@ -11,7 +11,7 @@ import click
 from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.command_input import existing_workflow, workflow_to_write
-from foreword.faces.cli.options import json_option, name_and_file, store_options
+from foreword.faces.cli.options import ONLY_JSON, json_option, name_and_file, store_options
 from foreword.text.quantity import quantity
 
 HINT = "a workflow file is what `foreword director export NAME` writes"
@@ -22,15 +22,9 @@ HINT = "a workflow file is what `foreword director export NAME` writes"
 @click.option(
     "--schema", is_flag=True, help="Instead of a workflow, the JSON Schema of such a file."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["json", "playwright"]),
-    default="json",
-    help="JSON to import again, or a Python script that needs only Playwright.  [default: json]",
-)
+@ONLY_JSON
 @store_options
-def export(workflow: str | None, schema: bool, form: str, db: str | None, root: str) -> None:
+def export(workflow: str | None, schema: bool, db: str | None, root: str) -> None:
     """Write a workflow as a file, to standard output.
 
     It has the nodes and the variables that they need. No secret is in it: those are named.
@@ -38,7 +32,6 @@ def export(workflow: str | None, schema: bool, form: str, db: str | None, root: 
     \b
     Examples:
       foreword director export letters > letters.json
-      foreword director export letters --format playwright > letters.py
       foreword director export --schema
     """
     from foreword.director import workflow_file
@@ -49,11 +42,6 @@ def export(workflow: str | None, schema: bool, form: str, db: str | None, root: 
     if workflow is None:
         raise UsageError("which workflow?", hint="foreword director export NAME")
     with existing_workflow(db, root, workflow) as state:
-        if form == "playwright":
-            from foreword.director.playwright_script import script
-
-            click.echo(script(state), nl=False)
-            return
         made = workflow_file.export(state)
     screen.show_json(made)
     _say_secrets(made)
