@@ -273,38 +273,29 @@ def test_a_run_has_a_limit_after_which_it_can_be_resumed(
     assert again["status"] == "success"
 
 
-def test_a_selector_that_leads_nowhere_is_repaired_by_role_name_and_place(
-    state: WorkflowState, browser: Browser, bench: Workbench
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("click", {}),
+        ("press", {"keys": "Enter"}),
+        ("type", {"text": "ada"}),
+        ("select", {"choices": ["Red"]}),
+        ("hover", {}),
+        ("drag", {"to": "#shelf"}),
+        ("upload", {"files": ["notes.txt"]}),
+        ("download", {"variable": "file"}),
+    ],
+)
+def test_a_selector_that_leads_nowhere_fails_and_the_nearest_are_named(
+    state: WorkflowState, browser: Browser, bench: Workbench, kind: str, more: dict[str, Any]
 ) -> None:
-    bench.door = "1"
-    first = run(
-        state,
-        browser,
-        ("navigate", {"url": f"{bench.url}/door"}),
-        ("type", {"selector": "#who", "text": "ada"}),
-        ("click", {"selector": "#go"}),
-    )
-    assert first["status"] == "success", first
-    bench.door = "2"
-    for node in ("node2", "node3"):
-        node_tools.update_node(state, node, config={"timeout": 0.5})
-    second = runner.run_workflow(state, browser)
-    assert second["status"] == "success", second
-    assert bench.requests[-1] == "/opened?user=ada&word="
-    assert second["repairs"] == [
-        {"node": "node2", "selector": "#who", "instead": '[name="user"]'},
-        {"node": "node3", "selector": "#go", "instead": 'role=button[name="Sign in"] >> nth=1'},
-    ]
-    assert any("leads nowhere any more" in note for note in second["notes"])
-    bench.door = "3"
-    node_tools.update_node(state, "node2", config={"on_failure": "go_on"})
-    third = runner.run_workflow(state, browser)
-    assert third["failed_at"] == "node3"  # two of them: neither is clicked
-    bench.door = "4"
-    assert runner.run_workflow(state, browser)["failed_at"] == "node3"  # a test id alone is no name
-    node_tools.update_node(state, "node3", config={"selector": "#other"})
-    bench.door = "2"
-    assert runner.run_workflow(state, browser)["failed_at"] == "node3"
+    (state.root / "notes.txt").write_text("x")
+    config = {"selector": 'role=button[name="Choose it"]', "timeout": 0.3, **more}
+    result = run(state, browser, ("navigate", {"url": bench.url}), (kind, config))
+    assert (result["status"], result["failed_at"]) == ("failed", "node2"), result
+    assert result["error"].startswith("nothing on the page matches 'role=button")
+    assert """similar: 'role=button[name="Choose"]'""" in result["error"]
+    assert "question" not in result  # nothing has happened, so that nobody has to decide
 
 
 def test_a_workflow_stays_signed_in_between_runs_only_if_the_user_says_so(

@@ -52,18 +52,6 @@ addEventListener("scroll", () => setTimeout(() => {
   if (innerHeight + scrollY > document.body.scrollHeight - 50) more(); }, 50));
 </script>"""
 
-DOORS = {
-    "1": "<title>Door</title><nav><a href='/'>Sign in</a></nav><form id=login action='/opened'>"
-    "<input id=who name=user><input id=word name=word>"
-    "<button id=go data-testid=button>Sign in</button></form>",
-    "2": "<title>Door</title><nav><button>Sign in</button></nav><form id=login action='/opened'>"
-    "<p><input id=x1 name=user></p><input id=x2 name=word><button class=b2>Sign in</button></form>",
-    "3": "<title>Door</title><form id=login action='/opened'>"
-    "<button>Sign in</button><button>Sign in</button></form>",
-    "4": "<title>Door</title><form id=login action='/opened'>"
-    "<button data-testid=button>Sign out</button></form>",
-}
-
 
 @dataclass
 class Workbench:
@@ -71,7 +59,6 @@ class Workbench:
 
     url: str
     requests: list[str] = field(default_factory=list)
-    door: str = "1"  # which version of the door there is
 
 
 def _rows(page: int) -> str:
@@ -83,7 +70,7 @@ def _rows(page: int) -> str:
     return f"<!doctype html><title>Rows {page}</title><table>{rows}</table>{following}"
 
 
-def _answer(path: str, login: str, door: str) -> tuple[int, dict[str, str], bytes]:
+def _answer(path: str, login: str) -> tuple[int, dict[str, str], bytes]:
     html = {"content-type": "text/html"}
     if path.startswith("/rows"):
         return 200, html, _rows(int(path.partition("page=")[2] or 1)).encode()
@@ -93,7 +80,7 @@ def _answer(path: str, login: str, door: str) -> tuple[int, dict[str, str], byte
         headers = {"content-disposition": 'attachment; filename="../../.rep ort?.csv"'}
         return 200, headers, b"name,sum\nada,7\n"
     if path.startswith("/door"):
-        return 200, {**html, "set-cookie": "seen=yes; max-age=900"}, DOORS[door].encode()
+        return 200, {**html, "set-cookie": "seen=yes; max-age=900"}, b"<title>Door</title>open"
     pages = {"/": HOME, "/feed": FEED, "/second": "<title>Second</title>second"}
     body = pages.get(path, f"<title>{path}</title>inside {path}")
     return 200, html, body.encode()
@@ -110,7 +97,7 @@ def workbench() -> Iterator[Workbench]:
             if self.path != "/favicon.ico":
                 bench.requests.append(self.path)
             login = self.headers.get("authorization", "")
-            status, headers, body = _answer(self.path, login, bench.door)
+            status, headers, body = _answer(self.path, login)
             self.send_response(status)
             for name, value in {**headers, "content-length": str(len(body))}.items():
                 self.send_header(name, value)

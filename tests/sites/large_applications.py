@@ -124,7 +124,7 @@ with st.form('add', clear_on_submit=True):
 st.slider('Level', 0, 10)
 st.radio('Size', ['S', 'M', 'L'])
 one, two = st.tabs(['Shelves', 'Boxes'])
-one.button('Count the shelves', key='{key}')
+one.button('Count the shelves', key='count')
 two.button('Count the boxes')
 st.file_uploader('A picture')
 for (shelf,) in shelves:
@@ -133,15 +133,10 @@ for (shelf,) in shelves:
 SHELVES = [f"shelf {number}" for number in range(1, 31)]
 
 
-def write_stock_application(folder: Path, key: str) -> None:
-    """Write the application, with a button that Streamlit knows by this key."""
-    (folder / "app.py").write_text(_STOCK.replace("{key}", key))
-
-
 @contextmanager
 def streamlit(folder: Path) -> Iterator[Application]:
     """Streamlit, which has no login: a form that goes over a WebSocket, and a list."""
-    write_stock_application(folder, "count")
+    (folder / "app.py").write_text(_STOCK)
     names = ("hex nut M8", "carriage bolt", "spring washer")
     with closing(sqlite3.connect(folder / "stock.db")) as db, db:
         db.execute("CREATE TABLE shelf (name TEXT)")

@@ -19,7 +19,6 @@ from foreword.browser import (
     browser_state,
     downloads,
     explore,
-    page_actions,
     pictures,
     tab_lifecycle,
 )
@@ -33,7 +32,6 @@ from foreword.browser.chromium import (
     start_chromium,
 )
 from foreword.browser.dom import Dom
-from foreword.browser.element_marks import Marks
 from foreword.browser.frame_content import dom_of
 from foreword.browser.page_actions import PAGE_ACTIONS, ActionContext, is_usable
 from foreword.browser.rules import Rules, origin_error
@@ -144,14 +142,11 @@ class Browser:
         tab: str | None = None,
         dialog: DialogAnswer = DISMISS,
         folder: Path | None = None,
-        marks: Marks | None = None,
         has_secret: pictures.HasSecret = _nothing_secret,
     ) -> dict[str, Any]:
         """Do what `page_actions` names so: `given` has what it takes, `dialog` answers what the
         page asks by it, `folder` is for files that are kept. A `timeout` in what is given stands
-        for the limits of the rules. `marks` are those of its element the last time, or empty: the
-        result has those of now, and what was used in its place where the selector leads nowhere.
-        """
+        for the limits of the rules."""
         action = PAGE_ACTIONS[kind]
         rules = self.rules
         if given.get("timeout"):
@@ -165,10 +160,9 @@ class Browser:
                 rules=rules,
                 effect=effect,
                 folder=folder,
-                marks=marks,
                 has_secret=has_secret,
             )
-            return page_actions.perform(action, on, given, context)
+            return action.perform(on, given, context)
 
         return self._act(
             perform,

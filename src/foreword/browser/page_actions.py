@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import actions, browser_errors, downloads, element_marks, pictures
+from foreword.browser import actions, browser_errors, downloads, pictures
 from foreword.browser.actions import Effect
 from foreword.browser.chromium import Chromium
-from foreword.browser.element_marks import Marks
 from foreword.browser.rules import Rules
 from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
@@ -63,7 +62,6 @@ class ActionContext:
     rules: Rules
     effect: Effect
     folder: Path | None = None  # for files that are kept
-    marks: Marks | None = None  # of the element, the last time; none where nobody asks for them
     has_secret: pictures.HasSecret = bool
 
 
@@ -79,39 +77,6 @@ class PageAction:
     done: str = ""  # what it is called once done, of one whose effect may be there for good
     anew: bool = False  # the tab is to go elsewhere, so that a broken one is replaced
     while_loading: bool = False  # it may be begun on a page that is about to be replaced
-    has_element: bool = False  # it works on the one element of its selector
-
-
-async def perform(
-    action: PageAction, tab: Tab, given: Given, context: ActionContext
-) -> dict[str, Any]:
-    """Carry out an action; where the marks of its element are asked for, they are told, and an
-    element that its selector no longer leads to is looked for by them."""
-    if context.marks is None or not action.has_element or not given.get("selector"):
-        return await action.perform(tab, given, context)
-    from playwright.async_api import TimeoutError as LateError
-
-    selector = given["selector"]
-    locator = actions.locate(tab.page, selector)
-    extra = dict[str, Any]()
-    try:
-        limit = 1000 * context.rules.action_seconds
-        await locator.first.wait_for(state="attached", timeout=limit)
-    except LateError as error:
-        again = ""
-        if context.marks:
-            again = await element_marks.find_again(tab, selector, context.marks)
-        if not again:
-            failure = await browser_errors.action_error(error, locator, selector, context.rules)
-            raise failure from None
-        given = {**given, "selector": again}
-        locator = actions.locate(tab.page, again)
-        extra["repaired"] = {"selector": selector, "instead": again}
-    marks = await element_marks.read(locator)
-    found = await action.perform(tab, given, context)
-    if marks:
-        extra["marks"] = marks
-    return {**found, **extra}
 
 
 async def _navigate(tab: Tab, given: Given, context: ActionContext) -> dict[str, Any]:
@@ -173,11 +138,11 @@ async def _hover(tab: Tab, given: Given, context: ActionContext) -> dict[str, An
 async def _drag(tab: Tab, given: Given, context: ActionContext) -> dict[str, Any]:
     limit = 1000 * context.rules.action_seconds
     target = actions.locate(tab.page, given["to"])
-    if not await target.count():
-        raise BrowserFailed(f"nothing on the page matches {given['to']!r}")
 
     async def drag(locator: Locator) -> None:
         await locator.hover(timeout=limit)
+        if not await target.count():
+            raise BrowserFailed(f"nothing on the page matches {given['to']!r}")
         context.effect.may_have_happened = True
         await locator.drag_to(target, timeout=limit)
 
@@ -388,18 +353,18 @@ async def _on_element(
 
 PAGE_ACTIONS: dict[str, PageAction] = {
     "navigate": PageAction(perform=_navigate, anew=True),
-    "click": PageAction(perform=_click, done="clicked", has_element=True),
-    "press": PageAction(perform=_press, done="pressed", has_element=True),
-    "type": PageAction(perform=_type, has_element=True),
-    "select": PageAction(perform=_select, has_element=True),
-    "hover": PageAction(perform=_hover, has_element=True),
-    "drag": PageAction(perform=_drag, done="dragged", has_element=True),
+    "click": PageAction(perform=_click, done="clicked"),
+    "press": PageAction(perform=_press, done="pressed"),
+    "type": PageAction(perform=_type),
+    "select": PageAction(perform=_select),
+    "hover": PageAction(perform=_hover),
+    "drag": PageAction(perform=_drag, done="dragged"),
     "scroll": PageAction(perform=_scroll),
     "wait": PageAction(perform=_wait, while_loading=True),
     "next_page": PageAction(perform=_next_page, done="clicked"),
     "extract": PageAction(perform=_extract),
-    "upload": PageAction(perform=_upload, done="given", has_element=True),
-    "download": PageAction(perform=_download, done="clicked", has_element=True),
+    "upload": PageAction(perform=_upload, done="given"),
+    "download": PageAction(perform=_download, done="clicked"),
     "screenshot": PageAction(perform=_screenshot),
     "back": PageAction(perform=_back, while_loading=True),
     "reload": PageAction(perform=_reload, while_loading=True),

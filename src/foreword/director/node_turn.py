@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.browser.page_actions import PAGE_ACTIONS
 from foreword.browser.side_events import DialogAnswer
-from foreword.director.element_memory import ElementMemory
 from foreword.director.run_files import RunFiles
 from foreword.errors import BrowserFailed, ForewordError, UsageError, each_problem
 from foreword.plan import condition_operators, node, value_schema
@@ -62,7 +61,6 @@ class TurnResources:
     browser: Browser | None
     secrets: KnownValues
     files: RunFiles
-    elements: ElementMemory = field(default_factory=ElementMemory)
 
 
 def take(one: Mapping[str, Any], scope: Scope, resources: TurnResources) -> NodeOutcome:
@@ -107,28 +105,20 @@ def _carry_out(one: Mapping[str, Any], scope: Scope, resources: TurnResources) -
     templates = {name: value for name, value in config.items() if name not in _NOT_FILLED}
     filled = node.validate_filled(kind, {**fill(templates, scope), **kept})
     if kind in PAGE_ACTIONS:
-        return _in_browser(kind, str(one["id"]), filled, resources, written=config)
+        return _in_browser(kind, str(one["id"]), filled, resources)
     return _ELSEWHERE[kind](filled, resources)
 
 
 def _in_browser(
-    kind: str,
-    name: str,
-    config: Mapping[str, Any],
-    resources: TurnResources,
-    *,
-    written: Mapping[str, Any],
+    kind: str, name: str, config: Mapping[str, Any], resources: TurnResources
 ) -> _NodeResult:
-    """Carry out an action on a page; `written` is the configuration before its templates were
-    filled."""
+    """Carry out an action on a page."""
     browser = _needed_browser(resources)
     tab = config.get("tab") or browser.workflow_tab()
     if kind == "wait" and config.get("seconds"):
         result = _wait_seconds(browser, float(config["seconds"]), tab)
     else:
-        marks = resources.elements.marks(name, str(written.get("selector", "")))
-        result = perform(browser, kind, config, tab=tab, resources=resources, marks=marks)
-        resources.elements.note(name, str(written.get("selector", "")), result.pop("marks", None))
+        result = perform(browser, kind, config, tab=tab, resources=resources)
     browser.follow_node(result)
     if kind == "type" and result.get("password"):
         resources.secrets.learn_texts([config["text"]])
@@ -146,7 +136,6 @@ def perform(
     *,
     tab: str | None,
     resources: TurnResources,
-    marks: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Do on a page what a node or a debug action says; files are those of the run."""
     secrets = resources.secrets
@@ -162,7 +151,6 @@ def perform(
         tab=tab,
         dialog=dialog_answer(config),
         folder=folder,
-        marks=marks,
         has_secret=lambda text: secrets.hide_known_values(text) != text,
     )
     if "path" in result:
@@ -283,12 +271,6 @@ def side_event_notes(output: Mapping[str, Any]) -> list[str]:
     refused = page.get("downloads_refused", ())
     notes += [f"the download {name!r} was refused" for name in refused]
     notes += [str(page[name]) for name in ("note", "loading") if page.get(name)]
-    if page.get("repaired"):
-        was, instead = page["repaired"]["selector"], page["repaired"]["instead"]
-        notes.append(
-            f"{was!r} leads nowhere any more, so {instead!r} was used once; update_node makes it"
-            " the node's own"
-        )
     return notes
 
 

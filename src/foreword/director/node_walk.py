@@ -72,7 +72,6 @@ class NodeWalk:
     notes: list[str] = field(default_factory=list)
     typed: list[tuple[Node, Scope]] = field(default_factory=list)
     logins: list[tuple[Node, Scope]] = field(default_factory=list)  # that a new browser forgot
-    repairs: dict[str, dict[str, str]] = field(default_factory=dict)  # by node
     read: set[str] = field(default_factory=set)  # nodes that have read something in this run
     variables: dict[str, Any] = field(default_factory=dict)
     stamp: int = -1  # of the variables
@@ -269,9 +268,6 @@ class NodeWalk:
         outcome = self._take_turn(node, Scope(self._current_variables(), loops), key)
         done = {"node": node["id"], "key": key, "status": outcome.status, **outcome.output}
         self.steps.append(done)
-        repaired = (outcome.output.get("result") or {}).get("repaired")
-        if repaired:
-            self.repairs[str(node["id"])] = {"node": str(node["id"]), **repaired}
         for event in side_event_notes(outcome.output):
             self._note_once(f"{key}: {event}")
         self._report_step(done)

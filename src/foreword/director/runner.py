@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from foreword.director import browser_files, node_tools, unclear_step
-from foreword.director.element_memory import ElementMemory
 from foreword.director.node_turn import TurnResources, take
 from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
 from foreword.director.run_files import files_of
@@ -58,10 +57,7 @@ def test_single_node(
     known = Scope(state.get_workflow_variables(), dict(scope or {}))
     secrets = KnownValues()
     secrets.learn([known.variables])
-    elements = ElementMemory.load(state)
-    resources = TurnResources(
-        browser=browser, secrets=secrets, files=files_of(state), elements=elements
-    )
+    resources = TurnResources(browser=browser, secrets=secrets, files=files_of(state))
     tested_in = dict[str, str]()
     if scope is None:
         known, tested_in = _first_turns(tree, name, known, resources)
@@ -78,7 +74,6 @@ def test_single_node(
         for variable, value in turn.variables.items():
             state.set_variable(variable, value, f"test of {name}")
         node_tools.set_status(state, name, turn.status)
-    elements.save(state)
     result = {"node": name, "status": turn.status, **turn.output}
     if tested_in:
         result["tested_in"] = tested_in
@@ -117,7 +112,6 @@ def run_workflow(
         browser.workflow_tab(anew=True)
     me = Identity()
     cancel = cancel or Event()
-    elements = ElementMemory.load(state)
     with heartbeat(state.url, state.root, me):
         run = _begin_run(state, me.executor, resume)
         walk = NodeWalk(
@@ -126,7 +120,6 @@ def run_workflow(
                 browser=browser,
                 secrets=KnownValues(),
                 files=files_of(state, run.run),
-                elements=elements,
             ),
             run=run,
             tree=tree,
@@ -135,7 +128,6 @@ def run_workflow(
             on_step=on_step,
         )
         end = _walk_to_end(walk)
-        elements.save(state)
     summary = _run_summary(walk, end)
     if end.status == STOPPED and not cancel.is_set() and not end.question:
         summary["error"] = f"the run was stopped after {seconds:g} s, which is its limit"
@@ -212,8 +204,6 @@ def _run_summary(walk: NodeWalk, end: _AttemptEnd) -> dict[str, Any]:
         summary["done_before"] = done_before
     if walk.notes:
         summary["notes"] = walk.notes
-    if walk.repairs:
-        summary["repairs"] = list(walk.repairs.values())
     if end.status == SUCCESS:
         return summary
     name = end.key.rpartition("/")[2]

@@ -270,35 +270,30 @@ def test_the_browser_is_seen_beside_the_nodes_while_they_run(
             expect(page.locator("#picture img")).to_be_visible()
 
 
-def test_a_repair_is_offered_and_taken_over_and_kept_files_are_shown(
+def test_kept_files_are_shown_or_saved_and_no_others_are_served(
     browser: Browser, broken_workflow: tuple[Address, foreword.Session, Site]
 ) -> None:
     address, session, _ = broken_workflow
-    with foreword.Session.open(session.url, "repaired", root=session.root) as built:
-        node_tools.create_node(built, "click", {"selector": "#go"})
+    with foreword.Session.open(session.url, "kept", root=session.root) as built:
         node_tools.create_node(built, "screenshot", {"variable": "picture"})
         folder = files_of(built).folder()
         (folder / "seen.png").write_bytes(PIXEL)
         (folder / "data.html").write_text("<script>alert(1)</script>")
         name = files_of(built).name_of(str(folder / "seen.png"))
-        repaired = {"selector": "#go", "instead": 'role=button[name="Go"]'}
-        for node, result in (("node1", {"repaired": repaired}), ("node2", {"path": name})):
-            node_results.keep_test(
-                built.db, built.workflow.id, node=node, status="success", output={"result": result}
-            )
+        output = {"result": {"path": name}}
+        node_results.keep_test(
+            built.db, built.workflow.id, node="node1", status="success", output=output
+        )
         with tab(browser, address) as opened:
-            page = opened.live(addresses.session("repaired", "workflow"))
-            page.locator("#node2 .kept-picture").scroll_into_view_if_needed()
-            expect(page.locator("#node2 .kept-picture")).to_have_js_property("naturalWidth", 1)
-            page.click("#repair-node1")
-            expect(page.locator("#node1")).to_contain_text('Click role=button[name="Go"]')
-            expect(page.locator("#repair-node1")).to_have_count(0)
+            page = opened.live(addresses.session("kept", "workflow"))
+            page.locator("#node1 .kept-picture").scroll_into_view_if_needed()
+            expect(page.locator("#node1 .kept-picture")).to_have_js_property("naturalWidth", 1)
         other = name.replace("seen.png", "data.html")
-        reply = address.ask("GET", addresses.session("repaired", "workflow/file", path=other))
+        reply = address.ask("GET", addresses.session("kept", "workflow/file", path=other))
         assert reply.headers["content-disposition"].startswith("attachment")
         assert reply.headers["content-type"] == "application/octet-stream"
         for path in ("../../state.db", ".foreword/state.db", "/etc/hostname", "\0"):
-            reply = address.ask("GET", addresses.session("repaired", "workflow/file", path=path))
+            reply = address.ask("GET", addresses.session("kept", "workflow/file", path=path))
             assert reply.status == 400, path
 
 

@@ -65,7 +65,6 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/chat/tool": chat.call,
     "/sessions/{workflow}/workflow/node": workflow.save,
     "/sessions/{workflow}/workflow/move": node_editing.move,
-    "/sessions/{workflow}/workflow/repair": workflow.repair,
     "/sessions/{workflow}/workflow/test": chat.test,
     "/sessions/{workflow}/workflow/run": chat.run,
 }

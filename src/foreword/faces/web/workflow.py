@@ -4,14 +4,13 @@ changed, moved, tested, run, and run on."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from starlette.responses import FileResponse, Response
 
 from foreword.director import runner
 from foreword.director.run_files import files_of
-from foreword.errors import UsageError
 from foreword.faces.web import header, node_editing, node_form
 from foreword.faces.web.chat import director_status
 from foreword.faces.web.node_editing import NodeEdit
@@ -72,8 +71,6 @@ class NodeOutput:
     hint: str
     variables: dict[str, str]
     rest: str
-    was: str = ""  # the selector that led nowhere,
-    instead: str = ""  # and the one that was used in its place
     file: str = ""  # that was kept
 
 
@@ -103,17 +100,6 @@ def file(request: ViewRequest) -> Response:
         headers["content-disposition"] = f"attachment; filename*=UTF-8''{quote(path.name)}"
     media_type = "image/png" if is_picture else "application/octet-stream"
     return FileResponse(path, headers=headers, media_type=media_type)
-
-
-def repair(request: ViewRequest) -> Response:
-    """Make the selector that was used in place of another the node's own."""
-    with request.state() as state:
-        entry = node_editing.find_entry(node_operations.node_entries(state), request.text("node"))
-    last = _last_output(entry)
-    if last is None or not last.instead:
-        raise UsageError(f"there is nothing to repair at {entry.id}")
-    changed = {"node": entry.id, "config": {"selector": last.instead}}
-    return node_editing.change(request, "update_node", changed)
 
 
 def save(request: ViewRequest) -> Response:
@@ -186,18 +172,8 @@ def _row(entry: NodeEntry, *, is_first: bool, is_last: bool) -> NodeRow:
         depth=min(len(entry.around), DEEPEST),
         is_otherwise=entry.begins_else,
         config=pretty(entry.config),
-        last=_last_output(entry),
+        last=_output(entry.last) if entry.last else None,
     )
-
-
-def _last_output(entry: NodeEntry) -> NodeOutput | None:
-    """What a node gave last; a repair is offered for the selector that it still has."""
-    if entry.last is None:
-        return None
-    output = _output(entry.last)
-    if output.was and output.was != entry.config.get("selector"):
-        return replace(output, was="", instead="")
-    return output
 
 
 def _output(result: Result) -> NodeOutput:
@@ -205,7 +181,6 @@ def _output(result: Result) -> NodeOutput:
     rest = {key: value for key, value in output.items() if key in ("result", "page")}
     result_fields = output.get("result")
     given = result_fields if isinstance(result_fields, dict) else {}
-    repaired = given.get("repaired") or {}
     variables = output.get("variables") or {}
     return NodeOutput(
         run=result.run,
@@ -217,7 +192,5 @@ def _output(result: Result) -> NodeOutput:
         hint=str(output.get("hint") or ""),
         variables={str(name): str(value) for name, value in variables.items()},
         rest=pretty(rest) if rest else "",
-        was=str(repaired.get("selector", "")),
-        instead=str(repaired.get("instead", "")),
         file=str(given.get("path") or ""),
     )
