@@ -1,5 +1,5 @@
-"""The chat in a real browser: an answer while it is written, stop, tools by hand, and all of it
-by keyboard alone."""
+"""The chat in a real browser: an answer while it is written, stop, and all of it by keyboard
+alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import foreword
-from foreword.director.debug_tools import DEBUG_ACTIONS
 from foreword.faces.web import addresses
 from foreword.testing import fake_provider
 from tests.faces.http.directing import ENDLESS, obedient_model
@@ -40,7 +39,7 @@ def server_without_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     folder = tmp_path_factory.mktemp("silent")
     settings = settings_for(folder)
     assert settings.db
-    foreword.Session.open(settings.db, "by-hand", root=folder).close()
+    foreword.Session.open(settings.db, "silent", root=folder).close()
     with running(settings) as (address, _):
         yield address, settings.db
 
@@ -137,9 +136,7 @@ def test_what_breaks_is_said_and_can_be_tried_again(
         assert opened.overflow() <= 0
 
 
-def test_without_scripts_words_are_sent_and_tools_are_called(
-    browser: Browser, model_server: Address
-) -> None:
+def test_without_scripts_words_are_sent(browser: Browser, model_server: Address) -> None:
     with tab(browser, model_server, script=False) as opened:
         page = opened.go(_chat("five"))
         page.fill("#say", "Hello there")
@@ -150,47 +147,16 @@ def test_without_scripts_words_are_sent_and_tools_are_called(
                 break
             opened.go(_chat("five"))
         assert "You said: Hello there" in _last(page)
-        page.click("#by-hand > summary")
-        page.select_option("#tool", "set_variable")
-        page.click(".pick-tool button")
-        page.click("#by-hand > summary")
-        page.fill("#arg-name", "city")
-        page.fill("#arg-value", "Bergen")
-        page.fill("#arg-reason", "seen")
-        page.click("#do")
-        opened.go(_chat("five"))
-        expect(page.locator("#log > li").last).to_contain_text("By hand: Set variable")
-        expect(page.locator("#beside-variables")).to_contain_text("city")
 
 
-def test_without_a_model_every_tool_is_a_form(
+def test_without_a_model_the_chat_says_how_to_start_one(
     browser: Browser, server_without_model: tuple[Address, str]
 ) -> None:
-    address, db = server_without_model
+    address, _ = server_without_model
     with tab(browser, address) as opened:
-        page = opened.live(_chat("by-hand"))
+        page = opened.live(_chat("silent"))
         expect(page.locator("#say")).to_have_count(0)
-        expect(page.locator(".chat")).to_contain_text("FOREWORD_DIRECTOR_MODEL")
-        page.fill("#arg-type", "wait")
-        page.fill("#arg-config", '{"seconds": 1')
-        page.fill("#arg-description", "rest a little")
-        page.click("#do")
-        expect(page.locator("#toast")).to_contain_text("config is not JSON")
-        expect(page.locator("#arg-description")).to_have_value("rest a little")
-        page.fill("#arg-config", '{"seconds": 1}')
-        page.click("#do")
-        expect(page.locator("#log > li").last).to_contain_text("By hand: Create node")
-        expect(page.locator("#beside-nodes")).to_contain_text("1 node")
-        page.select_option("#tool", "get_current_plan")
-        expect(page.locator("#tool-form")).to_contain_text("Show the newest plan")
-        page.click("#do")
-        expect(page.locator("#answer")).to_contain_text('"version": 0')
-        expect(page.locator("#log > li")).to_have_count(1)
-        page.select_option("#tool", "debug_action")
-        expect(page.locator("#arg-action option")).to_have_text(list(DEBUG_ACTIONS))
-        expect(page.locator("#arg-secret")).to_have_attribute("type", "checkbox")
-    with foreword.Session.open(db, "by-hand", create=False) as session:
-        assert session.snapshot()["nodes"][0]["config"] == {"seconds": 1}
+        expect(page.locator(".chat .note")).to_contain_text("start the server with --model NAME")
 
 
 def test_a_long_conversation_opens_at_its_end_and_older_messages_come_in_front(

@@ -203,7 +203,7 @@ def test_the_slider_stays_at_the_version_that_a_person_looks_at_and_follows_the_
 # --- chat -----------------------------------------------------------------------------------------
 
 
-def test_a_tool_in_hand_what_is_folded_and_where_one_reads_stay_when_the_chat_goes_on(
+def test_what_is_unfolded_and_where_one_reads_stay_when_the_chat_goes_on(
     browser: Browser, server: Address, agent: foreword.Session
 ) -> None:
     agent.append({"role": "user", "content": "read the page"})
@@ -214,23 +214,12 @@ def test_a_tool_in_hand_what_is_folded_and_where_one_reads_stay_when_the_chat_go
         page.click(".call summary")
         answer = page.locator(".call pre").last
         answer.evaluate("text => { text.scrollTop = 300 }")
-        page.select_option("#tool", "set_variable")
-        page.fill("#arg-name", "retries")
-        page.fill("#arg-value", "3")
-        page.locator("#arg-value").evaluate("field => field.setSelectionRange(0, 1)")
         agent.update_plan(plan(), "the first plan")
         agent.append({"role": "assistant", "content": "It has two hundred lines."})
         expect(page.locator("#beside-plan")).to_contain_text("Gmail to Airtable")
         expect(page.locator("#log > li").last).to_contain_text("two hundred lines")
         expect(answer).to_be_visible()
         assert answer.evaluate("text => text.scrollTop") == 300
-        expect(page.locator("#tool")).to_have_value("set_variable")
-        expect(page.locator("#arg-value")).to_be_focused()
-        assert _caret(page, "#arg-value") == [0, 1]
-        page.fill("#arg-reason", "the site is slow")
-        page.click("#do")
-        expect(page.locator("#answer")).to_contain_text("done")
-    assert agent.get_workflow_variables()["retries"] == 3
 
 
 # --- workflow -------------------------------------------------------------------------------------

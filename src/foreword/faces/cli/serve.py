@@ -111,8 +111,8 @@ def serve(
     demands one, which is made and shown once, and kept as a digest. Ctrl-C or SIGTERM: what was
     begun is ended, then it stops.
 
-    On the page a workflow's director is talked to (--model), and its tools are called by hand
-    without one. Its browser opens nothing but what --origin allows.
+    With --model, a workflow's director is talked to on the page. Its browser opens nothing but
+    what --origin allows.
 
     \b
     Examples:

@@ -78,7 +78,7 @@ class Settings:
     largest_body_bytes: int = 16 * 1024 * 1024  # it is held in memory whole
     timeout_seconds: float = 60.0  # for an answer; who waits is told what may still be done
     requests_per_minute: int = 6_000  # from one address: above what agents ask, below a wild loop
-    model: str | None = None  # of the directors; without one their tools are called by hand
+    model: str | None = None  # of the directors; without one nobody talks to them
     # of the models that the sessions are for, in tokens; else the usual one
     window: int | None = None
     browser_rules: Rules = field(default_factory=Rules)  # of the directors' browsers

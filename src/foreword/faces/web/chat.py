@@ -1,5 +1,4 @@
-"""The chat with a workflow's director, and its tools by hand: what is said, what is done, and what
-it works on.
+"""The chat with a workflow's director: what is said, what is done, and what it works on.
 
 Every address is a whole page, as everywhere. While something is under way `director.js` listens to
 it; without scripts the page is loaded again.
@@ -13,12 +12,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from foreword.director.tool_table import TOOLS
 from foreword.director.turn_lock import is_turn_open
-from foreword.errors import UnknownName
 from foreword.faces.http.director_endpoints import workflow_name
 from foreword.faces.http.director_job import DirectorJob
-from foreword.faces.web import addresses, header, tool_form, transcript
+from foreword.faces.web import addresses, header, transcript
 from foreword.faces.web.rendering import page
 from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
@@ -32,18 +29,15 @@ from foreword.store.database import LARGEST_NUMBER
 SOON_SECONDS = 0.5  # for something quick to be done before the page is shown again
 FEW = 6  # variables beside the chat: one line each, in a narrow card
 PAGES = {"chat", "workflow"}  # with forms that lead back to them
-FIRST_TOOL = next(iter(TOOLS.values()))  # whose form is shown until another is chosen
 
 
 def show(request: ViewRequest) -> Response:
-    """The conversation, the newest at its end; `before` is an older page of it, `tool` the form
-    of one."""
+    """The conversation, the newest at its end; `before` is an older page of it."""
     status = director_status(request)  # first: what is over has said all it has to say
     with request.session() as session:
         before = request.number("before", LARGEST_NUMBER)
         state = session.state()
         found = transcript.read(session, before, state.secrets)
-        tool = TOOLS.get(request.text("tool")) or FIRST_TOOL
         is_main = session.conversation.name == MAIN
         can_talk = is_main and status["model"] and not status["running"]
         return page(
@@ -58,10 +52,6 @@ def show(request: ViewRequest) -> Response:
             is_waiting=can_talk and is_turn_open(found.read),
             is_old=bool(request.text("before")),
             beside=_beside(session, state),
-            tools=TOOLS,
-            tool=tool,
-            fields=tool_form.fields(tool, tuple(state.node_statuses)),
-            prefix=tool_form.PREFIX,
         )
 
 
@@ -125,14 +115,6 @@ def stop(request: ViewRequest) -> Response:
     return _wait_a_moment(request, job)
 
 
-def call(request: ViewRequest) -> Response:
-    """Call a tool by hand."""
-    tool = TOOLS.get(request.text("tool"))
-    if tool is None:
-        raise UnknownName("tool", request.text("tool")[:80], TOOLS)
-    return _call_tool(request, tool.name, tool_form.arguments(tool, request.form))
-
-
 def test(request: ViewRequest) -> Response:
     """Test one node."""
     return _call_tool(request, "test_single_node", {"node": request.text("node")})
@@ -163,7 +145,7 @@ def _wait_a_moment(request: ViewRequest, job: DirectorJob | None) -> Response:
         job.ended.wait(SOON_SECONDS)
     where = request.text("back", "chat")
     view = where if where in PAGES else "chat"
-    return go_to(addresses.session(request.workflow, view, tool=request.text("tool")))
+    return go_to(addresses.session(request.workflow, view))
 
 
 # --- what the page shows --------------------------------------------------------------------------

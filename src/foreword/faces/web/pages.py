@@ -62,7 +62,6 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/chat": chat.say,
     "/sessions/{workflow}/chat/go-on": chat.go_on,
     "/sessions/{workflow}/chat/stop": chat.stop,
-    "/sessions/{workflow}/chat/tool": chat.call,
     "/sessions/{workflow}/workflow/node": workflow.save,
     "/sessions/{workflow}/workflow/move": node_editing.move,
     "/sessions/{workflow}/workflow/test": chat.test,

@@ -12,7 +12,7 @@
   const toEnd = () => { if (atEnd && pane()) pane().scrollTop = pane().scrollHeight; };
 
   // --- what is new ---
-  const PLACES = ["work", "go-on", "answer", "beside-plan", "beside-size", "beside-nodes", "beside-variables", "beside-tabs"];
+  const PLACES = ["work", "go-on", "beside-plan", "beside-size", "beside-nodes", "beside-variables", "beside-tabs"];
   const put = (now, next) => {
     const hadFocus = now.contains(document.activeElement);
     morph(now, next);
@@ -159,7 +159,6 @@
     }
     detail.shouldSwap = false;
     words = "";
-    if (elt.id === "tool-form") elt.reset();
     merge(xhr.responseText);
   };
 
