@@ -1,5 +1,4 @@
-"""Tools that the user calls by hand: a call and its result in the conversation, and what earlier
-versions wrote in their place."""
+"""Tools that the user calls by hand: a call and its result in the conversation."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from foreword.testing import fake_provider
 from tests.director.scenes import open_director
 
 SEEN = {"name": "page", "value": "inbox", "reason": "seen"}
-PROSE = 'The user did this by hand: set_variable {"name": "page"}\n{"name": "page"}'
 
 
 @pytest.fixture
@@ -43,26 +41,16 @@ def test_a_call_by_hand_is_a_call_and_its_result(director: Director) -> None:
     assert not is_waiting(director.session)
 
 
-def test_on_the_page_it_is_the_users_and_so_is_what_an_earlier_version_wrote(
-    director: Director,
-) -> None:
-    director.session.append(Message("user", (Text(PROSE),)))
+def test_on_the_page_it_is_the_users(director: Director) -> None:
     director.call("set_variable", SEEN)
     director.call("set_variable", {"name": "page"})
     shown = transcript.read(director.session).messages
-    assert [(one.role, one.text, one.calls) for one in shown[1:]] == [("user", "", [])] * 2
+    assert [(one.role, one.text, one.calls) for one in shown] == [("user", "", [])] * 2
     hands = [one.hand for one in shown if one.hand]
-    assert [hand.name for hand in hands] == ["set_variable"] * 3
-    assert [hand.state for hand in hands] == ["ok", "ok", "failed"]
-    assert [hand.brief for hand in hands] == ["page", "page · inbox · seen", "page"]
+    assert [hand.name for hand in hands] == ["set_variable"] * 2
+    assert [hand.state for hand in hands] == ["ok", "failed"]
+    assert [hand.brief for hand in hands] == ["page · inbox · seen", "page"]
     assert '"page"' in hands[0].result
-
-
-def test_what_an_earlier_version_wrote_is_no_open_turn(director: Director) -> None:
-    director.session.append(Message("user", (Text("Go"),)))
-    director.session.append(Message("assistant", (Text("Done."),)))
-    director.session.append(Message("user", (Text(PROSE),)))
-    assert not is_waiting(director.session)
 
 
 def test_calls_that_were_lost_are_answered_before_one_by_hand_is_told(director: Director) -> None:

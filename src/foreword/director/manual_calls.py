@@ -1,8 +1,7 @@
 """A tool that the user has called by hand, in the conversation: a call and its result.
 
 Providers know calls of the assistant alone, so it is written as one, with a line that says whose it
-was, under an id of our own by which everybody here tells it from a model's. Stores of earlier
-versions have it as prose in a message of the user: `PROSE: NAME ARGUMENTS`, and the result below.
+was, under an id of our own by which everybody here tells it from a model's.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from uuid import uuid4
 
 from foreword.message import Kind, Message, Text, ToolCall, ToolResult
 
-PROSE = "The user did this by hand"
+_WHOSE = "The user did this by hand:"
 _ID = "by-hand-"
 _ID_DIGITS = 12  # 48 bits: two calls of one conversation do not meet by chance
 
@@ -21,7 +20,7 @@ def call_messages(
 ) -> tuple[Message, Message]:
     """The two messages that tell of a call by hand; the arguments are JSON without secrets."""
     call_id = f"{_ID}{uuid4().hex[:_ID_DIGITS]}"
-    call = Message("assistant", (Text(f"{PROSE}:"), ToolCall(call_id, name, arguments)), kind)
+    call = Message("assistant", (Text(_WHOSE), ToolCall(call_id, name, arguments)), kind)
     return call, Message("tool", (ToolResult(call_id, result, failed),), kind)
 
 
@@ -32,11 +31,4 @@ def is_call_by_hand(call_id: str) -> bool:
 
 def is_by_hand(message: Message) -> bool:
     """Whether a message is part of what tells of a call by hand."""
-    if any(is_call_by_hand(call_id) for call_id in (*message.calls, *message.results)):
-        return True
-    return is_prose(message)
-
-
-def is_prose(message: Message) -> bool:
-    """Whether a message tells of a call by hand as earlier versions wrote it."""
-    return message.role == "user" and message.text.startswith(f"{PROSE}: ")
+    return any(is_call_by_hand(call_id) for call_id in (*message.calls, *message.results))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.director.manual_calls import PROSE, is_call_by_hand, is_prose
+from foreword.director.manual_calls import is_call_by_hand
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversation_operations import StoredMessage, messages_before
 from foreword.plan import plan as planning
@@ -135,9 +135,7 @@ def _message(stored: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
         created=stored.created,
         is_cut=len(text) > LONGEST_TEXT,
     )
-    if is_prose(stored.message):
-        message.hand = _call_in_prose(stored.seq, text)
-    elif stored.kind == "summary":
+    if stored.kind == "summary":
         message.role = "summary"
         message.who = "Summary"
     return message
@@ -170,41 +168,10 @@ def _tool_use(key: str, part: ToolCall, secrets: KnownValues) -> ToolUse:
     )
 
 
-def _call_in_prose(seq: int, text: str) -> ToolUse:
-    """A call by hand as earlier versions wrote it: the tool, its arguments on the first line, and
-    the answer below."""
-    head, _, result = text.partition("\n")
-    name, _, written = head.removeprefix(f"{PROSE}: ").partition(" ")
-    arguments = _json_or_text(written)
-    return ToolUse(
-        key=f"{seq}-hand",
-        name=name,
-        brief=brief(arguments),
-        arguments=_arguments_text(arguments),
-        state="failed" if _is_failure(result) else "ok",
-        result=_cut(result),
-    )
-
-
-def _json_or_text(text: str) -> object:
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value
-
-
 def _arguments_text(arguments: object) -> str:
     if isinstance(arguments, str):
         return _cut(arguments)
     return _cut(json.dumps(arguments, indent=2, ensure_ascii=False))
-
-
-def _is_failure(result: str) -> bool:
-    if result.startswith("failed: "):
-        return True
-    answer = _json_or_text(result.partition("\n")[0])
-    return isinstance(answer, dict) and answer.get("status") == "failed"
 
 
 def brief(arguments: object) -> str:
