@@ -167,7 +167,6 @@ WITHOUT_JSON = {
     "statusline",
     "director chat",
     "director demo",
-    "director site",
     "browser start",
     "serve",
     "mcp",

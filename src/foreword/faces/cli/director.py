@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 MODULES = {
     "chat": "director_chat",
     "demo": "director_demo",
-    "site": "director_demo",
     "tools": "director",
     "call": "director",
     "nodes": "director_nodes",

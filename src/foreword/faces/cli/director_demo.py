@@ -1,7 +1,6 @@
-"""`foreword director demo` and `foreword director site`: a director at work on a site of our own,
-and that site alone, to practise on. No key, no network.
+"""`foreword director demo`: a director at work on a site of our own. No key, no network.
 
-In the demo the model is played by rule (`demos.scripted_model`). Everything else is real: Chromium,
+The model is played by rule (`demos.scripted_model`). Everything else is real: Chromium,
 the site's server, the model's wire format, the store, the run. The figures at the end are counted
 in what was sent and kept.
 """
@@ -24,8 +23,7 @@ from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
 from foreword.faces.cli.director import open_director
-from foreword.faces.cli.interrupt import interrupt_event, stoppable
-from foreword.faces.cli.options import port_option
+from foreword.faces.cli.interrupt import stoppable
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -207,29 +205,3 @@ def _folder(keep: str | None) -> Iterator[Path]:
             f"{keep} is not an empty folder", hint="name a folder that does not exist yet"
         )
     yield folder.resolve()
-
-
-@click.command()
-@port_option("0 picks one.", default=8123, show_default=True)
-def site(port: int) -> None:
-    """Serve a small site to practise on, until ctrl-C.
-
-    Harbour Desk: a login, a list of letters on three pages, and a form. It is served to this
-    machine alone and forgets everything when it ends.
-
-    \b
-    Examples:
-      foreword director site
-    """
-    from foreword.demos.site import site as serve_site
-    from foreword.demos.site.site_pages import NAME, PASSWORD
-
-    try:
-        with interrupt_event() as ended, serve_site(port) as served:
-            click.echo(served.url)
-            screen.say(f"sign in as {NAME} with {PASSWORD}; ctrl-C ends it")
-            ended.wait()
-    except OSError as error:
-        raise UsageError(
-            f"port {port} can't be used: {error.strerror}", hint="--port 0 picks a free one"
-        ) from None

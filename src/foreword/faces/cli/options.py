@@ -192,12 +192,10 @@ def form_option(*forms: str) -> Callable[[Command], Command]:
     )
 
 
-def port_option(what: str, *, default: int = 0, **attributes: Any) -> Callable[[Command], Command]:
+def port_option(what: str) -> Callable[[Command], Command]:
     """`--port`, where something listens."""
     numbers = click.IntRange(0, 65_535)
-    return click.option(
-        "--port", metavar="N", type=numbers, default=default, help=what, **attributes
-    )
+    return click.option("--port", metavar="N", type=numbers, default=0, help=what)
 
 
 def timeout_option(default: float, what: str) -> Callable[[Command], Command]:
