@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from foreword.browser import Browser, Rules
-from foreword.demos.site import Site, site
+from foreword.demos.site import Site
 from tests.browser.post_office import PostOffice, post_office
 from tests.chromium_program import WHOLE, path_with
+from tests.faulty_site import faulty_site
 
 # How the program starts, what it keeps in its profile, and which addresses it asks by itself.
 _ABOUT_PROGRAM = ("test_attach", "test_browser_state", "test_channels", "test_profile")
@@ -42,7 +43,7 @@ def chromium_on_path(
 
 @pytest.fixture(scope="session")
 def desk() -> Iterator[Site]:
-    with site() as served:
+    with faulty_site() as served:
         yield served
 
 

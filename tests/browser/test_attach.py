@@ -15,13 +15,14 @@ from foreword.browser import Browser, Rules
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, OriginRefused
 from tests.browser.working import in_the_page, until, users_own
+from tests.faulty_site import elsewhere
 from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
 def address(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with users_own(
-        tmp_path_factory.mktemp("users"), f"{desk.url}/help", f"{desk.elsewhere}/moving"
+        tmp_path_factory.mktemp("users"), f"{desk.url}/help", f"{elsewhere(desk)}/moving"
     ) as address:
         until(
             lambda: (
@@ -46,7 +47,7 @@ def test_listing_the_tabs_changes_nothing(address: str, desk: Site) -> None:
     with Browser.attach(address) as browser:
         tabs = browser.tabs()
 
-    assert {tab["url"] for tab in tabs} == {f"{desk.url}/help", f"{desk.elsewhere}/moving"}
+    assert {tab["url"] for tab in tabs} == {f"{desk.url}/help", f"{elsewhere(desk)}/moving"}
     assert sum(tab["active"] for tab in tabs) == 1
     assert _places(address) == before
 
@@ -74,7 +75,9 @@ def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(
     address: str, desk: Site
 ) -> None:
     with Browser.attach(address, Rules(origins=(desk.url,))) as browser:
-        users = next(tab["name"] for tab in browser.tabs() if tab["url"].startswith(desk.elsewhere))
+        users = next(
+            tab["name"] for tab in browser.tabs() if tab["url"].startswith(elsewhere(desk))
+        )
         with pytest.raises(OriginRefused):
             browser.extract("h1", tab=users)
 
@@ -85,7 +88,7 @@ def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(
         in_the_page(browser, "() => { location = '/help?by-the-user' }", tab=users)
         until(lambda: any("help?by-the-user" in tab["url"] for tab in browser.tabs()))
         in_the_page(browser, "() => { location = '/moving' }", tab=users)
-        until(lambda: f"{desk.elsewhere}/moving" in {tab["url"] for tab in browser.tabs()})
+        until(lambda: f"{elsewhere(desk)}/moving" in {tab["url"] for tab in browser.tabs()})
 
 
 def test_an_address_where_no_browser_is_is_an_error() -> None:

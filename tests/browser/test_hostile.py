@@ -15,6 +15,7 @@ from foreword.demos.site import PASSWORD, Site
 from foreword.errors import BrowserFailed, OriginRefused
 from foreword.plan.fresh_parts import part_text
 from tests.browser.working import in_the_page, until
+from tests.faulty_site import elsewhere
 
 pytestmark = pytest.mark.attack
 
@@ -224,13 +225,13 @@ def test_a_page_that_was_loaded_in_advance_is_refused_like_any_other(
     browser: Browser, hostile: Hostile, desk: Site
 ) -> None:
     ahead = (
-        f'{{"prefetch": [{{"source": "list", "urls": ["{desk.elsewhere}/help"], "eagerness":'
+        f'{{"prefetch": [{{"source": "list", "urls": ["{elsewhere(desk)}/help"], "eagerness":'
         ' "immediate"}]}'
     )
     hostile(
         "const rules = document.createElement('script'); rules.type = 'speculationrules';"
         f"rules.textContent = '{ahead}'; document.head.append(rules);"
-        f"go.onclick = () => {{ location.href = '{desk.elsewhere}/help' }}"
+        f"go.onclick = () => {{ location.href = '{elsewhere(desk)}/help' }}"
     )
     for _ in range(5):  # time enough to load it
         in_the_page(browser, "() => fetch('/style.css').then(() => 1)")

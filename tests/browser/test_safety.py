@@ -11,6 +11,7 @@ from foreword.browser import Browser
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, OriginRefused
 from tests.browser.working import in_the_page, until
+from tests.faulty_site import elsewhere
 
 pytestmark = pytest.mark.attack
 
@@ -41,7 +42,7 @@ def test_a_frame_with_another_origin_stays_empty_and_is_told(browser: Browser, d
 
     until(is_refused)
 
-    assert refused == [f"{desk.elsewhere}/help"]
+    assert refused == [f"{elsewhere(desk)}/help"]
     assert not any("localhost" in request for request in desk.requests)
 
 

@@ -19,11 +19,12 @@ import pytest
 from foreword import tokens
 from foreword.browser import Browser, Rules
 from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
-from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
+from foreword.demos.site import NAME, PASSWORD, ROWS, Site
 from foreword.director import Director, TurnResult
 from foreword.director.director_resources import DirectorResources
 from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
+from tests.faulty_site import faulty_site
 
 BUDGET = 12_000
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
@@ -55,7 +56,7 @@ class Job:
 def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     """Everything, once for all tests of this module."""
     folder = tmp_path_factory.mktemp("job")
-    with site() as desk, fake_provider(scripted_model(desk.url, pages=2)) as provider:
+    with faulty_site() as desk, fake_provider(scripted_model(desk.url, pages=2)) as provider:
         rules = Rules(origins=(desk.url,), action_seconds=1, page_seconds=10)
 
         def start(left: Path | None) -> Browser:
@@ -185,17 +186,15 @@ def test_a_tool_is_stopped_while_it_runs_and_every_call_has_a_result(job: Job) -
     cancel = Event()
 
     def stop_when_asked() -> None:
-        while not any(
-            "/slow" in request for request in job.desk.requests
-        ) and not job.desk.closing.wait(0.01):
-            pass
+        while not any("/slow" in request for request in job.desk.requests):
+            cancel.wait(0.01)
         cancel.set()
 
     slow = {"url": f"{job.desk.url}/slow?seconds=3", "reason": "wait for long"}
     script: list[str | Reply] = [calls(debug_navigate=slow, get_current_plan={}), "Here."]
     with fake_provider(script) as provider:
         director = job.directed_by(provider.openai)
-        watching = Thread(target=stop_when_asked)
+        watching = Thread(target=stop_when_asked, daemon=True)
         watching.start()
         assert director.say("Wait", cancel=cancel).stopped
         watching.join()

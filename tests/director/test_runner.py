@@ -27,6 +27,7 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, workers
 from tests.browser.post_office import PostOffice
 from tests.director.letters import KEYS, SUBJECTS, build, check
+from tests.faulty_site import elsewhere
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -528,8 +529,8 @@ def test_waiting_and_a_refused_address_are_told_like_anything_else(
     state: WorkflowState, browser: Browser, desk: Site
 ) -> None:
     node_tools.create_node(state, "wait", {"seconds": 0.01})
-    node_tools.create_node(state, "navigate", {"url": desk.elsewhere})
+    node_tools.create_node(state, "navigate", {"url": elsewhere(desk)})
     assert runner.test_single_node(state, browser, "node1")["status"] == "success"
     refused = runner.test_single_node(state, browser, "node2")
     assert refused["status"] == "failed"
-    assert desk.elsewhere.removeprefix("http://") in refused["error"]
+    assert elsewhere(desk).removeprefix("http://") in refused["error"]

@@ -1,7 +1,6 @@
 """The pages of Harbour Desk: what an office does with its letters, in plain HTML.
 
-Each page is a function from what was asked to HTML; nothing here knows of HTTP. What goes wrong on
-purpose is in `faulty_pages`.
+Each page is a function from what was asked to HTML; nothing here knows of HTTP.
 """
 
 from __future__ import annotations

@@ -1,42 +1,34 @@
 """Harbour Desk served on loopback: who is signed in, what was registered, and which page belongs to
-which address.
-
-Waiting is done on an event, so that closing ends every page that is slow or hangs. The pages are in
-`site_pages` and `faulty_pages`.
+which address. The pages are in `site_pages`.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Thread
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from foreword.demos.site import faulty_pages, site_pages
+from foreword.demos.site import site_pages
 
-# Of a page that is slow or hangs: longer than any browser in a test waits for a page.
-LONGEST_WAIT_SECONDS = 60.0
 LARGEST_FORM_BYTES = 1 << 20  # a form of ours has some hundred
 POLL_SECONDS = 0.05  # how long closing the site may take
 
 
 @dataclass(slots=True, kw_only=True)
 class Site:
-    """A site that is being served: its address, the same site as another origin, and what was
-    done on it."""
+    """A site that is being served: its address, and what was done on it."""
 
     url: str
-    elsewhere: str
     # what was registered by the form, in order
     sent: list[dict[str, str]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)  # `GET host/path` of every request, in order
     sessions: set[str] = field(default_factory=set)
-    closing: Event = field(default_factory=Event)
 
 
 class SiteResponse(NamedTuple):
@@ -57,21 +49,7 @@ class SiteRequest(NamedTuple):
     session: str
 
 
-@contextmanager
-def site(port: int = 0) -> Iterator[Site]:
-    """Serve the site for the length of a `with` block."""
-    server = _SiteServer(("127.0.0.1", port), _SiteHandler)
-    thread = Thread(
-        target=server.serve_forever, kwargs={"poll_interval": POLL_SECONDS}, daemon=True
-    )
-    thread.start()
-    try:
-        yield server.site
-    finally:
-        server.site.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+Page = Callable[[Site, SiteRequest], SiteResponse]
 
 
 def answer(state: Site, request: SiteRequest) -> SiteResponse:
@@ -85,6 +63,22 @@ def answer(state: Site, request: SiteRequest) -> SiteResponse:
         return SiteResponse(letter) if letter else _missing()
     page = _SIGNED_IN.get(request.path)
     return page(state, request) if page else _missing()
+
+
+@contextmanager
+def site(port: int = 0, answer: Page = answer) -> Iterator[Site]:
+    """Serve the site for the length of a `with` block; `answer` gives the page for a request."""
+    server = _SiteServer(("127.0.0.1", port), answer)
+    thread = Thread(
+        target=server.serve_forever, kwargs={"poll_interval": POLL_SECONDS}, daemon=True
+    )
+    thread.start()
+    try:
+        yield server.site
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 def _redirect(address: str, *headers: tuple[str, str]) -> SiteResponse:
@@ -132,48 +126,13 @@ def _letters(state: Site, request: SiteRequest) -> SiteResponse:
     return SiteResponse(site_pages.letters(number))
 
 
-def _slow(state: Site, request: SiteRequest) -> SiteResponse:
-    with suppress(ValueError):
-        state.closing.wait(min(float(request.values.get("seconds", "2")), LONGEST_WAIT_SECONDS))
-    return SiteResponse(site_pages.page("Slow page", "<p>This took a while.</p>"))
-
-
-def _hang(state: Site, request: SiteRequest) -> SiteResponse:
-    state.closing.wait(LONGEST_WAIT_SECONDS)
-    return SiteResponse("")
-
-
-def _download(state: Site, request: SiteRequest) -> SiteResponse:
-    headers = (
-        ("Content-Type", "text/csv"),
-        ("Content-Disposition", 'attachment; filename="letters.csv"'),
-    )
-    return SiteResponse("number,subject\n", headers=headers)
-
-
-_Page = Callable[[Site, SiteRequest], SiteResponse]
-_PUBLIC: dict[str, _Page] = {
+_PUBLIC: dict[str, Page] = {
     "/": lambda state, request: _redirect("/dashboard"),
     "/login": _login,
     "/logout": _logout,
     "/help": lambda state, request: SiteResponse(site_pages.tides()),
-    "/slow": _slow,
-    "/hang": _hang,
-    "/broken": lambda state, request: SiteResponse(faulty_pages.server_failure(), 500),
-    "/script-error": lambda state, request: SiteResponse(faulty_pages.script_error()),
-    "/busy": lambda state, request: SiteResponse(faulty_pages.busy()),
-    "/dialogs": lambda state, request: SiteResponse(faulty_pages.dialogs()),
-    "/download": _download,
-    "/large": lambda state, request: SiteResponse(faulty_pages.large()),
-    "/settings": lambda state, request: SiteResponse(faulty_pages.settings()),
-    "/hidden": lambda state, request: SiteResponse(faulty_pages.invisible_elements()),
-    "/frames": lambda state, request: SiteResponse(faulty_pages.frames()),
-    "/moving": lambda state, request: SiteResponse(faulty_pages.address_change_page()),
-    "/ways-out": lambda state, request: SiteResponse(faulty_pages.ways_out(state.elsewhere)),
-    "/away": lambda state, request: _redirect(f"{state.elsewhere}/help"),
-    "/away/twice": lambda state, request: _redirect("/away"),
 }
-_SIGNED_IN: dict[str, _Page] = {
+_SIGNED_IN: dict[str, Page] = {
     "/dashboard": lambda state, request: SiteResponse(site_pages.dashboard(len(state.sent))),
     "/list": _letters,
     "/form": _form,
@@ -186,10 +145,10 @@ _SIGNED_IN: dict[str, _Page] = {
 class _SiteServer(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
-        port = self.server_address[1]
-        self.site = Site(url=f"http://127.0.0.1:{port}", elsewhere=f"http://localhost:{port}")
+    def __init__(self, address: tuple[str, int], answer: Page) -> None:
+        super().__init__(address, _SiteHandler)
+        self.site = Site(url=f"http://127.0.0.1:{self.server_address[1]}")
+        self.answer = answer
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A browser that hangs up in the middle is nothing to speak of."""
@@ -217,7 +176,7 @@ class _SiteHandler(BaseHTTPRequestHandler):
         values = {**_values(address.query), **form}
         session = _session(self.headers.get("Cookie", ""))
         request = SiteRequest(path=address.path, values=values, posted=posted, session=session)
-        response = answer(self.server.site, request)
+        response = self.server.answer(self.server.site, request)
         body = response.body.encode()
         headers = {"Content-Type": "text/html; charset=utf-8", **dict(response.headers)}
         self.send_response(response.status)

@@ -1,12 +1,17 @@
-"""The pages of Harbour Desk where something goes wrong, or is hard to read, on purpose.
-
-They are there for tests of the browser; what an office does every day is in `site_pages`.
-"""
+"""Harbour Desk with pages where something goes wrong, or is hard to read, on purpose."""
 
 from __future__ import annotations
 
-from foreword.demos.site.site_pages import page
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event
 
+from foreword.demos.site import Site, site
+from foreword.demos.site.site_pages import page
+from foreword.demos.site.site_server import Page, SiteRequest, SiteResponse, answer
+
+# Of a page that is slow or hangs: longer than any browser in a test waits for a page.
+LONGEST_WAIT_SECONDS = 60.0
 LARGE_ROWS = 5_000  # far more than a result of a tool has room for
 
 
@@ -149,3 +154,73 @@ def ways_out(elsewhere: str) -> str:
         f" address</button></p>"
         f'<form method="post" action="{elsewhere}/form"><button id="post">A form</button></form>',
     )
+
+
+def elsewhere(desk: Site) -> str:
+    """The address of the same site as another origin."""
+    return desk.url.replace("127.0.0.1", "localhost")
+
+
+@contextmanager
+def faulty_site() -> Iterator[Site]:
+    """Serve the site with its faulty pages for the length of a `with` block."""
+    closing = Event()  # ends every page that is slow or hangs
+    pages: dict[str, Page] = {
+        "/slow": _slow(closing),
+        "/hang": _hang(closing),
+        "/broken": _page(server_failure(), 500),
+        "/script-error": _page(script_error()),
+        "/busy": _page(busy()),
+        "/dialogs": _page(dialogs()),
+        "/download": _download,
+        "/large": _page(large()),
+        "/settings": _page(settings()),
+        "/hidden": _page(invisible_elements()),
+        "/frames": _page(frames()),
+        "/moving": _page(address_change_page()),
+        "/ways-out": lambda desk, _: SiteResponse(ways_out(elsewhere(desk))),
+        "/away": lambda desk, _: _redirect(f"{elsewhere(desk)}/help"),
+        "/away/twice": lambda desk, _: _redirect("/away"),
+    }
+
+    def answer_with_faults(desk: Site, request: SiteRequest) -> SiteResponse:
+        return pages.get(request.path, answer)(desk, request)
+
+    with site(answer=answer_with_faults) as desk:
+        try:
+            yield desk
+        finally:
+            closing.set()
+
+
+def _page(body: str, status: int = 200) -> Page:
+    return lambda desk, request: SiteResponse(body, status)
+
+
+def _redirect(address: str) -> SiteResponse:
+    return SiteResponse("", status=302, headers=(("Location", address),))
+
+
+def _slow(closing: Event) -> Page:
+    def slow(desk: Site, request: SiteRequest) -> SiteResponse:
+        with suppress(ValueError):
+            closing.wait(min(float(request.values.get("seconds", "2")), LONGEST_WAIT_SECONDS))
+        return SiteResponse(page("Slow page", "<p>This took a while.</p>"))
+
+    return slow
+
+
+def _hang(closing: Event) -> Page:
+    def hang(desk: Site, request: SiteRequest) -> SiteResponse:
+        closing.wait(LONGEST_WAIT_SECONDS)
+        return SiteResponse("")
+
+    return hang
+
+
+def _download(desk: Site, request: SiteRequest) -> SiteResponse:
+    headers = (
+        ("Content-Type", "text/csv"),
+        ("Content-Disposition", 'attachment; filename="letters.csv"'),
+    )
+    return SiteResponse("number,subject\n", headers=headers)
