@@ -55,7 +55,7 @@ async def leave_forbidden_page(tab: Tab, rules: Rules) -> list[str]:
 
 
 async def replace(chromium: Chromium, tab: Tab) -> Tab:
-    """A new page under the name of one that has crashed, hangs, or can't be led anywchromium."""
+    """A new page under the name of one that has crashed, hangs, or can't be navigated."""
     if tab.broken_reason:
         await _crash(tab)
     new = await chromium.tabs.new()
