@@ -26,19 +26,10 @@ MARK = re.compile(r"\[\.\.\.(?: [^\[\]\n]*)?\]")
 _PLACED = re.compile(r'(?:(?:#|//|--|%|;) )?"?\[\.\.\.(?: [^\[\]\n]*)?\](?:"(?!"")(?:: null)?,?)?')
 _FENCE = re.compile(r"[ \t>]*(?P<sign>`{3,}|~{3,})(?P<info>[^\n]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-# The titles of other markup languages: each group is a rank, the first the highest, but for a sign
-# that is repeated.
+# The titles of other markup languages: a sign whose length is the rank.
 _TITLES = {
     "asciidoc": re.compile(r"(?P<sign>=+)[ \t]+\S"),
     "org": re.compile(r"(?P<sign>\*+)[ \t]+\S"),
-    "man": re.compile(r"[.'][ \t]*(?:(TH)|(S[Hh])|(S[Ss]))\b"),
-    "tex": re.compile(
-        r"[ \t]*\\(?:(part)|(chapter)|(section)|(subsection)|(subsubsection))\*?[ \t]*[\[{]"
-    ),
-    "texinfo": re.compile(
-        r"@(?:(top)|(chapter|unnumbered|appendix)|(section|unnumberedsec|appendixsec)|(subsection))\b"
-    ),
-    "pod": re.compile(r"=head(?:(1)|(2)|(3)|(4))\b"),
 }
 _RULE = re.compile(r" {0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
@@ -493,9 +484,7 @@ def _title_level(document: Document, at: int) -> int:
         heading = _HEADING.match(document.lines[at])
         return heading[0].count("#") if heading else _underlined_level(document, at)
     found = title.match(document.lines[at])
-    if found is None:
-        return 0
-    return len(found["sign"]) if "sign" in title.groupindex else found.lastindex or 0
+    return len(found["sign"]) if found else 0
 
 
 def _underlined_level(document: Document, at: int) -> int:

@@ -1,4 +1,4 @@
-"""AsciiDoc, Org, man pages, TeX, Texinfo and POD: what stands under a title stays under it."""
+"""AsciiDoc and Org: what stands under a title stays under it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ TITLES = ["Firing", "Glazes", "Shelves", "Cones"]
 LANGUAGES = {
     "kiln.adoc": ("= Kilns\n\n", "== {}\n", "[source]\n----\nlight {}\nwait\n----\n"),
     "kiln.org": ("* Kilns\n", "** {}\n", "#+BEGIN_SRC sh\nlight {}\nwait\n#+END_SRC\n"),
-    "kiln.1": (".TH KILN 1\n", ".SH {}\n", ".nf\nlight {}\nwait\n.fi\n"),
-    "kiln.tex": (
-        "\\documentclass{{book}}\n\\begin{{document}}\n\\chapter{{Kilns}}\n",
-        "\\section{{{}}}\n",
-        "\\begin{{verbatim}}\nlight {}\nwait\n\\end{{verbatim}}\n",
-    ),
-    "kiln.texi": ("@chapter Kilns\n", "@section {}\n", "@example\nlight {}\nwait\n@end example\n"),
-    "kiln.pod": ("=head1 Kilns\n\n", "=head2 {}\n\n", "=begin text\n\nlight {}\n\n=end text\n"),
 }
 FORMS = [cut.summary, cut.relevant, cut.excerpt]
 
@@ -82,18 +74,6 @@ def test_no_sentence_stands_under_a_title_that_was_not_its_own(
     assert forms > 5
 
 
-def test_what_follows_an_item_of_a_man_page_comes_with_it() -> None:
-    text = ".TH POT 1\n.SH OPTIONS\n" + "".join(
-        f".TP\n.B \\-{letter}\nSets the {letter} of the pot, which is a number below twenty.\n"
-        for letter in "abcdefgh"
-    )
-    form = cut.relevant(text, 260, len, mark, query="the f of the pot", name="pot.1")
-
-    assert form is not None
-    assert ".TP\n.B \\-f\nSets the f of the pot" in form
-    assert ".SH OPTIONS" in form
-
-
 def test_a_title_of_asciidoc_may_have_a_line_of_signs_below_it() -> None:
     text = "Kilns\n=====\n\nFiring\n------\nHot.\n\n----\nlight it\n----\n\nGlazes\n------\nWet.\n"
 
@@ -107,11 +87,3 @@ def test_a_title_of_asciidoc_may_have_a_line_of_signs_below_it() -> None:
         ("heading", 2),
         ("paragraph", 0),
     ]
-
-
-def test_a_man_page_and_documentation_of_perl_need_no_name() -> None:
-    page = '.\\" By hand.\n.TH POT 1\n.SH NAME\npot \\- a pot\n.SH USE\nPour.\n'
-    pod = "=head1 NAME\n\nPot - a pot\n\n=head1 USE\n\nPour.\n\n=cut\n"
-
-    assert content_type(page) == "man"
-    assert content_type(pod) == "pod"

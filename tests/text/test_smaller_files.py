@@ -790,18 +790,22 @@ def test_what_a_page_runs_loses_no_single_statement(name: str) -> None:
     assert forms > 20
 
 
-MODULES = "".join(
-    f'# Part {n} of the build.\nif(WITH_{n})\n  find_package(P{n})\n  add_library(l{n} "{n}.c")\n'
-    f"endif()\nfunction(make_{n})\nset(NAME_{n} {n})\nadd_test(t{n})\nendfunction()\n\n"
-    for n in range(12)
-)
-
-
-def test_no_end_of_a_block_stands_without_its_beginning() -> None:
-    for room in range(150, len(MODULES), 61):
-        form = cut.excerpt(MODULES, room, len, mark, name="parts.cmake") or ""
-        assert len(re.findall(r"^if\(", form, re.M)) == form.count("endif()")
-        assert len(re.findall(r"^function\(", form, re.M)) == form.count("endfunction()")
+@pytest.mark.parametrize("name", ["kiln.tex", "kiln.texi", "kiln.pod", "kiln.1"])
+def test_a_text_of_an_unknown_kind_is_divided_at_its_blank_lines(name: str) -> None:
+    paragraphs = [
+        f"\\section{{Shelf {n}}}\nShelf {n} carries forty kilograms\nand not one more."
+        for n in range(20)
+    ]
+    text = "\n\n".join(paragraphs)
+    forms = 0
+    for room in range(200, len(text), 61):
+        form = cut.excerpt(text, room, len, mark, name=name)
+        if form is None:
+            continue
+        forms += 1
+        for n, paragraph in enumerate(paragraphs):
+            assert (paragraph in form) == (f"Shelf {n} carries" in form)
+    assert forms > 10
 
 
 def test_a_function_for_c_loses_no_single_statement() -> None:
@@ -909,14 +913,3 @@ def test_a_comment_at_the_margin_is_whole_in_any_language(
         form = cut.excerpt(text, room, len, mark, name=name) or ""
         assert form.count(opening) == form.count(closing)
         assert form.count("Never above the rim.") == form.count("the heavy pots first.")
-
-
-def test_a_text_at_the_margin_stays_in_its_brackets_of_lisp() -> None:
-    text = "".join(
-        f'(defvar pot-{n} nil\n  "Whether pot {n} is dry.\nSee the shelf.\n'
-        f"Also see `glaze-{n}'.\")\n\n"
-        for n in range(20)
-    )
-    for room in range(180, len(text), 67):
-        form = cut.excerpt(text, room, len, mark, name="pots.el") or ""
-        assert form.count("(defvar") == form.count("'.\")")

@@ -1,8 +1,8 @@
 """What a text is: by the name of its file, by the word behind a code fence, by what it looks like.
 
 The answer is one word: `markdown` (and any prose), `python`, another language with a grammar,
-`code` for one without, `sql`, `rst`, `asciidoc`, `org`, `man`, `tex`, `texinfo`, `pod`, `diff`,
-`log`, `json`, `yaml`, `settings`, `markup`, `table`.
+`code` for one without, `sql`, `rst`, `asciidoc`, `org`, `diff`, `log`, `json`, `yaml`, `settings`,
+`markup`, `table`.
 In doubt it is prose: whole lines and sentences are never wrong, an outline of something that is no
 code would be.
 """
@@ -30,7 +30,7 @@ GRAMMARS = {
     "typescript": "tree_sitter_typescript",
 }
 # The markup languages whose lines say by their first sign what they are (`line_markup`).
-LINE_MARKUP = ("asciidoc", "org", "man", "tex", "texinfo", "pod")
+LINE_MARKUP = ("asciidoc", "org")
 # By the end of a file's name, and by the word behind a fence.
 _NAMES = {
     "asciidoc": "adoc asciidoc",
@@ -53,7 +53,6 @@ _NAMES = {
     "markdown": "md markdown mdx txt text",
     "org": "org",
     "php": "php",
-    "pod": "pod",
     "python": "py pyi python python3 py3",
     "rst": "rst rest",
     "ruby": "rb ruby gemspec podspec rake",
@@ -61,8 +60,6 @@ _NAMES = {
     "rust": "rs rust",
     "sql": "sql psql plsql",
     "table": "csv tsv",
-    "tex": "tex latex",
-    "texinfo": "texi texinfo txi",
     "tsx": "tsx",
     "typescript": "ts mts cts typescript",
     "yaml": "yaml yml raml sls",
@@ -93,8 +90,6 @@ _SUFFIX = lazy_pattern(r"\.(?P<suffix>\w{1,10})(?::\d[\d:-]*)?\s*\Z")
 
 # Lines of a text that are looked at to tell what it is: the first screens of a file.
 _LOOKED_AT = 400
-# Characters in which a language of markup shows itself: a page begins with its license.
-_LARGEST_SIGN = 8_000
 _LEAST_LINES = 4  # below that, prose is right for anything
 _MOSTLY = 0.6  # of the lines
 _PARTLY = 0.3  # of the lines, where others go on what these begin
@@ -111,14 +106,6 @@ _BEGINS_AS_MARKUP = lazy_pattern(r"\s*(?:<!doctype |<\?xml |<html\b|<svg\b)", re
 # What a program is run by, and the name of its language where it is not the same.
 _SHEBANG = lazy_pattern(r"#! ?(?:\S*/)?(?:env (?:-\S+ )*)?(?P<program>[a-z]+)[\d.]*(?=\s|\Z)")
 _PROGRAMS = {"dash": "sh", "ash": "sh", "node": "js", "deno": "ts", "bun": "ts"}
-# What only a man page, Perl's documentation, or TeX begins a line with.
-_MAN_PAGE = lazy_pattern(r"^[.'](?:TH|Dd)[ \t]", re.MULTILINE)
-_MAN_SECTION = lazy_pattern(r"^[.'][ \t]*S[Hh]\b", re.MULTILINE)
-_POD = lazy_pattern(r"^=head1[ \t]", re.MULTILINE)
-_TEX = lazy_pattern(
-    r"^[ \t]*\\(?:documentclass|begin\{document\}|(?:sub)*section\b|chapter\b)", re.MULTILINE
-)
-_MACRO_LINE = lazy_pattern(r"\s*[\\%{}]")
 _PYTHON = lazy_pattern(
     r"^(?:async def \w+\(|def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import )", re.MULTILINE
 )
@@ -208,8 +195,6 @@ def content_type(text: str, name: str = "") -> str:
     # A page or a test about diffs is none; a change of a file may bear its name.
     if _is_diff(text) and (named in ("", "markdown", "log") or _BEGINS_AS_DIFF.match(text)):
         return "diff"
-    if named == "tex" and _is_macro_file(text):
-        return "code"
     if named == "c" and _CPP_HEADER.search(text):
         return "cpp"  # a header says nothing of its language by its name
     if named and named != "markdown" and (named != "json" or _is_json(text)):
@@ -255,9 +240,6 @@ def _look(text: str) -> str:
         return program
     if len(rows) < _LEAST_LINES:
         return "markdown"
-    line_markup = _line_markup(text, rows)
-    if line_markup:
-        return line_markup
     if _is_log(text, rows):
         return "log"
     if _is_python(text):
@@ -295,27 +277,6 @@ def _program(row: str) -> str:
     program = found["program"]
     named = _TYPE_BY_NAME.get(_PROGRAMS.get(program, program), "")
     return named if named in GRAMMARS or named == "python" else "code"
-
-
-def _line_markup(text: str, rows: list[str]) -> str:
-    """A markup language that shows in the first sign of its lines, or nothing."""
-    beginning = text[:_LARGEST_SIGN]
-    if _MAN_PAGE.search(beginning) and _MAN_SECTION.search(beginning):
-        return "man"
-    if "=head1" in beginning and _POD.search(beginning):
-        return "pod"
-    if "\\" not in beginning:
-        return ""
-    if _TEX.search(beginning):
-        return "tex"
-    has_macros = any(row.lstrip().startswith("\\") for row in rows)
-    return "code" if has_macros and _share(rows, _MACRO_LINE) >= _MOSTLY else ""
-
-
-def _is_macro_file(text: str) -> bool:
-    """Whether a file of TeX has nothing but macros in it, and no text."""
-    rows = [row for row in text[:_LARGEST_SIGN].splitlines() if row.strip()]
-    return bool(rows) and _share(rows, _MACRO_LINE) >= _MOSTLY and not _TEX.search(text)
 
 
 def _is_diff(text: str) -> bool:

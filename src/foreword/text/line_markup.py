@@ -1,6 +1,6 @@
-"""The blocks of AsciiDoc, Org, man pages, TeX, Texinfo and POD, as those of `markdown`.
+"""The blocks of AsciiDoc and Org, as those of `markdown`.
 
-In all of them the first sign of a line tells what it is: a title, an item, what opens a block that
+In both the first sign of a line tells what it is: a title, an item, what opens a block that
 a later line closes. One pass over the lines and a table of signs, no parser: what matters for a cut
 is which titles stand above a line, and what has to stay together.
 """
@@ -8,8 +8,8 @@ is which titles stand above a line, and what has to stay together.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from foreword.pattern import lazy_pattern
 from foreword.text.markdown import Block
@@ -25,36 +25,15 @@ _NEVER = lazy_pattern(r"(?!)")
 class _Language:
     """How lines of a markup language begin."""
 
-    title: re.Pattern[str]  # with its `sign`
-    ranks: Mapping[str, int] = field(default_factory=dict)  # of signs; else their length is it
-    opens: re.Pattern[str] = _NEVER  # a block, up to the line that its `name` is closed by
+    title: re.Pattern[str]  # with its `sign`, whose length is the rank
+    opens: re.Pattern[str]  # a block, up to the line that its `name` is closed by
+    item: re.Pattern[str]
+    label: re.Pattern[str]  # of what follows
     closing: Callable[[str], str] = lambda name: rf"{re.escape(name)}\s*\Z"
-    item: re.Pattern[str] = _NEVER
-    label: re.Pattern[str] = _NEVER  # of what follows
     begins: re.Pattern[str] = _NEVER  # a paragraph, though no blank line is in front
-    deeper: re.Pattern[str] = _NEVER  # items from here on are inside of the one before
-    higher: re.Pattern[str] = _NEVER  # the end of that
     underlines: str = ""  # signs of a line below a title, the highest first
-    keeps_item: bool = False  # an item goes on until another line begins something
     indents_code: bool = False
 
-
-_TEX_RANKS = {
-    "part": 1,
-    "chapter": 2,
-    "section": 3,
-    "subsection": 4,
-    "subsubsection": 5,
-    "paragraph": 6,
-}
-_TEXINFO_RANKS = {
-    "top": 1,
-    **dict.fromkeys(["chapter", "unnumbered", "appendix", "chapheading"], 2),
-    **dict.fromkeys(["section", "unnumberedsec", "appendixsec", "heading"], 3),
-    **dict.fromkeys(["subsection", "unnumberedsubsec", "appendixsubsec", "subheading"], 4),
-    **dict.fromkeys(["subsubsection", "unnumberedsubsubsec", "subsubheading"], 5),
-}
-_MAN_ENDS = {"nf": "fi", "EX": "EE", "TS": "TE", "Bd": "Ed", "PS": "PE", "EQ": "EN"}
 
 LANGUAGES = {
     "asciidoc": _Language(
@@ -74,47 +53,6 @@ LANGUAGES = {
         closing=lambda name: rf"(?i:[ \t]*(?:\#\+end_{re.escape(name)}\b|:end:))",
         item=lazy_pattern(r"[ \t]*(?:[-+]|\d+[.)])[ \t]+\S"),
         label=lazy_pattern(r"(?i:\#\+(?:name|caption|attr_\w+):)"),
-    ),
-    "man": _Language(
-        title=lazy_pattern(r"[.'][ \t]*(?P<sign>TH|SH|SS|Sh|Ss)\b"),
-        ranks={"TH": 1, "SH": 2, "Sh": 2, "SS": 3, "Ss": 3},
-        opens=lazy_pattern(r"[.'][ \t]*(?P<name>nf|EX|TS|Bd|PS|EQ)\b"),
-        closing=lambda name: rf"[.'][ \t]*{_MAN_ENDS[name]}\b",
-        item=lazy_pattern(r"[.'][ \t]*(?:TP|IP|It|HP)\b"),
-        begins=lazy_pattern(r"[.'][ \t]*(?:PP|P|LP|Pp|RS|RE|Bl|El)\b"),
-        deeper=lazy_pattern(r"[.'][ \t]*(?:RS|Bl)\b"),
-        higher=lazy_pattern(r"[.'][ \t]*(?:RE|El)\b"),
-        keeps_item=True,
-    ),
-    "tex": _Language(
-        title=lazy_pattern(rf"[ \t]*\\(?P<sign>{'|'.join(_TEX_RANKS)})\*?[ \t]*[\[{{]"),
-        ranks=_TEX_RANKS,
-        opens=lazy_pattern(r"[ \t]*\\begin\{(?P<name>(?!document\b)\w+\*?)\}"),
-        closing=lambda name: rf"[^\n]*\\end\{{{re.escape(name)}\}}",
-        begins=lazy_pattern(r"[ \t]*\\(?:begin|end)\{"),
-    ),
-    "texinfo": _Language(
-        title=lazy_pattern(rf"@(?P<sign>{'|'.join(_TEXINFO_RANKS)})\b"),
-        ranks=_TEXINFO_RANKS,
-        opens=lazy_pattern(
-            r"@(?P<name>(?:small)?(?:example|lisp|display|format)|verbatim|menu|\w*table|itemize"
-            r"|enumerate|def\w+|group|quotation|if\w+|direntry|macro|copying|titlepage|float"
-            r"|cartouche|detailmenu|html|tex|ignore)\b"
-        ),
-        closing=lambda name: rf"@end[ \t]+{re.escape(name)}\b",
-        label=lazy_pattern(r"@(?:node|anchor|[cfvk]index)\b"),
-    ),
-    "pod": _Language(
-        title=lazy_pattern(r"=head(?P<sign>[1-6])\b"),
-        ranks={str(rank): rank for rank in range(1, 7)},
-        opens=lazy_pattern(r"=begin[ \t]+(?P<name>\S+)"),
-        closing=lambda name: rf"=end[ \t]+{re.escape(name)}",
-        item=lazy_pattern(r"=item\b"),
-        begins=lazy_pattern(r"=(?:over|back|cut|for|pod|encoding)\b"),
-        deeper=lazy_pattern(r"=over\b"),
-        higher=lazy_pattern(r"=back\b"),
-        keeps_item=True,
-        indents_code=True,
     ),
 }
 
@@ -155,29 +93,11 @@ def blocks_of_spans(
 def _spans(rows: Sequence[str], language: _Language) -> Iterator[tuple[str, int, int, int]]:
     """Blocks as kind, first line, line behind the last, and level."""
     at = 0
-    depth = 0  # of lists
-    inside = 0  # the level of what stands in an item
     while at < len(rows):
-        row = rows[at]
-        if not row.strip():
+        if not rows[at].strip():
             at += 1
             continue
         kind, end, level = _block(rows, at, language)
-        if kind == "heading":
-            depth = 0
-            inside = 0
-        elif kind == "item":
-            level += depth
-            inside = level + 1
-        elif language.begins.match(row):
-            depth += language.deeper.match(row) is not None
-            depth = max(0, depth - (language.higher.match(row) is not None))
-            inside = depth
-            level = depth
-            is_alone = end == at + 1 and (language.deeper.match(row) or language.higher.match(row))
-            kind = "rule" if is_alone else kind
-        else:
-            level = inside if language.keeps_item else level
         yield kind, at, end, level
         at = end
 
@@ -187,10 +107,7 @@ def _block(rows: Sequence[str], at: int, language: _Language) -> tuple[str, int,
     row = rows[at]
     title = language.title.match(row)
     if title:
-        sign = title["sign"]
-        # Of a man page a title may stand on the line below.
-        is_bare = not row[title.end() :].strip(" \t\r\n") and row[title.end() - 1].isalpha()
-        return "heading", min(len(rows), at + 1 + is_bare), language.ranks.get(sign, len(sign))
+        return "heading", at + 1, len(title["sign"])
     rank = _underlined_rank(rows, at, language)
     if rank:
         return "heading", at + 2, rank
@@ -233,8 +150,6 @@ def _end_of_opened(rows: Sequence[str], at: int, language: _Language, opened: re
     """The line behind the one that closes what this line opens, or this one where none does."""
     name = next(group for group in opened.groupdict().values() if group)
     closing = re.compile(language.closing(name))
-    if closing.match(rows[at], opened.end()):
-        return at + 1
     depth = 1
     for end in range(at + 1, len(rows)):
         again = language.opens.match(rows[end])

@@ -50,13 +50,13 @@ _LEAST_INNER = 2  # definitions inside it
 _DEFINES = lazy_pattern(r"func|method|lambda|closure|class|constructor|call\Z|accessor|impl")
 _CALLS = frozenset("expression_statement call call_expression command method_call".split())
 # A line that closes what an earlier one opened, or opens what that begins: never a block's first.
-# Of languages without a grammar most have words of their own for it: `endif()`, `End Sub`,
-# `#endif`, `{% endfor %}`, `\end{list}`.
+# Of languages without a grammar most have words of their own for it: `endif`, `End Sub`, `#endif`,
+# `{% endfor %}`.
 _FRAMES = lazy_pattern(
     r"""
     \s*+(?:
         [})\]] | [{(]\s*\Z
-        | (?:[#%@.\\] | \{%-?\s*+ | <%-?\s*+)?
+        | (?:[#%@.] | \{%-?\s*+ | <%-?\s*+)?
           (?i:end | end_?(?:if|for|foreach|while|function|macro|case|switch|sub|module|class|block
               |try|struct|loop|do|def|proc|procedure|program|interface|task|property|select|with
               |unless|raw|call|filter|comment|define|group|rule|data)
@@ -65,14 +65,6 @@ _FRAMES = lazy_pattern(
     )""",
     re.VERBOSE,
 )
-# A line that closes by name what a line at the same margin may have opened.
-_NAMED_END = lazy_pattern(
-    r"^(?P<sign>[ \t]*[#%@.\\]?)(?i:end)(?:[ _]?(?P<name>\w+)|\{(?P<environment>\w+\*?)\})",
-    re.MULTILINE,
-)
-# Characters of lines at one margin between such a line and the one that opens it, which stay or go
-# whole: half a screen. What is longer, as the guard around a header, would be all or nothing.
-_LARGEST_FRAME = 1_500
 # Of the lines: a file that breaks off, or with a word that is newer than the grammar, has fewer.
 _MOST_UNREAD = 0.3
 _ENDLESS = 600  # characters of a line: five times the longest that formatters leave
@@ -99,14 +91,9 @@ _SPAN_ENDS = {
     "<#": "#>",
     "<!--": "-->",
     '"""': '"""',
-    "=pod": "=cut",
-    "=head": "=cut",
 }
 _OPENS_SPAN = lazy_pattern(rf"\s*(?P<sign>{'|'.join(map(re.escape, _SPAN_ENDS))})")
 _LONGEST_SPAN = 200  # lines in which one has to end: what is longer is none, or has another sign
-_LISP_STARTS = "(;[#'`"
-# Of the lines at the margin, in a file that begins with a bracket; all others are documentation.
-_LISP_SHARE = 0.25
 _STATEMENT = lazy_pattern(r"[^;{}]*[;{}]+\s*|[^;{}]+\Z")
 
 
@@ -462,7 +449,7 @@ def _sql_statements(text: str) -> Iterator[str]:
 def _add_blocks(
     builder: LayoutBuilder, text: str, *, parents: Sequence[int], depth: int, over: Over
 ) -> None:
-    blocks = _with_whole_frames(indented_blocks(text))
+    blocks = indented_blocks(text)
     for block in _with_runs(blocks) if depth else blocks:
         _add_block(builder, block, parents=parents, depth=depth, over=over)
 
@@ -485,36 +472,6 @@ def _is_nested(rows: Sequence[str]) -> bool:
     """Whether some lines are deeper than others, so that there is something to divide."""
     indents = {_indent(row) for row in rows if row.strip()}
     return len(rows) > 2 and len(indents) > 1
-
-
-def _with_whole_frames(blocks: Iterable[str]) -> list[str]:
-    """The blocks, those joined that a line opens and another one at its margin closes by name: not
-    everybody indents what stands between `if()` and `endif()`."""
-    found: list[str] = []
-    for block in blocks:
-        found.append(block)
-        for end in _NAMED_END.finditer(block):
-            opening = _opening_of(end, found)
-            if opening >= 0 and sum(map(len, found[opening:])) <= _LARGEST_FRAME:
-                found[opening:] = ["".join(found[opening:])]
-    return found
-
-
-def _opening_of(end: re.Match[str], blocks: Sequence[str]) -> int:
-    """The last block that opens what a line in the last of them closes, or -1."""
-    sign = re.escape(end["sign"])
-    if end["environment"]:
-        name = re.escape(end["environment"])
-        line = rf"^{sign}(?:begin|(?P<end>end))\{{{name}\}}"
-    else:
-        line = rf"^{sign}(?P<end>end[ _]?)?{re.escape(end['name'])}(?!\w)"
-    depth = 0
-    for at in range(len(blocks) - 1, -1, -1):
-        for found in re.finditer(line, blocks[at], re.MULTILINE | re.IGNORECASE):
-            depth += -1 if found["end"] else 1
-        if depth >= 0:
-            return at if at < len(blocks) - 1 else -1
-    return -1
 
 
 def _with_runs(blocks: Iterable[str]) -> Iterator[str]:
@@ -596,7 +553,7 @@ def indented_blocks(text: str) -> Iterator[str]:
 
 def _rows_inside(rows: Sequence[str]) -> set[int]:
     """The lines that go on what an earlier one began, whatever they are indented by: a comment
-    or a text over several lines, and in Lisp all but those that open a bracket."""
+    or a text over several lines."""
     inside: set[int] = set()
     at = 0
     while at < len(rows):
@@ -608,10 +565,6 @@ def _rows_inside(rows: Sequence[str]) -> set[int]:
             end = next((row for row in range(at + 1, last) if closing in rows[row]), at)
         inside.update(range(at + 1, end + 1))
         at = end + 1
-    margin = [at for at, row in enumerate(rows) if row.strip() and row[0] not in " \t;"]
-    brackets = sum(1 for at in margin if rows[at][0] == "(")
-    if margin and rows[margin[0]][0] == "(" and brackets >= _LISP_SHARE * len(margin):
-        inside.update([at for at in margin if rows[at][0] not in _LISP_STARTS])
     return inside
 
 
