@@ -346,9 +346,6 @@ def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> 
         "There are no findings.\n{}",
         "### Findings\n\nNone.\n\n{}",
         "Here is the result of my review. I have no findings to report.\n{}",
-        "Keine Befunde.\n{}",
-        "Aucun problème trouvé.\n{}",
-        "問題ありません。\n{}",
     ],
 )
 def test_courtesies_around_an_answer_say_nothing(answer: str) -> None:
@@ -373,6 +370,8 @@ def test_courtesies_around_an_answer_say_nothing(answer: str) -> None:
         "Approved? No.\n{}",
         "Verdict: review\nNo issues found... yet.\n{}",
         "Nicht freigeben.\n{}",
+        "Keine Befunde.\n{}",
+        "問題ありません。\n{}",
         "却下します。{}",
         "{}\n<!-- reject -->",
     ],

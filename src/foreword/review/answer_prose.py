@@ -56,13 +56,6 @@ _CLAUSES = (
     rf"(?:(?:{_CHANGE} |it |all |everything )?(?:looks|is) )?"
     r"(?:good|fine|clean|safe|safe to merge)(?: to me)?",
     r"lgtm|approved?|(?:ok|ready) to merge",
-    # that nothing was found, in other languages
-    r"keine (?:befunde|einwände|mängel|probleme)(?: gefunden)?",
-    r"aucun problème(?: détecté| trouvé)?|rien à signaler",
-    r"no se (?:encontraron|han encontrado) problemas|sin problemas",
-    r"nenhum problema(?: encontrado)?|nessun problema(?: rilevato| trovato)?",
-    r"(?:проблем|замечаний) (?:нет|не найдено|не обнаружено)",
-    r"(?:没有|未)发现(?:任何)?问题|没有问题|問題(?:なし|ありません|はありません|は見つかりませんでした)",
     r"let me know(?: if you (?:have|need) (?:any |more |further )?"
     r"(?:questions|details|help|information))?",
 )
