@@ -53,8 +53,7 @@ _STAMP = re.compile(
 # The end of a sentence, and one behind it that takes something back.
 _EXCEPTION = re.compile(
     r"[.!?][\"')*_`]*\s+(?:[-*+>] +)?[*_]*(?P<word>(?:Except|Unless|Exceptions?:|But|However"
-    r"|This does not apply|Außer|Es sei denn|Ausgenommen|Sauf|Salvo|Excepto|Exceto|Кроме|Однако)\b)"
-    r"|[\u3002](?P<word2>(?:ただし|しかし|但是|除非))"
+    r"|This does not apply)\b)"
 )
 _MOST_PLACES = 30  # of a line that is there several times: so many are tried
 _AROUND = 290  # characters: the mark of the whole is 80, and four headings with marks are 200
@@ -627,7 +626,7 @@ def _child_findings(document: Document, kept: set[int]) -> Iterator[tuple[str, s
 def _exception_findings(document: Document, stretches: list[Stretch]) -> Iterator[tuple[str, str]]:
     """Sentences whose exception, in the sentence behind them, is missing."""
     for found in _EXCEPTION.finditer(document.text):
-        word = found.start("word") if found["word"] else found.start("word2")
+        word = found.start("word")
         at = document.line_at(word)
         if document.in_fence[at] >= 0 or _HEADING.match(document.lines[at]):
             continue

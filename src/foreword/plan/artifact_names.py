@@ -23,20 +23,12 @@ _REFERENCE = lazy_pattern(REFERENCE)
 _HEADING = lazy_pattern(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<hashed>[^\n]+)|\*\*(?P<bold>[^*\n]{1,60})\*\*:?[ \t]*$)"
 )
-# Words for what a phase gives and takes in other languages.
-_FOREIGN_OUTPUTS = (
-    "ergebnis|ergebnisse|ausgabe|übergabe|übergib|livrables?|sorties?|salidas?|entregables?"
-    "|resultados?|saídas?|uscite?|risultat[oi]|результат|выход|输出|产出|成果|出力|成果物"
-)
-_FOREIGN_INPUTS = "eingaben?|grundlage|lies|entrées?|entradas?|ingressi?|вход|входные|输入|入力"
 _GIVING = lazy_pattern(
-    r"\b(?:outputs?|artifacts?|deliverables?|produces?|results?|hand[- ]?(?:off|over|on)|emits?"
-    rf"|{_FOREIGN_OUTPUTS})\b",
+    r"\b(?:outputs?|artifacts?|deliverables?|produces?|results?|hand[- ]?(?:off|over|on)|emits?)\b",
     re.IGNORECASE,
 )
 _TAKING = lazy_pattern(
-    r"\b(?:inputs?|requires?|required|prerequisites?|context|given|reads?|depends?|needs?|takes?"
-    rf"|{_FOREIGN_INPUTS})\b",
+    r"\b(?:inputs?|requires?|required|prerequisites?|context|given|reads?|depends?|needs?|takes?)\b",
     re.IGNORECASE,
 )
 # What stands before a reference on its line. Of the words that give, the nearest must not be
@@ -44,15 +36,14 @@ _TAKING = lazy_pattern(
 _GIVING_WORDS = (
     r"\b(?:artifacts?|outputs?|deliverables?|produc(?:e|es|ing)|emits?|delivers?|creates?|returns?"
     r"|writes?|saves?|stores?|keeps?|records?|publish(?:es)?|call it|be called|named? (?:it )?as"
-    rf"|hands? (?:it )?(?:on|over|off)|{_FOREIGN_OUTPUTS})\b"
+    r"|hands? (?:it )?(?:on|over|off))\b"
     r"|→|->|=>"
 )
 _GIVES = lazy_pattern(_GIVING_WORDS, re.IGNORECASE)
 _TAKES = lazy_pattern(
     r"\b(?:from|based on|per|see|given|using|uses?|inputs?|reads?|with|of|in|against|by|after"
     r"|reviews?|present|re-present|checks?|verify|compare|follows?|all"
-    r"|(?:refer|respond|according|compared|due|returns?|back|goes?|stick|add|adds) to"
-    rf"|{_FOREIGN_INPUTS})\b",
+    r"|(?:refer|respond|according|compared|due|returns?|back|goes?|stick|add|adds) to)\b",
     re.IGNORECASE,
 )
 # `Output: FEAT-1`, or `- FEAT-1: the plan` under a heading for outputs: a name without brackets.

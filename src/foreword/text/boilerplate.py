@@ -16,13 +16,9 @@ _TITLES = (
     r"sources?|references?|bibliography|citations?|further reading|see also|credits"
     r"|acknowledge?ments?|licen[cs](?:e|es|ing)|copyright(?: (?:and|&) license)?"
     r"|change ?log|revision history|contributors|sponsors|backers"
-    r"|(?:table of )?contents|on this page",
-    r"lizenz|danksagung(?:en)?|inhalt(?:sverzeichnis)?|licences?|remerciements|sommaire"
-    r"|table des matières|licencia|agradecimientos|índice|contenidos?|licença|agradecimentos",
-    r"лицензия|содержание|оглавление|благодарности",
-    r"许可证?|許可證?|授权协议|目录|目錄|致谢|ライセンス|目次|謝辞|라이선스|목차",
+    r"|(?:table of )?contents|on this page"
 )
-_TITLE = lazy_pattern(rf"[\W\d_]*(?:{'|'.join(_TITLES)})[\W_]*\Z", re.IGNORECASE)
+_TITLE = lazy_pattern(rf"[\W\d_]*(?:{_TITLES})[\W_]*\Z", re.IGNORECASE)
 _IMAGE = r"!\[[^\[\]]*\](?:\([^()\s]*(?:\s[^()]*)?\)|\[[^\[\]]*\])"
 _DECORATION = lazy_pattern(
     rf"""(?:

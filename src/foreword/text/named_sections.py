@@ -27,34 +27,6 @@ _OTHERWISE = frozenset("open pending future undecided outstanding no needed todo
 _FILLERS = frozenset(
     "decision item choice user for now the what we ve s have been is are already in on".split()
 )
-# What people who write in another language call it; a recipe names a heading in English.
-_TRANSLATED = {
-    "entscheidung": "decision",
-    "entscheidungen": "decision",
-    "beschlüsse": "decision",
-    "décision": "decision",
-    "decisión": "decision",
-    "decisione": "decision",
-    "decisioni": "decision",
-    "decisão": "decision",
-    "decisõe": "decision",
-    "besluiten": "decision",
-    "beslissingen": "decision",
-    "beslut": "decision",
-    "decyzje": "decision",
-    "kararlar": "decision",
-    "rozhodnutí": "decision",
-    "決定": "decision",
-    "決定事項": "decision",
-    "决定": "decision",
-    "决定事项": "decision",
-    "决策": "decision",
-    "결정": "decision",
-    "결정사항": "decision",
-    "решение": "decision",
-    "решения": "decision",
-    "рішення": "decision",
-}
 # Below every real heading, and a label below that.
 _BOLD_LEVEL = 7
 _LABEL_LEVEL = 8
@@ -210,8 +182,7 @@ def _words(heading: str) -> list[str]:
     """The words of a heading, one number for both: no link, aside, emphasis, number or symbol."""
     plain = _ASIDE.sub(" ", _LINK.sub(r"\1", heading)).casefold()
     words = _WORD.findall(plain)
-    singular = [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
-    return [_TRANSLATED.get(word, word) for word in singular]
+    return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
 
 
 def _headings(text: str, titles: Sequence[str]) -> list[Heading]:

@@ -1,8 +1,8 @@
 """Words by which a sentence takes back, or turns round, what stands beside it.
 
 "You may push at any time. Except on Fridays." says the opposite without its second sentence, and a
-list below "Never run these" does so without that line. A few words of the languages that most
-documents are in, and no grammar: where a word is missing here, its sentence is cut as any other.
+list below "Never run these" does so without that line. A few English words, and no grammar: where a
+word is missing here, its sentence is cut as any other.
 """
 
 from __future__ import annotations
@@ -14,30 +14,20 @@ from foreword.pattern import lazy_pattern
 _OPENERS = (
     r"except|exceptions?|unless|but|however|otherwise|nevertheless|that said",
     r"(?:this|that|these|it)(?: rule)? (?:does|do|is|are) not",
-    r"außer|ausgenommen|ausnahmen?|es sei denn|aber|jedoch|allerdings|andernfalls|sonst",
-    r"sauf|excepté|à moins|mais|cependant|toutefois|sinon",
-    r"excepto|salvo|a menos|pero|sin embargo|exceto|mas|porém|contudo",
-    r"кроме|за исключением|исключени[ея]|если не|но|однако|иначе",
-    r"إلا|لكن|ولكن|باستثناء|ما لم|सिवाय|लेकिन|परन्तु|किन्तु|मगर",
 )
 # These narrow the sentence before them where they stand on its line; elsewhere they begin a rule of
 # its own ("- Only maintainers merge.").
-_INSIDE_OPENERS = r"only|not|nur|nicht|seulement|solo|sólo|apenas|только"
-_CJK_OPENERS = "ただし|但し|しかし|例外|除非|除了|但|不过|不過|然而"  # no space behind these
+_INSIDE_OPENERS = r"only|not"
 _OPENS = lazy_pattern(
     r"\s*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)*[*_\"'“‘(\[]*"
-    rf"(?:(?:{'|'.join(_OPENERS)})(?!\w)|{_CJK_OPENERS})",
+    rf"(?:{'|'.join(_OPENERS)})(?!\w)",
     re.IGNORECASE,
 )
 _OPENS_INSIDE = lazy_pattern(rf"\s*[*_(]*(?:{_INSIDE_OPENERS})(?!\w)", re.IGNORECASE)
-_NEGATIONS = (
-    r"not|never|no|none|\w+n['’]t|cannot|avoid|forbidden|without|unless|except|wrong|bad",
-    r"nicht|nie|niemals|keine?[mnrs]?|verboten|ne|pas|jamais|interdite?s?",
-    r"nunca|jamás|não|prohibid[oa]s?|proibid[oa]s?|не|никогда|нельзя|لا|न|नहीं|कभी",
-    r"following|below|folgende[mnrs]?|suivante?s?|siguientes?|seguintes?|следующ\w+",
-)
 _NEGATES = lazy_pattern(
-    rf"(?<!\w)(?:{'|'.join(_NEGATIONS)})(?!\w)|不|勿|禁止|ない|ません|以下|次の", re.IGNORECASE
+    r"(?<!\w)(?:not|never|no|none|\w+n['’]t|cannot|avoid|forbidden|without|unless|except|wrong|bad"
+    r"|following|below)(?!\w)",
+    re.IGNORECASE,
 )
 
 

@@ -42,13 +42,12 @@ _CLOSED = lazy_pattern(
     r")"
 )
 _ABBREVIATIONS = tuple(
-    "vs cf approx incl excl resp al mr mrs ms dr prof st viz jr sr sra inc ltd max min"
-    " bzw vgl bspw ggf evtl sog inkl exkl см рис табл стр".split()
+    "vs cf approx incl excl resp al mr mrs ms dr prof st viz jr sr inc ltd max min".split()
 )
 _ABBREVIATED = lazy_pattern(
     rf"""(?:^|[\s(\[*_"'/\u2013-])(?:
         (?i:{"|".join(_ABBREVIATIONS)})
-        |(?:[^\W\d_]\.)*[^\W\d_]      # initials, U.S., z. B., т. е.
+        |(?:[^\W\d_]\.)*[^\W\d_]      # initials, U.S.
     )\.$""",
     re.VERBOSE,
 )
@@ -60,9 +59,7 @@ _PLAIN_LINE_END = lazy_pattern(
     + "|".join(sorted(_ABBREVIATED_ENDINGS))
     + r").\n)[ \t\n]*+(?=[A-Z`\"'*(\[-])"
 )
-_BEFORE_NUMBER = lazy_pattern(
-    r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$"
-)
+_BEFORE_NUMBER = lazy_pattern(r"(?:^|[\s(\[])(?i:no|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$")
 _NUMBERED = lazy_pattern(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = lazy_pattern(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
 # An item, a number, a row of a table, a command, a title: no part of a sentence above it.

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foreword.pattern import lazy_pattern
-from foreword.session.summary import cue_words
 from foreword.session.summary.remarks import Voice
 
 Kind = Literal[
@@ -131,9 +130,7 @@ _FILLER = lazy_pattern(
 def kind_of(line: str, voice: Voice) -> Kind:
     """What a line said by that voice is."""
     if voice == "user":
-        patterns = (_CONSTRAINT, cue_words.RULES, cue_words.REVISES)
-        is_constraint = any(pattern.search(line) for pattern in patterns)
-        return "constraint" if is_constraint else "request"
+        return "constraint" if _CONSTRAINT.search(line) else "request"
     if voice == "result":
         return "error" if _LOUD.search(line) else "other"
     if line.rstrip(" *_)").endswith(("?", "\uff1f")):  # the latter is that of Chinese and Japanese
@@ -141,7 +138,7 @@ def kind_of(line: str, voice: Voice) -> Kind:
     for kind, pattern in _PATTERNS:
         if pattern.search(line):
             return kind
-    return "decision" if cue_words.DECIDES.search(line) else "other"
+    return "other"
 
 
 def is_filler(line: str) -> bool:

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
-from foreword.session.summary import cue_words
 from foreword.session.summary.facts import Kind
 from foreword.text.words import STOP_WORDS, words
 
@@ -40,7 +39,6 @@ _REVISES = lazy_pattern(
     r"|overrul\w+|take that back)\b",
     re.IGNORECASE,
 )
-_HIRAGANA = lazy_pattern("[\u3040-\u309f]")
 _GENERIC_WORDS = (
     "actually agreed anymore back change changed choose chose correction decide decided decision"
     " forget going instead longer mind plan rather replace replaced revert revise revised scrap"
@@ -72,11 +70,8 @@ def with_revisions(lines: Sequence[CandidateLine]) -> list[CandidateLine]:
 
 
 def _revises(line: CandidateLine) -> bool:
-    """Whether a line says that something is no longer so; what only another language would call a
-    decision may be of any kind here."""
-    if line.kind in REVISING and _REVISES.search(line.text):
-        return True
-    return line.kind in (*REVISING, "other") and cue_words.REVISES.search(line.text) is not None
+    """Whether a line says that something is no longer so."""
+    return line.kind in REVISING and _REVISES.search(line.text) is not None
 
 
 def is_replaced(text: str) -> bool:
@@ -130,14 +125,5 @@ def _places_by_stem(stems: Sequence[frozenset[str]]) -> dict[str, list[int]]:
 
 def _subject(text: str) -> frozenset[str]:
     """The words of a line that say what it is about."""
-    stems = set[str]()
-    for word in words(text):
-        if word not in STOP_WORDS and not _is_grammar(word):
-            stems.add(word[:STEM])
+    stems = {word[:STEM] for word in words(text) if word not in STOP_WORDS}
     return frozenset(stems - _GENERIC)
-
-
-def _is_grammar(word: str) -> bool:
-    """Whether a word of another language says nothing about the subject: a little word, or a pair
-    of Japanese letters that words end with."""
-    return word in cue_words.LITTLE_WORDS or _HIRAGANA.search(word) is not None
