@@ -262,7 +262,7 @@ def print_goals(tables: dict[str, dict[str, Outcome]], *, quick: bool) -> None:
         "warm, one section changed: times faster",
         growth.cold_large / growth.warm_large,
         "at least",
-        20,
+        4,
     )
     print_goal(
         "time from 1,000 to 10,000: times", growth.cold_large / growth.cold_small, "at most", 12

@@ -7,7 +7,6 @@ section changed.
 from collections.abc import Callable
 
 from benchmarks.material import Section as Material
-from foreword.engine.outline import Memory
 from foreword.engine.pipeline import Request, assemble
 from foreword.section import Budget, Rank, Rule, Section, Share
 from foreword.text import layout_memory
@@ -34,8 +33,8 @@ def cold(material: list[Material], budget: int) -> str:
 def prepare(material: list[Material], budget: int) -> Callable[[], str]:
     """Assemble once; each call of what is returned does it again with one section changed."""
     request = Request(budget=Budget(budget, budget), counter=new_counter("o200k"))
-    sections, memory, turn = _sections(material), Memory(), 0
-    assemble(sections, request, memory)
+    sections, turn = _sections(material), 0
+    assemble(sections, request)
 
     def again() -> str:
         nonlocal turn
@@ -48,6 +47,6 @@ def prepare(material: list[Material], budget: int) -> Callable[[], str]:
             rank=changed.rank,
             title=changed.title,
         )
-        return assemble(sections, request, memory).text
+        return assemble(sections, request).text
 
     return again

@@ -1,16 +1,14 @@
 """The shape of a list of sections: who is essential, who shares tags, in which order they give way.
 
-Pure, and blind to the texts: so an outline outlives a change of one section's words, and `Memory`
-hands the last one back where the shape is still the same. `fit` decides by it.
+Pure, and blind to the texts. `fit` decides by it.
 """
 
 from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, compress, count, groupby
-from operator import is_not
+from dataclasses import dataclass
+from itertools import chain, groupby
 
 from foreword.section import Rule, Section
 
@@ -120,47 +118,3 @@ def sharing_in(sections: Sequence[Section], group: Sequence[int]) -> set[int]:
             sharing.add(index)
         tags_behind.add(section.tag)
     return sharing
-
-
-@dataclass(slots=True)
-class Memory:
-    """What one assembly may leave for the next: the outline and the labels of the sections it
-    saw."""
-
-    sections: list[Section] = field(default_factory=list)
-    outline: Outline | None = None
-    labels: list[str] = field(default_factory=list)
-
-    def outline_for(self, sections: Sequence[Section]) -> Outline:
-        """The outline of these sections, worked out anew only where the shape has changed."""
-        if (
-            self.outline is None
-            or len(self.sections) != len(sections)
-            or not self._has_shape_of(sections)
-        ):
-            self.outline = outline_of(sections)
-            self.sections = list(sections)
-            self.labels = []
-        return self.outline
-
-    def _has_shape_of(self, sections: Sequence[Section]) -> bool:
-        """Whether the outline still holds; sections that only have other words are taken over."""
-        # Of 10,000 sections a call changes a few: they are found without a step of Python each.
-        changed = compress(count(), map(is_not, self.sections, sections))
-        for at in changed:
-            old = self.sections[at]
-            new = sections[at]
-            if old.tag != new.tag or old.rank != new.rank or old.rule != new.rule:
-                return False
-            self.sections[at] = new
-            if self.labels:
-                self.labels[at] = new.label
-        return True
-
-    def listing(self, present: set[int]) -> str:
-        """A line for each section but those present."""
-        self.labels = self.labels or [section.label for section in self.sections]
-        missing = self.labels.copy()
-        for index in present:
-            missing[index] = ""
-        return "".join(missing)

@@ -7,11 +7,11 @@ again as written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from foreword.engine.fit import fit
-from foreword.engine.outline import Memory, Outline
+from foreword.engine.outline import Outline, outline_of
 from foreword.engine.package import Package
 from foreword.engine.render import GAP, Scale, pieces_of, scale_for, total_units
 from foreword.engine.report import Report
@@ -43,15 +43,9 @@ class Request:
     shortcomings: tuple[str, ...] = ()
 
 
-def assemble(
-    sections: Sequence[Section], request: Request, memory: Memory | None = None
-) -> Package:
-    """The package for these sections: never over the budget, or an error.
-
-    With the same `memory` from call to call, what has not changed is not worked out again.
-    """
-    memory = memory if memory is not None else Memory()
-    outline = memory.outline_for(sections)
+def assemble(sections: Sequence[Section], request: Request) -> Package:
+    """The package for these sections: never over the budget, or an error."""
+    outline = outline_of(sections)
     scale = scale_for(outline, request.counter, request.task, request.tags)
     longest_note = _longest_note(sections, outline)
     over = 0
@@ -66,8 +60,9 @@ def assemble(
             spare_tokens=over,
         )
         present = choices.keys() | outline.silent
-        listing = memory.listing(present) if len(present) < len(sections) else ""
-        note = _note_on(sections, present, listing, scale) if listing else ""
+        missing = [section for index, section in enumerate(sections) if index not in present]
+        listing = "".join([section.label for section in missing])
+        note = _note_on(missing, listing, scale) if missing else ""
         written = pieces_of(choices[index] for index in sorted(choices))
         pieces, total = _with_note(written, note, request)
         if total <= request.budget.tokens:
@@ -101,13 +96,12 @@ def _with_note(pieces: list[str], note: str, request: Request) -> tuple[list[str
     return pieces, counter.tokens(total_units(pieces, counter))
 
 
-def _note_on(sections: Sequence[Section], present: Set[int], listing: str, scale: Scale) -> str:
+def _note_on(missing: Sequence[Section], listing: str, scale: Scale) -> str:
     """The last line of a text that some sections are missing from: by name where they are few."""
-    gone = len(sections) - len(present)
+    gone = len(missing)
     list_handle = handle_of(listing.encode("utf-8", "surrogatepass"))
     if gone > MOST_NAMED:
         return _note(f"{gone:,} sections", list_handle, verb="lists what")
-    missing = [section for index, section in enumerate(sections) if index not in present]
     if gone == 1:
         return _note(scale.safe(_short_name(missing[0])), missing[0].handle)
     names = ", ".join([_short_name(section) for section in missing])
