@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, get_args
 
 from foreword.message import Message
 
@@ -64,8 +64,8 @@ class Rule:
     excluded: str = ""  # why it never comes in, whatever the room
 
 
-# A tuple, which is made in two thirds of the time of a frozen dataclass: every section has one.
-class Rank(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rank:
     """How long a section is kept: higher is longer, by the group first."""
 
     group: int = 0  # sections of one group share their room
@@ -147,29 +147,28 @@ class Section:
         return self.raw if self.raw is not None else self.text.encode("utf-8", "surrogatepass")
 
 
-# As `Section`, not frozen at run time: one is made for each section that is tried.
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """A section in one of its forms: what is written between the tags."""
 
-    text: Final[str]
-    form: Final[Form]
-    kept_entries: Final[tuple[Entry, ...]] = ()
-    lost: Final[int] = 0  # entries or messages given up
-    lost_tokens: Final[int] = 0  # of a section that holds only what is in: the size of the rest
-    mark: Final[str] = ""  # the line that says what was given up, for messages
+    text: str
+    form: Form
+    kept_entries: tuple[Entry, ...] = ()
+    lost: int = 0  # entries or messages given up
+    lost_tokens: int = 0  # of a section that holds only what is in: the size of the rest
+    mark: str = ""  # the line that says what was given up, for messages
     # with the closing tag, where that is known without measuring
-    units: Final[int | None] = None
+    units: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Choice:
     """What was decided for one section, its size in units, and why."""
 
-    section: Final[Section]
-    body: Final[Body]
-    units: Final[int]
-    reason: Final[str] = ""
+    section: Section
+    body: Body
+    units: int
+    reason: str = ""
 
     @property
     def is_cut(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Literal
 
 from foreword.pattern import lazy_pattern
 
@@ -45,9 +45,7 @@ Over = Callable[[int, str], bool]
 """Whether what stands at an offset is larger than the whole room, so that it has to be divided."""
 
 
-# Not frozen at run time, as `section.Section`: a book has thousands, and to freeze them takes
-# longer than to make them. `Final` has the type checker refuse any change instead.
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A run of the text that stays or goes whole, and where it starts.
 
@@ -55,18 +53,18 @@ class Piece:
     keep whole.
     """
 
-    text: Final[str]
-    kind: Final[str]
-    level: Final[int] = 0
-    start: Final[int] = 0
-    begins: Final[Begins] = "block"
-    rank: Final[int] = 1  # of an outline: lower ranks are kept first
-    unit: Final[str] = ""  # what a mark counts it as, where lines would say less
+    text: str
+    kind: str
+    level: int = 0
+    start: int = 0
+    begins: Begins = "block"
+    rank: int = 1  # of an outline: lower ranks are kept first
+    unit: str = ""  # what a mark counts it as, where lines would say less
     # falls into smaller pieces where it is larger than the whole room
-    divisible: Final[bool] = False
+    divisible: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout:
     """The pieces of a text, what each needs, and how a smaller form of it is shaped."""
 
