@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.text.sentences import sentence_lines, sentences, unwrapped_lines
+from foreword.text.sentences import sentences, unwrapped_lines
 
 
 @pytest.mark.parametrize(
@@ -61,23 +61,6 @@ def test_log_lines_stand_alone_and_wrapped_prose_does_not() -> None:
 def test_sentences_and_lines_join_to_the_text(text: str) -> None:
     assert "".join(sentences(text)) == text
     assert "".join(unwrapped_lines(text)) == text
-
-
-_WORDS = ["a", "st.", "vs. ", "No. ", "e.g. ", "word. ", "word.\n", "Word!\n", "U.S.\n", "3.\n"]
-_SIGNS = ["(", ")", "[", "]", "`", "\n", "\r\n", "  ", "\t", "1.", "**b**", "| x", "\u2019", "? "]
-_ENDS = ["end.\n\n  Next", "done.\n`x`", "done.\n(see", "done.\n- item", " \u00e9.\n", "3 left.\n"]
-
-
-@given(st.lists(st.sampled_from(_WORDS + _SIGNS + _ENDS), max_size=24))
-def test_lines_are_divided_where_a_sentence_ends_with_its_line(bits: list[str]) -> None:
-    """The quick look at how lines end finds what the look at every sentence finds."""
-    text = "".join(bits)
-    expected = [""]
-    for sentence in sentences(text):
-        expected[-1] += sentence
-        if sentence.rstrip(" \t").endswith(("\n", "\r")):
-            expected.append("")
-    assert list(sentence_lines(text)) == [run for run in expected if run]
 
 
 @pytest.mark.parametrize(

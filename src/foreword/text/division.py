@@ -81,9 +81,6 @@ def join_unclosed(parts: Iterable[str]) -> list[str]:
 
 def _is_balanced(text: str) -> bool:
     """Whether every sign that opens something stands there twice."""
-    # Most texts open nothing: to look for each sign takes a tenth of the time of the pattern.
-    if "`" not in text and "**" not in text and "__" not in text and "~~" not in text:
-        return True
     odd: set[str] = set()
     for found in _PAIRS.findall(text):
         odd ^= {found}

@@ -30,10 +30,6 @@ _FRONT_MATTER = lazy_pattern(
 )
 _ATX = lazy_pattern(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
 _TITLE_FIRST = lazy_pattern(r"(?>(?:[ \t]*+\n)*)(?P<heading> {0,3}#{1,6}[ \t]++[^\r\n]++)")
-# The beginning of a line that may be more than a line of a paragraph.
-_STRUCTURE = lazy_pattern(
-    r"\n(?: {4}| {0,3}(?:[-+*_#>|:=<\[~]|[^\S\n ]|```|\d{1,9}[.)](?:[ \t]|\n|\Z)))"
-)
 # The lines that may make or hide a heading: those with a `#`, a fence, the mark of a quote or a tag
 # in front, and what may be the line under a title.
 _MARKED_LINE = lazy_pattern(
@@ -47,7 +43,6 @@ _MARKED_LINE = lazy_pattern(
     )""",
     re.MULTILINE | re.VERBOSE,
 )
-_LINES_TOGETHER = lazy_pattern(r"^[ \t]*[^ \t\n][^\n]*(?:\n[ \t]*[^ \t\n][^\n]*)*", re.MULTILINE)
 _RULE_FIRST = ("---", "\ufeff---")  # behind a byte order mark, too
 _LEAVES = {"fence": "code", "code_block": "code", "html_block": "html", "hr": "rule"}
 
@@ -87,8 +82,6 @@ class _Span:
 
 def blocks(text: str) -> list[Block]:
     """The blocks of a text in order; what lies between them is only white space."""
-    if "\r" not in text and not _STRUCTURE.search(f"\n{text}"):
-        return list(_paragraphs(text))
     starts = lines.starts(text)
     if len(text) > LARGEST_PARSED:
         spans = _scan(text)
@@ -99,12 +92,6 @@ def blocks(text: str) -> list[Block]:
         except (RecursionError, ValueError, IndexError, KeyError, TypeError):
             spans = _scan(text)
     return list(_place(text, starts, spans))
-
-
-def _paragraphs(text: str) -> Iterator[Block]:
-    """The blocks of a text that has nothing but paragraphs, for which no parser is needed."""
-    for match in _LINES_TOGETHER.finditer(text):
-        yield Block("paragraph", match.start(), match.start() + len(match[0].rstrip()))
 
 
 def headings(text: str) -> list[Heading]:

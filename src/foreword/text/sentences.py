@@ -51,14 +51,6 @@ _ABBREVIATED = lazy_pattern(
     )\.$""",
     re.VERBOSE,
 )
-_ABBREVIATED_ENDINGS = frozenset([word[-2:] for word in _ABBREVIATIONS])
-# A line that ends as most sentences do, in front of one that begins as most do: whatever else the
-# two lines say, a sentence ends between them unless brackets or code are open there.
-_PLAIN_LINE_END = lazy_pattern(
-    r"\n(?<=[A-Za-z]{2}[.!?]\n)(?<!(?i:"
-    + "|".join(sorted(_ABBREVIATED_ENDINGS))
-    + r").\n)[ \t\n]*+(?=[A-Z`\"'*(\[-])"
-)
 _BEFORE_NUMBER = lazy_pattern(r"(?:^|[\s(\[])(?i:no|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$")
 _NUMBERED = lazy_pattern(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = lazy_pattern(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
@@ -100,35 +92,14 @@ def sentences(text: str) -> list[str]:
 
 def sentence_lines(text: str) -> Iterator[str]:
     """Runs of whole lines that are whole sentences, as few lines to each as that takes."""
-    for lines in _plain_runs(text):
-        if "\n" not in lines.rstrip() and "\r" not in lines:
-            yield lines  # ends with a sentence, so that it need not be known where others do
-            continue
-        run = ""
-        for sentence in sentences(lines):
-            run += sentence
-            if sentence.rstrip(" \t").endswith(("\n", "\r")):
-                yield run
-                run = ""
-        if run:
+    run = ""
+    for sentence in sentences(text):
+        run += sentence
+        if sentence.rstrip(" \t").endswith(("\n", "\r")):
             yield run
-
-
-def _plain_runs(text: str) -> Iterator[str]:
-    """The text, divided where lines end and begin so plainly that `sentences` divides it there,
-    too."""
-    start = 0
-    all_closed = _CLOSED.finditer(text)
-    closed = next(all_closed, None)
-    for line_end in _PLAIN_LINE_END.finditer(text):
-        at, end = line_end.span()
-        while closed is not None and closed.end() <= at:
-            closed = next(all_closed, None)
-        if closed is None or closed.start() >= at:
-            yield text[start:end]
-            start = end
-    if start < len(text):
-        yield text[start:]
+            run = ""
+    if run:
+        yield run
 
 
 def unwrapped_lines(text: str, *, short: int = _SHORT) -> list[str]:
@@ -185,13 +156,10 @@ def _ends_sentence(text: str, start: int, at: int, end: int) -> bool:
     following = text[end]
     if following.islower() or (text[at] == "." and text[at - 1 : at].isspace()):
         return False  # `test_lid ... FAILED` is one line
-    # Few words end as an abbreviation does: the others are not looked at any closer.
-    ending = text[max(start, at - 2) : at]
-    is_plain = len(ending) == 2 and ending.isascii() and ending.isalpha()
-    may_be_short = not is_plain or ending.lower() in _ABBREVIATED_ENDINGS
-    if may_be_short and _ABBREVIATED.search(text[max(start, at - 12) : at + 1]):
+    last_word = text[max(start, at - 12) : at + 1]
+    if _ABBREVIATED.search(last_word):
         return False
-    if following.isdigit() and _BEFORE_NUMBER.search(text[max(start, at - 12) : at + 1]):
+    if following.isdigit() and _BEFORE_NUMBER.search(last_word):
         return False
     # Most sentences begin with a letter, and a numbered line never does.
     return text[start].isalpha() or not _NUMBERED.match(text[start : at + 1][:40])

@@ -23,7 +23,6 @@ _DECIDING = tuple(
     " required instead unless should shall avoid locked deferred blocked default break breaks fail"
     " fails failed error bug risk critical important warning before until except".split()
 )
-_DECIDING_WORDS = frozenset(_DECIDING)
 _DECIDES = lazy_pattern(rf"\b(?:{'|'.join(_DECIDING)})\b", re.IGNORECASE)
 _FILLER = lazy_pattern(
     r"\s*(?:[-*>]\s+)?_?(?:in this (?:section|document|chapter|file|guide|part)"
@@ -56,10 +55,6 @@ _NAMING_CHARS = 120
 _DENSITY_WORDS = 6
 _LETTER = lazy_pattern(r"[^\W\d_]")
 _LONG_NUMBER = lazy_pattern(r"\d{4}")
-# What most of a text is made of, one to a line, `hand-made` too; such a word names nothing.
-_PLAIN_WORDS = lazy_pattern(
-    r"""^(["'(]*+([A-Za-z][a-z]*+(?>(?:-[a-z]++)*))[.,:;!?)"']*+)$""", re.MULTILINE
-)
 _Words = dict[str, None]  # of a piece, each once, in order
 # Without one of these a word is no name (`words.names`), and need not be asked.
 _NAME_SIGN = lazy_pattern(r"[`/_#.\d]|[A-Z]{2}|[a-z][A-Z]")
@@ -100,18 +95,7 @@ class _Glossary:
         self._names: dict[str, str] = {}
         self._naming: set[str] = set()  # tokens with a name anywhere in them
         self._deciding: set[str] = set()
-        distinct = set().union(*tokens)
-        # All at once: asked one by one, they take three times as long.
-        content = self._content
-        for token, plain in _PLAIN_WORDS.findall("\n".join(distinct)):
-            word = plain.lower()
-            if "-" in word:
-                self._add_words(token, word.split("-"))
-            else:
-                content[token] = () if word in STOP_WORDS else (_singular(word),)
-                if word in _DECIDING_WORDS:
-                    self._deciding.add(token)
-        for token in distinct.difference(content):
+        for token in set().union(*tokens):
             self._add(token)
 
     def content_words(self, tokens: Sequence[str]) -> list[str]:
@@ -140,13 +124,11 @@ class _Glossary:
         # Only what is set in code type can have white space in it.
         return not self._naming.isdisjoint(tokens) or ("`" in text and has_name(text))
 
-    def _add_words(self, token: str, found: list[str]) -> None:
-        self._content[token] = tuple([_singular(word) for word in found if word not in STOP_WORDS])
-        if _decides(token, found):
-            self._deciding.add(token)
-
     def _add(self, token: str) -> None:
-        self._add_words(token, words(_FOLDERS.sub("", token) if "/" in token else token))
+        found = words(_FOLDERS.sub("", token) if "/" in token else token)
+        self._content[token] = tuple([_singular(word) for word in found if word not in STOP_WORDS])
+        if _DECIDES.search(token):
+            self._deciding.add(token)
         if not _NAME_SIGN.search(token):
             return
         is_naming = has_name(token)
@@ -156,14 +138,6 @@ class _Glossary:
         telling = is_naming if _LETTER.search(bare) else _LONG_NUMBER.search(bare)
         if telling and is_literal(bare):
             self._names[token] = bare
-
-
-def _decides(token: str, found: list[str]) -> bool:
-    """Whether something in a token decides anything; `found` are its words."""
-    # Where nothing but letters and digits makes a word, its words are all there is to look at.
-    if token.isascii() and "/" not in token and "_" not in token and "'" not in token:
-        return not _DECIDING_WORDS.isdisjoint(found)
-    return _DECIDES.search(token) is not None
 
 
 def _singular(word: str) -> str:
