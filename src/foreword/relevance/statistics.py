@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import log2
 
 from foreword.relevance.passage import Passage
 from foreword.relevance.terms import passage_terms
@@ -43,19 +44,6 @@ def collect(passages: Iterable[Passage]) -> Statistics:
     return Statistics(count, length, holders)
 
 
-_FRACTION_BITS = 10  # of a logarithm: to a thousandth, and scores are whole numbers anyway
-
-
 def _log2(number: int) -> int:
-    """The binary logarithm of a positive number in 1024ths, by squaring: a library's `log` may
-    differ in its last digit from machine to machine."""
-    whole = number.bit_length() - 1
-    result = whole << _FRACTION_BITS
-    # The number divided by 2**whole, with 30 bits behind the point: from 1 up to 2.
-    mantissa = (number << 30) >> whole
-    for bit in range(_FRACTION_BITS - 1, -1, -1):
-        mantissa = (mantissa * mantissa) >> 30
-        if mantissa >> 31:
-            mantissa >>= 1
-            result += 1 << bit
-    return result
+    """The binary logarithm of a positive number in 1024ths, rounded down."""
+    return int(1024 * log2(number))
