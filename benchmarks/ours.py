@@ -9,7 +9,7 @@ from collections.abc import Callable
 from benchmarks.material import Section as Material
 from foreword.engine.pipeline import Request, assemble
 from foreword.section import Budget, Rank, Rule, Section, Share
-from foreword.text import layout_memory
+from foreword.text import narrow
 from foreword.tokens import new_counter
 
 TAG = "section"
@@ -25,7 +25,7 @@ def _sections(material: list[Material]) -> list[Section]:
 
 def cold(material: list[Material], budget: int) -> str:
     """Everything from nothing: sections made, measured, fitted, written, billed."""
-    layout_memory.forget()
+    narrow.whole_layout.cache_clear()
     request = Request(budget=Budget(budget, budget), counter=new_counter("o200k"))
     return assemble(_sections(material), request).text
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import form_checks
-from foreword.text import cut, layout_memory
+from foreword.text import cut, narrow
 from foreword.text.content_type import content_type
 
 WAYS: dict[str, Callable[..., str | None]] = {
@@ -50,7 +50,7 @@ def main() -> None:
         text = _text(path, crlf=options.crlf, bom=options.bom)
         if not text.strip():
             continue
-        layout_memory.forget()
+        narrow.whole_layout.cache_clear()
         for kind, line, count in _findings_of(text, str(path)):
             if kind:
                 found[kind, str(path), line] += 1

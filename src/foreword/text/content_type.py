@@ -187,7 +187,7 @@ _LANGUAGES = (  # what gives a language away, where no name does; the first that
 )
 
 
-# Texts, as many as `layout_memory` holds the layouts of: whoever cuts one asks for each room anew.
+# Texts, as many as `narrow` holds the layouts of: whoever cuts one asks for each room anew.
 @lru_cache(maxsize=4)
 def content_type(text: str, name: str = "") -> str:
     """What a text is, with the name of its file if it has one."""

@@ -12,17 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil
 
 from foreword.pattern import lazy_pattern
 from foreword.section import Measure
-from foreword.text import layout_memory, relevance, weight
+from foreword.text import narrow, relevance, weight
 from foreword.text.boilerplate import boilerplate, decoration
 from foreword.text.choose import PieceChoice, PieceSizes
 from foreword.text.content_type import GRAMMARS, content_type
 from foreword.text.gap_marks import gap_text, is_inside_a_line
-from foreword.text.layout_memory import Order, RememberedLayout
 from foreword.text.omission_mark import GAP
 from foreword.text.pieces import Layout, Piece, is_lead, is_markup
 from foreword.text.qualifiers import turns_list
@@ -30,6 +29,7 @@ from foreword.text.qualifiers import turns_list
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 
 Mark = Callable[[int, int], str]
+Order = Callable[[Layout, str], list[int]]
 
 OPENING = 0.3  # of the room of an excerpt: how a text begins says most about it
 CLOSING = 0.2  # of the same: how it ends; half of the room is left for the middle
@@ -235,11 +235,11 @@ class _Work:
         may need the last of them and hold more than this one with the second."""
         best: str | None = None
         for line_room in (self.body_room, self.body_room // 2, self.body_room // 4):
-            remembered, sizes = self._sizes(line_room)
+            sizes = self._sizes(line_room)
             # Weighing is most of the work: nothing is weighed where no piece fits by itself.
             if not sizes.has_one_within(self.body_room):
                 continue
-            pieces = remembered.order(order, self.query)
+            pieces = _pieces_in_order(order, sizes.layout, self.query)
             titled = sizes
             for freed in (set[int](), *_titles_to_free(sizes.layout)):
                 if freed and best is not None and _has_title(best, sizes.layout):
@@ -262,18 +262,18 @@ class _Work:
     def _is_sparse(self, written: str) -> bool:
         return self.room - self.measure(written) > _SPARSE * self.body_room
 
-    def _sizes(self, line_room: int) -> tuple[RememberedLayout, PieceSizes]:
+    def _sizes(self, line_room: int) -> PieceSizes:
         """The pieces: a line that is larger than the room for one, alone or with what it needs, is
         divided."""
         tight: set[int] = set()
-        remembered, sizes = self._layout_sizes(tight, line_room)
+        sizes = self._layout_sizes(tight, line_room)
         for _ in range(_DIVISIONS):
             more = self._starts_over(sizes, line_room, tight)
             if not more:
                 break
             tight |= more
-            remembered, sizes = self._layout_sizes(tight, line_room)
-        return remembered, sizes
+            sizes = self._layout_sizes(tight, line_room)
+        return sizes
 
     def _starts_over(self, sizes: PieceSizes, line_room: int, tight: Container[int]) -> set[int]:
         """Where pieces start that are too large with what they need, beside those known. What is
@@ -291,15 +291,12 @@ class _Work:
                 found.add(at)
         return {pieces[at].start for at in found}
 
-    def _layout_sizes(
-        self, tight: Container[int], line_room: int
-    ) -> tuple[RememberedLayout, PieceSizes]:
+    def _layout_sizes(self, tight: Container[int], line_room: int) -> PieceSizes:
         def over(start: int, part: str) -> bool:
             return start in tight or self._is_over(part, line_room)
 
-        found = layout_memory.layout_of(self.text, self.name, self.query, over)
-        return found, PieceSizes(
-            found.layout,
+        return PieceSizes(
+            narrow.layout(self.text, self.name, self.query, over),
             self.measure,
             self.total / len(self.text),
             mark_first=self.mark_first,
@@ -310,6 +307,12 @@ class _Work:
         if 4 * len(part) <= line_room:
             return False
         return self.measure(part) > line_room
+
+
+@lru_cache(maxsize=8)  # twice as many as texts: a layout with its lines whole, and one divided
+def _pieces_in_order(order: Order, layout: Layout, query: str) -> list[int]:
+    """The order in which pieces are tried; not to be changed."""
+    return order(layout, query)
 
 
 def _fill(sizes: PieceSizes, order: Sequence[int], room: int) -> PieceChoice:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from foreword.text import cut, layout_memory
+from foreword.text import cut, narrow
 from tests.text.test_cut import WAYS, mark, prose
 
 LONG_LINE = "The pump stops. " * 60
@@ -25,16 +25,16 @@ def quarters(text: str) -> int:
 @pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
 def test_a_cut_does_not_depend_on_the_cuts_before_it(text: str) -> None:
     pick = random.Random(14)
-    layout_memory.forget()
+    narrow.whole_layout.cache_clear()
     for _ in range(40):
         way = pick.choice(WAYS)
         room = pick.randint(20, 500)
         query = pick.choice(("", "why does the pump report ERR-7"))
         again = way(text, room, quarters, mark, query=query)
-        layout_memory.forget()
+        narrow.whole_layout.cache_clear()
         assert way(text, room, quarters, mark, query=query) == again
         if pick.random() < 0.5:  # the next one finds the layout of a large room or of a small one
-            layout_memory.forget()
+            narrow.whole_layout.cache_clear()
             cut.excerpt(text, pick.randint(20, 500), quarters, mark)
 
 
@@ -46,10 +46,10 @@ def test_a_text_is_laid_out_once_for_all_rooms_that_hold_its_lines() -> None:
         asked.append(part)
         return False
 
-    layout_memory.forget()
-    first = layout_memory.layout_of(text, "", "", over)
+    narrow.whole_layout.cache_clear()
+    first = narrow.layout(text, "", "", over)
     assert asked
-    assert layout_memory.layout_of(text, "", "", lambda start, part: False) is first
-    divided = layout_memory.layout_of(text, "", "", lambda start, part: len(part) > 40)
-    assert len(divided.layout.pieces) > len(first.layout.pieces)
-    assert layout_memory.layout_of(text, "", "", lambda start, part: False) is first
+    assert narrow.layout(text, "", "", lambda start, part: False) is first
+    divided = narrow.layout(text, "", "", lambda start, part: len(part) > 40)
+    assert len(divided.pieces) > len(first.pieces)
+    assert narrow.layout(text, "", "", lambda start, part: False) is first
