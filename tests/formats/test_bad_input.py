@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -34,9 +33,8 @@ from foreword.formats.ollama import to_ollama
 from foreword.formats.pydantic_ai import from_pydantic_ai_json, to_pydantic_ai_json
 from foreword.formats.vercel import to_vercel
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
+from tests.corpus import check_each, rows
 from tests.formats.conversation import SCALARS
-from tests.formats.test_sent_shapes import ANTHROPIC, BEDROCK, GEMINI, OPENAI, RESPONSES
-from tests.formats.test_whole_messages import TALKS
 
 pytestmark = pytest.mark.attack
 
@@ -104,8 +102,7 @@ def test_what_is_read_can_be_written_in_every_shape_and_the_rest_is_refused_by_n
 
 # Of every kind of JSON one, and what only Python takes for it: each field refuses most of them.
 WRONG: list[Any] = [None, 7, float("nan"), "tea", ["tea"], {"tea": "hot"}]
-SHAPED = [TALKS, ANTHROPIC, OPENAI, RESPONSES, GEMINI, BEDROCK]
-SENT = list(chain.from_iterable(shape.values() for shape in SHAPED))
+SENT = [*rows("messages/whole.jsonl"), *rows("messages/sent.jsonl")]
 WRITERS: list[Callable[[list[Message]], object]] = [
     to_anthropic_request,
     to_openai,
@@ -130,17 +127,19 @@ def with_wrong_field(value: Any, wrong: object) -> Iterator[Any]:
             yield copy
 
 
-@pytest.mark.parametrize("sent", SENT)
-def test_a_field_of_another_kind_is_refused_or_what_is_read_can_be_sent(sent: list[Any]) -> None:
-    for wrong in WRONG:
-        for talk in with_wrong_field(sent, wrong):
-            try:
-                read = read_messages(talk, "talk.json")
-            except BadSource:
-                continue
-            stored = [from_record(to_record(message)) for message in read]
-            for write in WRITERS:
-                strict(write(stored))
+def test_a_field_of_another_kind_is_refused_or_what_is_read_can_be_sent() -> None:
+    def is_refused_or_sent(case: dict[str, Any]) -> None:
+        for wrong in WRONG:
+            for talk in with_wrong_field(case["messages"], wrong):
+                try:
+                    read = read_messages(talk, "talk.json")
+                except BadSource:
+                    continue
+                stored = [from_record(to_record(message)) for message in read]
+                for write in WRITERS:
+                    strict(write(stored))
+
+    check_each(SENT, is_refused_or_sent)
 
 
 ODD = r'{"a": NaN, "b": [-Infinity, 1e999, 1.5], "c": "\u0000 \ud83d \ud83d\ude00 \\ud83d \udc00"}'

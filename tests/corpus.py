@@ -1,0 +1,34 @@
+"""The corpora in `tests/data`: keys, attacks and messages, one case on each line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+DATA = Path(__file__).parent / "data"
+Case = TypeVar("Case")
+
+
+def lines(name: str) -> list[str]:
+    """Return the lines of a text file in `tests/data`."""
+    return (DATA / name).read_text("utf-8").splitlines()
+
+
+def rows(name: str) -> list[Any]:
+    """Return the values of a `.jsonl` file in `tests/data`."""
+    return [json.loads(line) for line in lines(name)]
+
+
+def check_each(cases: Iterable[Case], check: Callable[[Case], None]) -> None:
+    """Run a check on every case, and fail with a list of all cases that failed."""
+    failed = list[str]()
+    for case in cases:
+        try:
+            check(case)
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
+            failed.append(f"{case!r}: {type(error).__name__}: {error}")
+    assert not failed, "\n".join(failed)
