@@ -201,24 +201,6 @@ def test_a_calibrated_counter_keeps_a_package_within_what_the_provider_will_repo
 # --- remembering ----------------------------------------------------------------------------------
 
 
-class Counting:
-    """A measure that keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def __call__(self, text: str) -> int:
-        self.texts.append(text)
-        return len(text.split()) + text.count("\n")
-
-
-def test_a_remembered_measure_measures_one_text_once() -> None:
-    counting = Counting()
-    measure = remember_counts(counting)
-    assert [measure("a b"), measure("a b"), measure("c"), measure("a b")] == [2, 2, 1, 2]
-    assert counting.texts == ["a b", "c"]
-
-
 def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked() -> None:
     measure = remember_counts(len, most_bytes=1_000_000)
     tracemalloc.start()
@@ -229,72 +211,6 @@ def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked(
     finally:
         tracemalloc.stop()
     assert held < 1_500_000
-
-
-def test_a_remembered_measure_is_bounded_unless_another_bound_is_given() -> None:
-    measure = remember_counts(len)
-    tracemalloc.start()
-    try:
-        for number in range(400):
-            measure(f"{number} " + "x" * 99_000)
-        held, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert held < 20_000_000  # of 40
-
-
-def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
-    counting = Counting()
-    measure = remember_counts(counting, most_bytes=10_000)
-    for number in range(1_000):
-        measure("the system prompt")
-        measure(f"message {number}")
-    assert counting.texts.count("the system prompt") == 1
-
-
-def test_of_two_long_texts_that_begin_alike_only_the_end_is_measured_twice() -> None:
-    counting = Counting()
-    measure = remember_counts(counting)
-    text = "".join([f"Line {number} of the report on the harbour.\n" for number in range(4_000)])
-    lines = measure(text)
-    measured = sum(map(len, counting.texts))
-    assert measured == len(text)
-    assert measure(text + "</report>\n") == lines + 2
-    assert sum(map(len, counting.texts)) - measured < len(text) / 5
-
-
-@pytest.mark.parametrize("budget", [50_000, 6_000], ids=["roomy", "trimmed"])
-def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
-    tmp_path: Path, budget: int
-) -> None:
-    counting = Counting()
-    remembering = Counter("words", remember_counts(counting), longest_unit=50, splits_at_lines=True)
-    items = [
-        {"kind": "doc", "title": f"Doc {n}", "text": f"Number {n} says this.\n{PROSE[:1500]}"}
-        for n in range(60)
-    ]
-
-    def count_measured_chars() -> int:
-        (tmp_path / "items.json").write_text(json.dumps(items))
-        before = len(counting.texts)
-        foreword.assemble(
-            "package",
-            root=tmp_path,
-            purpose="design",
-            source=tmp_path / "items.json",
-            budget=budget,
-            counter=remembering,
-            save=False,
-        ).report.to_dict()
-        return sum(map(len, counting.texts[before:]))
-
-    first = count_measured_chars()
-    again = count_measured_chars()
-    items[3]["text"] = items[3]["text"].replace("Number 3", "Number three")
-    changed = count_measured_chars()
-    assert again == 0
-    assert 0 < changed <= 6 * len(items[3]["text"])
-    assert changed * 5 < first
 
 
 # --- models ---------------------------------------------------------------------------------------

@@ -364,26 +364,3 @@ def test_ties_are_broken_by_order() -> None:
     kept = [row.title for row in report.sections if row.form == "full" and row.tag == "notes"]
     assert kept == [str(i) for i in range(len(kept))]
     assert kept
-
-
-def test_a_section_is_weighed_in_full_once_however_often_the_others_are_cut() -> None:
-    asked: Counter[str] = Counter()
-
-    def measure(text: str) -> int:
-        asked[text] += 1
-        return len(text)
-
-    plain = counter("estimate")
-    tally = replace(plain, measure=measure)
-    sections = [
-        Section(tag=f"part_{number}", text=f"Part {number}. {PROSE * 9}", rank=Rank(50 - number))
-        for number in range(50)
-    ]
-    whole = sum(plain.count(section.text) for section in sections)
-    package = assemble(sections, Request(budget=Budget(whole, whole), counter=tally))
-    in_full = [choice for choice in package.report.choices if choice.body.form == "full"]
-    assert len(in_full) > 40
-    for choice in in_full:
-        written = [times for text, times in asked.items() if choice.body.text in text]
-        # once by itself, and once in what was written, which is measured again
-        assert sum(written) <= 2

@@ -10,19 +10,13 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.engine.render import scale_of_tags
-from foreword.message import IMAGE_TOKENS, NO_RESULT, Message, Text
-from foreword.secrets.known_values import KnownValues
-from foreword.section import Section
+from foreword.message import IMAGE_TOKENS, NO_RESULT
 from foreword.session.history_plan import LEFT_OUT, SHORTENED
-from foreword.session.history_section import HistoryWriter
-from foreword.session.timeline import Group, TimelineMessage
-from foreword.tokens import Counter, counter
+from foreword.tokens import counter
 from tests.sessions import Open, call, numbered_message, results, shown_numbers, words
 
 HISTORY = "conversation_history"
 RECIPES = ("workflow", "workflow-cached")
-CHARACTERS = Counter("characters", len)
 
 
 def history_row(package: foreword.Package) -> Any:
@@ -444,76 +438,3 @@ def test_what_is_no_history_has_no_size_in_it(start_session: Open, kind: Any) ->
     before = session.usage()["history_tokens"]
     session.append({"role": "user", "content": words("old", 50)}, kind=kind)
     assert session.usage()["history_tokens"] == before
-
-
-# --- what is written once -------------------------------------------------------------------------
-
-
-def group(number: int, text: str, tokens: int = 10) -> Group:
-    message = Message("user", (Text(text),))
-    return Group((TimelineMessage(number, message, tokens),), tokens)
-
-
-def writer_of(by: Counter = CHARACTERS) -> HistoryWriter:
-    section = Section(tag="history", text="")
-    return HistoryWriter(scale=scale_of_tags(["history"], by), section=section)
-
-
-def test_a_group_is_written_once_and_again_only_in_another_length() -> None:
-    writer = writer_of()
-    long = group(1, words("word", 400))
-    whole = writer.text_of(long)
-    assert writer.text_of(long) is whole
-    shorter = writer.text_of(long, shorten_to=800)
-    assert shorter is not whole
-    assert shorter.units <= 800 < whole.units
-    assert writer.text_of(long, shorten_to=800) is shorter
-    assert writer.text_of(long) is whole
-    assert [cut.tag for cut in shorter.cuts] == ["history"]
-
-
-def test_a_run_goes_on_from_what_the_last_call_carried_while_that_begins_it() -> None:
-    writer = writer_of()
-    groups = [group(number, f"text {number}") for number in (1, 2, 3, 4)]
-    first = writer.run_of(groups[:3], {})
-    settled = writer.settled
-    second = writer.run_of(groups, {})
-    assert writer.settled is settled
-    assert second.texts[:3] == first.texts
-    assert [len(first.texts), len(second.texts)] == [3, 4]
-    writer.run_of(groups[1:], {})
-    assert writer.settled is not settled
-
-
-def test_what_a_cut_leaves_behind_is_forgotten_and_the_rest_is_not() -> None:
-    writer = writer_of()
-    groups = [group(number, f"text {number}") for number in (1, 2, 3)]
-    texts = [writer.text_of(one) for one in groups]
-    writer.forget(2)
-    assert [writer.text_of(one) is text for one, text in zip(groups, texts, strict=True)] == [
-        False,
-        True,
-        True,
-    ]
-
-
-def test_other_secrets_make_everything_be_written_anew_and_the_same_ones_do_not() -> None:
-    writer = writer_of()
-    said = group(1, "the code is kettle-harbour-91")
-    open_text = writer.text_of(said)
-    assert "kettle-harbour-91" in open_text.entry.text
-    secrets = KnownValues()
-    secrets.learn_texts(["kettle-harbour-91"])
-    writer.hide(secrets)
-    hidden = writer.text_of(said)
-    assert "kettle-harbour-91" not in hidden.entry.text
-    writer.hide(secrets)
-    assert writer.text_of(said) is hidden
-
-
-def test_the_size_of_a_message_is_that_of_its_turn_as_it_is_written() -> None:
-    writer = writer_of()
-    said = Message("assistant", (Text("see <history> there"),))
-    turn = TimelineMessage(1, said, 10)
-    assert writer.tokens_of(said) == writer.text_of(Group((turn,), 10)).units
-    assert writer.tokens_of(Message("user", (Text("old"),), kind="plan")) == 0

@@ -13,7 +13,6 @@ import apsw
 import pytest
 
 import foreword
-from foreword.message import Image, Text
 from foreword.store.database import Row
 from foreword.store.sqlite import Sqlite
 from tests.patience import PATIENCE_SECONDS
@@ -85,39 +84,6 @@ def test_a_turn_costs_the_same_after_many_thousand_messages_as_after_1_000(
     assert 0 < many.rows <= 3 * few.rows
     assert many.messages <= 3 * max(few.messages, 10)
     assert 0 < many.steps <= 3 * few.steps
-
-
-def test_opening_a_long_conversation_reads_about_its_window(start_session: Open) -> None:
-    start_session(**LONG).extend(long_message(n) for n in range(20_000))
-    session = start_session(**LONG)
-    work = Work(session)
-    package = session.context()
-    carried = package.text.count("<turn role=")
-    assert carried <= work.messages <= 5 * carried + 300
-    again = start_session(**LONG)
-    work = Work(again)
-    assert again.context().text == package.text
-    assert carried <= work.messages <= 2 * carried + 100, "the cut is remembered"
-
-
-def test_reading_a_message_costs_nothing_in_the_turns_after(start_session: Open) -> None:
-    start_session(**LONG).extend(long_message(n) for n in range(500))
-    session = start_session(**LONG)
-    session.context()
-    work = Work(session)
-    for _ in range(20):
-        session.context()
-    assert work.messages == 0 < work.rows
-
-
-@pytest.mark.parametrize("key", [None, "once"])
-def test_a_message_stays_the_value_that_it_is(start_session: Open, key: str | None) -> None:
-    session = start_session()
-    session.context()
-    said = foreword.Message("user", (Text("Look at this."), Image(url="https://example.com/a.png")))
-    session.append(said, key=key)
-    assert any(message is said for message in session.context().messages)
-    assert start_session().history() == [said]
 
 
 # --- more than one session ------------------------------------------------------------------------

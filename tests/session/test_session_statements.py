@@ -75,19 +75,6 @@ def test_a_message_is_appended_by_at_most_five_statements(scene: Scene) -> None:
     assert sum(STAMPS in sql for sql in seen) <= 1
 
 
-@pytest.mark.parametrize("scene", ["sqlite"], indirect=True)
-def test_a_session_that_writes_alone_never_reads_how_new_everything_is(scene: Scene) -> None:
-    session, other, seen = scene
-    for turn in (1, 2, 3):
-        session.append(numbered_message(turn))
-        package = session.context(browser=TABS)
-    assert sum(STAMPS in sql for sql in seen) == 0, seen
-    assert [f"Message {turn}." in package.text for turn in (1, 2, 3)] == [True] * 3
-    assert package.text == other.context(browser=TABS, save=False).text
-    last_report = session.usage()["log"][0]["report"]
-    assert last_report == other.usage()["log"][0]["report"]
-
-
 def test_what_others_write_between_two_writes_of_a_session_is_in_its_next_call(
     scene: Scene,
 ) -> None:
@@ -126,14 +113,6 @@ def test_what_a_session_wrote_in_a_transaction_that_failed_is_not_in_its_next_ca
     package = session.context(browser=TABS)
     assert "never" not in package.text.lower()
     assert package.text == other.context(browser=TABS, save=False).text
-
-
-def test_calls_within_another_budget_read_the_history_once(scene: Scene) -> None:
-    session, _, seen = scene
-    session.context(budget=5_000)
-    seen.clear()
-    session.context(budget=5_000)
-    assert 0 < len(seen) <= 4, seen
 
 
 def test_looking_at_a_property_of_a_session_runs_nothing(scene: Scene) -> None:

@@ -255,66 +255,11 @@ def test_commands_get_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "GIT_DIR" not in text
 
 
-def test_an_allowed_git_does_not_run_the_hooks_of_the_repository(tmp_path: Path) -> None:
-    (tmp_path / "harm.sh").write_text("#!/bin/sh\ntouch harmed\n")
-    (tmp_path / "harm.sh").chmod(0o755)
-    for argv in (["init", "-q"], ["config", "core.fsmonitor", "./harm.sh"]):
-        subprocess.run(["git", *argv], cwd=tmp_path, check=True)
-    assert outcomes(inject("!`git status`", tmp_path, Policy(allow=("git status",)))) == ["ran"]
-    assert not (tmp_path / "harmed").exists()
-
-
 def test_all_commands_of_a_text_together_have_an_end(tmp_path: Path) -> None:
     slow = Policy(allow=("sleep",), timeout_seconds=0.05)
     result = inject("!`sleep 600`\n" * 9 + "!`rm all`\n", tmp_path, slow)
     assert outcomes(result) == ["timed out"] * 9 + ["not allowed"]
     assert [ran.detail.endswith("all together") for ran in result.ran[4:]] == [True] * 5 + [False]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git log --output=made",
-        "git diff --out made",
-        "git -C . show --outp=made",
-        "git format-patch -o made -1",
-        "git log -p --ext-diff",
-        "git diff --ext",
-        "git show --textconv",
-        "git log -p --textc",
-        "/usr/bin/git log --ou=made",
-        "git -c core.pager=x log",
-        "git -ccore.pager=x log",
-        "git --exec-path=. log",
-        "git log -5 || git log --output=made",
-        "git archive -omade HEAD",
-    ],
-)
-def test_an_option_of_git_that_writes_or_starts_something_is_not_allowed(
-    tmp_path: Path, command: str
-) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    result = inject(f"!`{command}`", tmp_path, ALL)
-    assert outcomes(result) == ["not allowed"]
-    assert "that only read" in result.ran[0].detail
-    assert [path.name for path in tmp_path.iterdir()] == [".git"]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git ls-files -o",
-        "git diff --text",
-        "git log --all --oneline --extended-regexp --grep=x",
-        "git --version",
-        "git -C . log --all -- --output",
-        "git diff-files",
-        "git rev-parse --git-dir",
-    ],
-)
-def test_the_options_of_git_that_only_read_are_allowed(tmp_path: Path, command: str) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    assert outcomes(inject(f"!`{command} || echo`", tmp_path, ALL)) == ["ran"]
 
 
 @pytest.mark.parametrize("entry", ["git", "git --no-pager", "git -C sub", "/usr/bin/git", "'git'"])
@@ -356,24 +301,6 @@ def test_a_program_of_the_project_runs_only_by_the_users_own_word_for_it(
         (tmp_path / name).chmod(0o755)
     assert outcomes(inject(f"!`{command}`", tmp_path, Policy(allow=(entry,)))) == [outcome]
     assert (tmp_path / "ours").exists() is (outcome == "ran" and command.startswith("./"))
-
-
-def test_an_allowed_git_runs_no_program_to_show_a_change(tmp_path: Path) -> None:
-    (tmp_path / "harm.sh").write_text("#!/bin/sh\ntouch harmed\n")
-    (tmp_path / "harm.sh").chmod(0o755)
-    (tmp_path / ".gitattributes").write_text("* diff=harm\n")
-    (tmp_path / "a").write_text("a\n")
-    settings = {
-        "diff.external": "./harm.sh",
-        "diff.harm.textconv": "./harm.sh",
-        "diff.harm.command": "./harm.sh",
-    }
-    commands = [["init", "-q"], ["add", "a"]]
-    commands += [["config", name, value] for name, value in settings.items()]
-    for argv in commands:
-        subprocess.run(["git", *argv], cwd=tmp_path, check=True)
-    assert "+a" in inject("!`git diff --cached`", tmp_path, ALL).text
-    assert not (tmp_path / "harmed").exists()
 
 
 def test_output_does_not_steer_a_terminal(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +28,7 @@ from foreword.sources import git, git_status
 from foreword.sources.commands import CommandText, Policy, inject
 from foreword.sources.diff_source import read_change
 from tests.attacks import AT_LENGTH, sample
+from tests.corpus import check_each, lines
 from tests.patience import PATIENCE_SECONDS
 from tests.sources.test_git import run, signed
 
@@ -42,13 +43,8 @@ class Attack:
     """How a repository is made hostile, and which commands of a skill would set it off."""
 
     build: Callable[[Path], None]
-    commands: tuple[str, ...]
+    commands: Sequence[str]
     bites: bool = True  # a plain git of this version falls for one of them
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """Commands with semicolons between them."""
-    return tuple(" ".join(command.split()) for command in text.split(";"))
 
 
 # --- hostile repositories -------------------------------------------------------------------------
@@ -295,50 +291,9 @@ def plain(root: Path) -> None:
     (root / "e.sh").symlink_to("harm.sh")
 
 
-SPELLINGS = """
-    -O./e.sh; -nO./e.sh; -iO./e.sh; -lO./e.sh; -O ./e.sh; --open-files-in-pager=./e.sh;
-    --open-files-in-pager ./e.sh; --open-files=./e.sh; --open=./e.sh; --op=./e.sh; --o=./e.sh;
-    -e -- -O./e.sh -e; -e line -O./e.sh; --end-of-options -O./e.sh; -A1 -O./e.sh; -A -O./e.sh;
-    -wO./e.sh; -C2 -hnO./e.sh; --and -O./e.sh; -m1 -O./e.sh; -3O./e.sh; -f f.txt; --no-index;
-    --recurse-submodules; --textconv; -e line -- -O./e.sh; --threads 1 -O./e.sh
-"""
-OPENINGS = tuple(f"git grep {spelling} line" for spelling in listed(SPELLINGS))
-READING = listed("""
-    git log -p; git log -p --all; git show HEAD; git show HEAD~1:f.txt; git diff HEAD~1; git
-    diff; git diff --stat; git status; git status -s -b; git status -v -v; git blame f.txt; git
-    describe --always; git describe --always --dirty; git ls-files -m; git diff-files -p; git
-    diff-index -p HEAD; git diff-tree -p HEAD; git cat-file -p HEAD~1:f.txt; git cat-file
-    --batch-all-objects --batch-check; git grep line HEAD~1; git grep -n line; git rev-list
-    --objects --all; git log --stat; git log -Sline; git log -Gline; git log -L1,1:f.txt; git
-    whatchanged -p; git stash list; git stash show -p; git log '--format=%(describe)'; git log
-    '--format=%(trailers)'; git shortlog HEAD; git branch -vv; git tag -n; git for-each-ref; git
-    reflog; git remote -v; git count-objects -v; git worktree list; git -C inner status; git -C
-    inner diff; git -C inner log -p; git log --all --remotes --follow -p f.txt; git log -m -p
-    --cc; git cherry -v v1; git name-rev HEAD; git merge-base HEAD v1; git ls-tree -r HEAD
-    """)
-STARTING = listed("""
-    git log --show-signature; git log '--format=%G?'; git log --pretty=format:%h%+GG; git log
-    --pretty=mine; git show '--format=%<(5)%GK'; git log --format=%-GS; git tag -v v1; git
-    verify-commit HEAD; git branch '--format=%(signature)'; git cat-file --filters HEAD:f.txt; git
-    cat-file --textconv HEAD:f.txt; git cat-file --batch --filters; git show --ext-diff; git log
-    -p --ext-diff; git log -p --ext; git diff --textconv; git diff --submodule=diff; git diff
-    --submodule; git log -p --submodule=diff; git diff --ignore-submodules=none; git status
-    --ignore-submodules=none; git log --remerge-diff -p; git log --alternate-refs; git rev-list
-    --alternate-refs; git describe --broken --always; git ls-files --recurse-submodules; git
-    grep --recurse-submodules line; git rev-parse --show-superproject; git l; git difftool -y;
-    git difftool -y -x ./harm.sh; git mergetool; git help log; git log --help; git -c
-    core.pager=./harm.sh -p log; git -p log; git --paginate log; git -ccore.fsmonitor=./harm.sh
-    status; git --config-env=core.fsmonitor=HOME status; git --exec-path=. log; git
-    --git-dir=.git log; git --work-tree=. status; git submodule foreach ./harm.sh; git bisect
-    run ./harm.sh; git ls-remote ext::./harm.sh; git fetch ext::./harm.sh; git clone
-    ext::./harm.sh x; git pull; git remote show origin; git remote update; git archive
-    --remote=ext::./harm.sh HEAD; git commit -am x; git rebase -x ./harm.sh HEAD~1; git
-    filter-branch --msg-filter ./harm.sh HEAD; git checkout -- f.txt; git maintenance run; git
-    gc; git fsck; git notes show; git range-diff v1 HEAD HEAD; git add -A; git credential fill;
-    git hook run post-checkout; git stash; git update-index --refresh; git interpret-trailers
-    f.txt; git var GIT_EDITOR; git web--browse x; git instaweb; git daemon; git upload-pack .;
-    git send-email x; git svn x; git request-pull v1 .; git shell -c x; git
-    """)
+READING = lines("git/reading.txt")
+STARTING = lines("git/starting.txt")  # or writing: none of them only reads
+OPENINGS = lines("git/opening.txt")
 ATTACKS = {
     "a missing blob is fetched over ext": Attack(lazy_fetch, READING),
     "a missing blob is fetched by a program": Attack(lazy_fetch_from_a_path, READING),
@@ -429,46 +384,24 @@ def test_a_skill_that_shows_a_partial_clone_of_a_strangers_starts_nothing(tmp_pa
     assert not (root / "PWNED").exists()
 
 
-DISARMED = listed(
-    "git log --pretty=mine; git grep -e line -- -O./e.sh line; git grep -e -- -O./e.sh -e line"
-)
+DISARMED = [
+    "git log --pretty=mine",
+    "git grep -e line -- -O./e.sh line",
+    "git grep -e -- -O./e.sh -e line",
+]
 
 
-@pytest.mark.parametrize("command", sample(STARTING + OPENINGS, 60))
-def test_what_does_more_than_read_is_refused_whoever_allows_it(
-    tmp_path: Path, command: str
-) -> None:
-    for allow in (("*",), (command,) if " " in command else ("*",)):
-        (ran,) = inject(f"!`{command}`", tmp_path, Policy(allow=allow)).ran
-        assert (ran.outcome == "not allowed") is (command not in DISARMED), ran
-        assert ran.outcome != "ran"
+def test_what_does_more_than_read_is_refused_whoever_allows_it(tmp_path: Path) -> None:
+    def is_refused(command: str) -> None:
+        for allow in (("*",), (command,) if " " in command else ("*",)):
+            (ran,) = inject(f"!`{command}`", tmp_path, Policy(allow=allow)).ran
+            assert (ran.outcome == "not allowed") is (command not in DISARMED), ran
+            assert ran.outcome != "ran"
+
+    check_each([*STARTING, *OPENINGS], is_refused)
 
 
 # --- writing --------------------------------------------------------------------------------------
-
-WRITING = listed("""
-    git branch made; git branch -f main v1; git branch -v made; git branch -D main; git branch
-    -m x; git branch --edit-description; git branch --sort=x made; git branch --format x made;
-    git branch -- made; git branch -u v1; git branch -- --list; git tag made; git tag -d v1; git
-    tag -f v1 HEAD; git tag -- x; git tag -a -m x made; git symbolic-ref HEAD refs/heads/x; git
-    symbolic-ref -d HEAD; git config a.b c; git config --add a.b c; git config --unset
-    core.bare; git config -e; git config --get-all --unset core.bare; git config core.bare true;
-    git config user.name -- -x; git reflog expire --all; git reflog delete HEAD@{0}; git reflog
-    -- expire --all; git remote add x y; git remote rename a b; git remote rm origin; git remote
-    set-url origin x; git remote prune origin; git stash; git stash drop; git stash push; git
-    stash clear; git worktree add x; git worktree prune; git update-ref refs/x HEAD; git notes
-    add -m x; git log --output=made; git log --output made; git diff --out made; git show
-    --outp=made; git log -p --output-directory=made; git format-patch -1; git format-patch -o
-    made -1; git archive -omade HEAD; git bundle create made HEAD; git diff --cached
-    --output=made; git stash show --output=made; git diff-tree -p HEAD --output=made; git
-    rev-list --output=made HEAD; git shortlog --output=made HEAD; git commit-graph write; git
-    repack; git pack-refs; git gc; git prune; git reset --hard; git clean -fdx; git checkout v1;
-    git switch x; git restore f.txt; git rm f.txt; git mv f.txt g; git apply f.txt; git init x;
-    git replace -d x; git sparse-checkout set x; git hash-object -w f.txt; git write-tree; git
-    read-tree HEAD; git fast-import; git rerere; git update-server-info; git bugreport; git
-    diagnose; git status; git diff; git describe --dirty; git diff-index HEAD; git ls-files -m;
-    git blame f.txt
-    """)
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
@@ -479,33 +412,20 @@ def test_no_command_writes_anything_anywhere_in_the_project(tmp_path: Path) -> N
     root = project(tmp_path / "p")
     os.utime(root / "f.txt", (1, 1))
     before = snapshot(root)
-    run_commands(root, *sample(WRITING, 25))
+    run_commands(root, *sample(lines("git/writing.txt"), 25))
     assert snapshot(root) == before
 
 
 # --- reading elsewhere ----------------------------------------------------------------------------
 
 
-ELSEWHERE = listed("""
-    git diff --no-index {secret} f.txt; git diff {secret} f.txt; git diff ../secret.txt f.txt;
-    git diff -- ../secret.txt f.txt; git diff -- f.txt {secret}; git diff f.txt --
-    ../secret.txt; git diff ./x/../../secret.txt f.txt; git diff --stat -p f.txt ../secret.txt;
-    git grep --no-index horse {secret}; git grep -f {secret}; git grep horse {secret}; git blame
-    --contents {secret} f.txt; git blame --contents={secret} f.txt; git blame -S {secret} f.txt;
-    git blame --ignore-revs-file={secret} f.txt; git log -O{secret} -p; git diff HEAD~1
-    -O{secret}; git ls-files -o -X {secret}; git ls-files --exclude-from={secret} -o; git config
-    -f {secret} -l; git config --file={secret} --list; git --git-dir={folder} log; git -C
-    {folder} diff a b; git -C .. status; git -C x/../.. status; git --work-tree={folder} ls-files
-    -o; git hash-object ../secret.txt; git status --pathspec-from-file={secret}; git tag -F
-    {secret} x; git log --mailmap-file={secret}
-    """)
-
-
 def test_no_option_reads_a_file_outside_the_repository(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     secret = tmp_path / "secret.txt"
     secret.write_text(SECRET)
-    commands = [command.format(secret=secret, folder=tmp_path) for command in ELSEWHERE]
+    commands = [
+        command.format(secret=secret, folder=tmp_path) for command in lines("git/elsewhere.txt")
+    ]
     done = run_commands(root, *sample(commands, 14))
     assert SECRET not in done.text.replace("\n", " ")
     assert not [ran for ran in done.ran if "horse battery" in ran.detail]
@@ -649,32 +569,6 @@ def test_further_work_trees_submodules_and_repositories_kept_apart_are_read(tmp_
     assert "sub" in run_commands(main, "git status --short").text
 
 
-ORDINARY = listed("""
-    git log --oneline -5; git log --oneline --since="10 years ago" --pretty=format:"%h %s" --
-    f.txt; git diff --stat HEAD~1; git status --short --branch; git branch --show-current; git
-    log -n 5 --graph; git rev-parse --short HEAD; git diff --cached --name-only; git log -p -1;
-    git show --stat HEAD; git remote -v; git config --get remote.origin.url; git blame -L 1,1
-    f.txt; git status --porcelain; git log --oneline -1 --format='%h'; git diff --name-only
-    HEAD~1 HEAD -- f.txt; git log -5 --no-merges; git show --name-status HEAD; git rev-parse
-    --show-toplevel; git worktree list --porcelain; git tag; git branch --list 'm*'; git branch
-    -a; git branch -vv; git branch --contains HEAD; git stash list; git log --all --oneline --
-    f.txt; git log --all --diff-filter=M -- f.txt; git diff --shortstat v1...HEAD; git
-    merge-base v1 HEAD; git describe --tags --always --dirty; git tag --list
-    --sort=-creatordate; git tag -l 'v*' -n1; git rev-list --count HEAD; git ls-files; git
-    ls-files -o --exclude-standard; git shortlog -sn HEAD; git grep -n line; git grep -nE
-    'li(n)e' -- f.txt; git cat-file -p HEAD; git ls-tree -r --name-only HEAD; git rev-parse
-    --abbrev-ref HEAD; git remote get-url origin; git symbolic-ref --short HEAD; git diff-tree
-    --no-commit-id --name-only -r HEAD; git reflog -5; git for-each-ref
-    --format='%(refname:short)' refs/heads; git show HEAD:f.txt; git diff HEAD; git --no-pager
-    log -1; git -C sub log -1; git log -1 --pretty=%B; git show-ref --tags; git --version; git
-    log --pretty=format:'%h %an %ar %s' --date=short -n5; git diff -U0 HEAD; git diff -w
-    HEAD~1..HEAD; git log v1..HEAD --oneline --first-parent; git check-ignore -v f.txt || echo;
-    git count-objects -vH; git config user.name || echo; git stash show -p; git name-rev HEAD;
-    git log --author=A -i --grep=com; git status -sb; git status -uno; git diff --word-diff
-    --color=never; git log --stat -M -C -2
-    """)
-
-
 def test_links_that_people_make_in_a_repository_are_no_reason_to_refuse_it(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     (tmp_path / "mine").mkdir()
@@ -697,11 +591,12 @@ def test_what_real_skills_ask_git_for_works(tmp_path: Path) -> None:
     run(root, "stash", "-q")
     (root / "f.txt").write_text("line 3\n")
     (root / "sub").mkdir()
-    done = run_commands(root, *ORDINARY)
+    commands = lines("git/ordinary.txt")
+    done = run_commands(root, *commands)
     assert {ran.command: ran.detail for ran in done.ran if ran.outcome != "ran"} == {}
     assert "https://example.org/x.git" in done.text
     assert "stash@{0}: WIP on main" in done.text
-    assert len(done.ran) == len(ORDINARY)
+    assert len(done.ran) == len(commands)
 
 
 def test_time_and_output_are_limited_for_the_whole_of_a_guarded_command(tmp_path: Path) -> None:
