@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 import foreword
-from foreword.errors import BadSource, EssentialsTooLarge, InputMissing, OutsideRoot, UnknownName
+from foreword.errors import InputMissing, UnknownName
 from tests.command import foreword as command
 
 pytestmark = pytest.mark.attack
@@ -75,18 +74,6 @@ def test_wrong_use_is_one_error_line_one_hint_and_exit_2(
     assert not (project / ".foreword").exists()
 
 
-def test_essentials_that_do_not_fit_exit_1_and_name_each_with_its_tokens(project: Path) -> None:
-    ran = command("assemble", "director", "--agent", "builder", "--budget", "20", cwd=project)
-    assert ran.code == 1
-    assert "vision" in ran.err
-    assert "task" in ran.err
-    assert not (project / ".foreword").exists()
-    with pytest.raises(EssentialsTooLarge) as caught:
-        foreword.assemble("director", root=project, agent="builder", budget=20)
-    assert set(caught.value.sections) == {"vision", "task"}
-    assert caught.value.needed > 20
-
-
 def test_why_answers_even_where_there_is_no_context(project: Path) -> None:
     ran = command(
         "why",
@@ -113,18 +100,6 @@ def test_why_about_something_unknown_suggests_a_name(project: Path) -> None:
 # --- task and step --------------------------------------------------------------------------------
 
 
-def test_a_task_that_does_not_exist_is_an_error(project: Path) -> None:
-    with pytest.raises(BadSource, match=r"nowhere\.md"):
-        foreword.assemble("director", root=project, agent="builder", task="nowhere.md")
-
-
-def test_no_pending_task_is_an_error_that_says_how_to_give_one(project: Path) -> None:
-    task_file(project).rename(task_file(project).with_name("01-page.done.md"))
-    with pytest.raises(InputMissing, match="task is missing") as caught:
-        foreword.assemble("director", root=project, agent="builder")
-    assert "task=" in caught.value.hint
-
-
 def test_a_project_without_any_plan_is_an_error_for_a_builder(tmp_path: Path) -> None:
     (tmp_path / ".director").mkdir()
     with pytest.raises(InputMissing, match="task is missing"):
@@ -136,14 +111,6 @@ def test_a_syncer_without_a_step_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".director/VISION.md").write_text(VISION)
     with pytest.raises(InputMissing, match="current_step is missing"):
         foreword.assemble("director", root=tmp_path, agent="syncer")
-
-
-def test_a_task_outside_the_root_is_refused(project: Path, tmp_path: Path) -> None:
-    outside = tmp_path / "secret.md"
-    outside.write_text("# Secret\n\nkey")
-    for path in (str(outside), "../secret.md"):
-        with pytest.raises(OutsideRoot):
-            foreword.assemble("director", root=project, agent="builder", task=path)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -163,17 +130,6 @@ def test_a_symlink_that_leads_out_of_the_root_is_a_reported_skip(
     package = foreword.assemble("director", root=project, agent="builder", save=False)
     assert "12345" not in package.text
     assert "outside" in absence_reason(project, "vision")
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [(b"", "empty"), (b"  \n\t\n", "empty"), (b"\x00\x01\x02ELF\x00", "binary")],
-)
-def test_an_empty_or_binary_file_is_a_reported_skip(
-    project: Path, content: bytes, reason: str
-) -> None:
-    (project / ".director/VISION.md").write_bytes(content)
-    assert reason in absence_reason(project, "vision")
 
 
 def test_a_folder_in_place_of_a_file_is_a_reported_skip(project: Path) -> None:
@@ -215,119 +171,6 @@ def test_a_line_of_many_megabytes_is_cut_to_the_budget_and_recalled_whole(projec
         omission for omission in package.report.omissions if omission.tag == "current_step"
     )
     assert len(foreword.recall(omission.handle, root=project)) > 20 * words
-
-
-# --- git ------------------------------------------------------------------------------------------
-
-
-def test_no_git_no_repository_and_no_commit_are_reported_skips(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "not a git repository" in absence_reason(project, "recent_changes")
-    git = shutil.which("git")
-    assert git is not None
-    os.system(f"{git} init -q {project}")
-    assert "no commit" in absence_reason(project, "recent_changes")
-    monkeypatch.setenv("PATH", "/nonexistent")
-    assert "git is not installed" in absence_reason(project, "recent_changes")
-
-
-# --- sources --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b'{"items": [', "not valid JSON"),
-        (b"[1]", "items[0]"),
-        (b'{"items": [{"kind": "task", "title": "T", "text": 5}]}', "items[0].text"),
-        (b'"text"', "items"),
-        (b"\xff\xfe\x00garbage", "items.json"),
-    ],
-)
-def test_malformed_items_are_an_error_with_the_place(
-    tmp_path: Path, content: bytes, says: str
-) -> None:
-    (tmp_path / "items.json").write_bytes(content)
-    ran = command(
-        "assemble", "package", "--purpose", "review", "--source", "items.json", cwd=tmp_path
-    )
-    assert ran.code == 2
-    assert says in ran.err
-    assert "Traceback" not in ran.err
-    assert not (tmp_path / ".foreword").exists()
-
-
-@pytest.mark.parametrize(
-    ("state", "says"),
-    [
-        ('{"system_prompt": "x", "feature": ', "line"),
-        ("[]", "must be a JSON object"),
-        ('{"system_prompt": "x", "feature": "f", "messages": {"role": "user"}}', "messages"),
-        (
-            '{"system_prompt": "x", "feature": "f", "messages": [{"role": "usr"}]}',
-            "messages[0].role",
-        ),
-        ('{"system_prompt": "x", "messages": []}', "feature is missing"),
-    ],
-)
-def test_malformed_state_is_an_error_with_the_place(tmp_path: Path, state: str, says: str) -> None:
-    ran = command(
-        "assemble",
-        "phases",
-        "--phase",
-        "planning",
-        "--source",
-        "-",
-        cwd=tmp_path,
-        stdin=state.encode(),
-    )
-    assert ran.code == 2
-    assert says in ran.err or (says == "line" and ":1:" in ran.err)
-    assert "Traceback" not in ran.err
-
-
-def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "a.md").write_text(
-        "---\nkind: [not, a, kind]\ncreated: yesterday-ish\n---\n# A\n\nStill good.\n"
-    )
-    (notes / "b.md").write_text("---\nkind: decision\nnever closed\n\nThis too.\n")
-    package = foreword.assemble("package", root=tmp_path, purpose="review", source=notes)
-    assert "Still good." in package.text
-    assert "This too." in package.text
-    assert package.report.warnings
-
-
-# --- commands -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("line", "allow", "outcome"),
-    [
-        ("!`cat nowhere.txt`", ["cat"], "failed"),
-        ("!`sleep 60`", ["sleep"], "timed out"),
-        ("!`yes harbour`", ["yes"], "cut"),
-        ("!`cat .director/VISION.md`", [], "not allowed"),
-        ("!`cat .director/VISION.md | wc`", ["cat"], "needs a shell"),
-    ],
-)
-def test_a_command_that_goes_wrong_is_reported_and_never_fatal(
-    project: Path, line: str, allow: list[str], outcome: str
-) -> None:
-    skill = project / "skills/build/SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text(f"---\nname: build\n---\nState:\n\n{line}\n")
-    recipes = project / "foreword/recipes"
-    recipes.mkdir(parents=True)
-    (recipes / "quick.yaml").write_text(
-        "name: quick\nextends: director\ncommands: {timeout_seconds: 0.5, output_bytes: 2000}\n"
-    )
-    package = foreword.assemble(
-        "quick", root=project, skill="build", allow_commands=allow, save=False
-    )
-    assert any(outcome in warning for warning in package.report.warnings)
 
 
 # --- recipes --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tests.conformance.project import (
     project,
     tags,
 )
+from tests.corpus import check_each
 
 ROOM = 20_000
 
@@ -355,47 +356,26 @@ OPTIONAL = {
 }
 
 
-@pytest.mark.parametrize(
-    "content",
-    [None, b"", b"  \n\n", b"\x00\x01binary"],
-    ids=["missing", "empty", "blank", "binary"],
-)
-@pytest.mark.parametrize("tag", OPTIONAL)
-def test_d16_a_missing_optional_file_leaves_no_trace_but_in_the_report(
-    tmp_path: Path, tag: str, content: bytes | None
-) -> None:
-    agent, path = OPTIONAL[tag]
-    package = foreword.assemble(
-        "director", root=project(tmp_path, {path: content}), agent=agent, task=_task(agent)
-    )
-    assert tag not in tags(package)
-    assert Path(path).name not in package.text
-    assert "missing" not in package.text
-    assert [
-        (absent.tag, absent.source) for absent in package.report.absent if absent.tag == tag
-    ] == [(tag, path)]
-    assert f"{tag}: {path}: " in str(package.report)
+UNFILLED = b"# Vision\n\n## Project Name\n\n_What are you calling this?_\n\n_Who will use this?_\n"
 
 
-def _task(agent: str) -> str | None:
-    return TASK if agent == "builder" else None
+def test_d16_a_missing_optional_file_leaves_no_trace_but_in_the_report(tmp_path: Path) -> None:
+    def leaves_no_trace(case: tuple[str, bytes | None]) -> None:
+        tag, content = case
+        agent, path = OPTIONAL[tag]
+        root = project(tmp_path / str(len(list(tmp_path.iterdir()))), {path: content})
+        task = TASK if agent == "builder" else None
+        package = foreword.assemble("director", root=root, agent=agent, task=task)
+        assert tag not in tags(package)
+        assert Path(path).name not in package.text
+        assert "missing" not in package.text
+        assert "_Who will use this?_" not in package.text
+        gone = [absent for absent in package.report.absent if absent.tag == tag]
+        assert [absent.source for absent in gone] == [path]
+        assert f"{tag}: {path}: " in str(package.report)
 
-
-UNFILLED = (
-    "# Vision\n\n## Project Name\n\n_What are you calling this?_\n\n## Who It Is For\n\n_Who will"
-    " use this?_\n"
-)
-
-
-@pytest.mark.parametrize("tag", OPTIONAL)
-def test_d16_a_template_that_was_never_filled_in_counts_as_absent(tmp_path: Path, tag: str) -> None:
-    agent, path = OPTIONAL[tag]
-    package = foreword.assemble(
-        "director", root=project(tmp_path, {path: UNFILLED}), agent=agent, task=_task(agent)
-    )
-    assert tag not in tags(package)
-    assert "_Who will use this?_" not in package.text
-    assert (tag, path) in {(absent.tag, absent.source) for absent in package.report.absent}
+    contents = (None, b"", b"  \n\n", b"\x00\x01binary", UNFILLED)
+    check_each([(tag, content) for tag in OPTIONAL for content in contents], leaves_no_trace)
 
 
 def test_d16_without_a_repository_there_are_no_recent_changes_and_the_report_says_why(

@@ -8,10 +8,7 @@ the store one thing may: a text is what a list of one block of text is, for each
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from foreword.formats import (
     from_anthropic,
@@ -27,10 +24,9 @@ from foreword.formats import (
     to_responses,
 )
 from foreword.message import Message
+from tests.corpus import rows
 
-LINES = (Path(__file__).parents[1] / "data" / "requests.jsonl").read_text("utf-8").splitlines()
-REQUESTS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
-NAMES = [str(request["name"]) for request in REQUESTS]
+REQUESTS: list[dict[str, Any]] = rows("requests.jsonl")
 
 
 def read(request: dict[str, Any]) -> tuple[Message, ...]:
@@ -67,18 +63,17 @@ def text_as_block(value: Any) -> Any:
     return changed
 
 
-@pytest.mark.parametrize("request_line", REQUESTS, ids=NAMES)
-def test_a_real_request_is_the_same_json_once_it_is_written_again(
-    request_line: dict[str, Any],
-) -> None:
-    assert write(request_line, read(request_line)) == request_line["body"]
+def test_a_real_request_is_the_same_json_once_it_is_written_again() -> None:
+    for request in REQUESTS:
+        assert write(request, read(request)) == request["body"], request["name"]
 
 
-@pytest.mark.parametrize("request_line", REQUESTS, ids=NAMES)
-def test_a_real_request_is_recognised_and_survives_the_store(request_line: dict[str, Any]) -> None:
-    data = json.dumps(request_line["body"]).encode()
-    kept = tuple(from_record(to_record(message)) for message in read_transcript(data, "a.json"))
-    assert text_as_block(write(request_line, kept)) == text_as_block(request_line["body"])
+def test_a_real_request_is_recognised_and_survives_the_store() -> None:
+    for request in REQUESTS:
+        data = json.dumps(request["body"]).encode()
+        kept = tuple(from_record(to_record(message)) for message in read_transcript(data, "a.json"))
+        written = write(request, kept)
+        assert text_as_block(written) == text_as_block(request["body"]), request["name"]
 
 
 def test_messages_alone_are_told_by_what_is_marked_for_the_cache() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from foreword.errors import RecipeError
 from foreword.recipe.load import layers, problems
+from tests.corpus import check_each, rows
 
 pytestmark = pytest.mark.attack
 
@@ -88,66 +89,13 @@ def test_a_name_that_no_file_can_have_is_no_such_file(tmp_path: Path, name: str)
         layers(name, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("section", "says"),
-    [
-        ("file: A.md, max: 0%", "3:19: sections.a.max: must be more than 0%"),
-        ("file: A.md, max: 101%", "3:19: sections.a.max: must be at most 100%"),
-        (
-            "file: A.md, max: 10000000000000",
-            "3:19: sections.a.max: must be at most 1,000,000,000,000 tokens",
-        ),
-        ("file: A.md, target: 9-2%", "3:19: sections.a.target: must be a range from less to more"),
-        ("file: A.md, forms: full", "3:19: sections.a.forms: must be a list"),
-        ("file: A.md, forms: [full, sumary]", "did you mean 'summary'?"),
-        ("file: A.md, essential: true, max: 5", "3:36: essential means never cut"),
-        ("file: A.md, essential: true, forms: [full, gone]", "3:36: essential means always whole"),
-        ("file: /etc/passwd", "3:7: '/etc/passwd' leads out of the root"),
-        ("file: a/../../b", "3:7: 'a/../../b' leads out of the root"),
-        ("files: [a, ../x]", "3:18: '../x' leads out of the root"),
-        ("folder: /etc, files: x", "3:7: '/etc' leads out of the root"),
-        ("file: 'docs/*.md'", "use files:"),
-        ("file: '{taks}'", "nothing fills {taks}, did you mean {task}?"),
-        ("text: 'Do {this}'", "3:7: nothing fills {this}"),
-    ],
-)
-def test_a_section_that_makes_no_sense_is_told_with_its_place(
-    tmp_path: Path, section: str, says: str
-) -> None:
-    (message,) = problem_messages(tmp_path, f"name: mine\nsections:\n  a: {{{section}}}\n")
-    assert says in message
+def test_a_recipe_that_makes_no_sense_is_told_with_its_place(tmp_path: Path) -> None:
+    def is_told(case: dict[str, str]) -> None:
+        (message,) = problem_messages(tmp_path, case["recipe"])
+        assert message[0].isdigit()
+        assert case["says"] in message
 
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ("needs: [agnt]", "did you mean 'agent'?"),
-        ("gives_way: [a, [a]]", "4:16: section 'a' is in gives_way twice"),
-        ("budget: {share: 0%}", "4:10: budget.share: must be more than 0%"),
-        ("budget: {share: 500}", "4:10: budget.share: must be a share of the window"),
-        ("budget: {less: {x: -4}}", "4:17: budget.less.x: must be"),
-        ("budget: {tokens: 10000000000000}", "4:10: budget.tokens: must be"),
-        (
-            "purposes: {p: {split: 0/0}}",
-            "4:16: purposes.p.split: must give at least one tier a share",
-        ),
-        ("locate: {x: {among: '{y}'}, y: {among: '{x}'}}", "4:14: 'x' and 'y' need each other"),
-        ("locate: {x: {among: '{x}'}}", "4:14: 'x' needs itself"),
-        ("locate: {x: {among: '/etc/*'}}", "4:14: '/etc/*' leads out of the root"),
-        ("skill_file: ['../{skill}.md']", "4:14: '../{skill}.md' leads out of the root"),
-        ("agents: {b: {change: {a: {file: ../x}}}}", "4:27: '../x' leads out of the root"),
-    ],
-)
-def test_a_recipe_that_makes_no_sense_is_told_with_its_place(
-    tmp_path: Path, more: str, says: str
-) -> None:
-    (message,) = problem_messages(tmp_path, f"name: mine\nsections:\n  a: {{file: A.md}}\n{more}\n")
-    assert says in message
-
-
-def test_a_tag_with_a_line_end_is_no_tag(tmp_path: Path) -> None:
-    (message,) = problem_messages(tmp_path, 'name: mine\nsections:\n  "a\\n": {file: A.md}\n')
-    assert "lower-case" in message
+    check_each(rows("recipe_problems.jsonl"), is_told)
 
 
 def test_the_values_of_any_profile_fill_blanks(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import foreword
 from foreword.message import ToolCall
+from tests.corpus import check_each
 from tests.session.validity import problems
 from tests.sessions import Open, call, numbered_message, results, shown_numbers, words
 
@@ -40,24 +42,21 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("place", ["first", "middle", "last", "alone"])
-@pytest.mark.parametrize("odd", ODD)
-def test_messages_without_words_break_nothing(
-    start_session: Open, odd: str, place: str, recipe: str
-) -> None:
-    session = start_session(4000, recipe=recipe)
-    session.append({"role": "system", "content": words("prompt", 400)})
-    others = (
-        [] if place == "alone" else [numbered_message(0), numbered_message(1), numbered_message(2)]
-    )
-    at = {"first": 0, "middle": 1, "last": 3, "alone": 0}[place]
-    for message in [*others[:at], ODD[odd], *others[at:]]:
-        session.append(message)
-    package = session.context()
-    assert shown_numbers(package) == [0, 1, 2][: len(others)]
-    if odd != "no type":
-        assert problems(package) == []
+def test_messages_without_words_break_nothing(start_session: Open) -> None:
+    def breaks_nothing(case: tuple[str, str, str]) -> None:
+        recipe, place, odd = case
+        session = start_session(4000, recipe=recipe, workflow=f"{recipe} {place} {odd}")
+        session.append({"role": "system", "content": words("prompt", 400)})
+        others = [] if place == "alone" else [numbered_message(number) for number in range(3)]
+        at = {"first": 0, "middle": 1, "last": 3, "alone": 0}[place]
+        for message in [*others[:at], ODD[odd], *others[at:]]:
+            session.append(message)
+        package = session.context()
+        assert shown_numbers(package) == [0, 1, 2][: len(others)]
+        if odd != "no type":
+            assert problems(package) == []
+
+    check_each(product(RECIPES, ("first", "middle", "last", "alone"), ODD), breaks_nothing)
 
 
 def test_a_thought_in_a_message_of_its_own_stays_in_front_of_the_call_it_led_to(
