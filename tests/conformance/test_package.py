@@ -899,32 +899,6 @@ def test_p_no_package_is_over_its_budget_and_its_bill_adds_up(
     assert all(omission.handle in package.originals for omission in report.omissions)
 
 
-@QUICK
-@given(ITEMS, st.sampled_from(PURPOSES), st.integers(200, 4000))
-def test_p_the_same_items_make_the_same_bytes(
-    root: Path, items: list[Item], purpose: str, budget: int
-) -> None:
-    one, other = (attempt(root, purpose, items, budget, counter="estimate") for _ in range(2))
-    if one is not None and other is not None:
-        assert one.text == other.text
-        assert one.report.to_dict() == other.report.to_dict()
-
-
-@QUICK
-@given(ITEMS, st.sampled_from(PURPOSES), st.integers(200, 4000))
-def test_p_no_item_opens_or_closes_a_boundary(
-    root: Path, items: list[Item], purpose: str, budget: int
-) -> None:
-    package = attempt(root, purpose, items, budget, counter="estimate")
-    if package is not None:
-        tags = re.findall(r"<\s*(/?)\s*(docs|decisions)\b", package.text)
-        present = {row.tag for row in package.report.sections if row.form != "gone"} & {
-            "docs",
-            "decisions",
-        }
-        assert sorted(tags) == sorted((slash, tag) for tag in present for slash in ("", "/"))
-
-
 @pytest.mark.parametrize("counter", ["estimate", "o200k"])
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p_a_package_of_exactly_the_budget_is_not_trimmed(

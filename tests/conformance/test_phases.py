@@ -988,33 +988,6 @@ def test_h_the_kept_messages_are_the_first_and_the_newest_word_for_word(
     assert marked == ([len(came) - len(kept_messages)] if len(came) > len(kept_messages) else [])
 
 
-@QUICK
-@given(conversations(), UNITS, st.sampled_from(PHASES), st.integers(200, 3000))
-def test_h_the_same_state_makes_the_same_bytes(
-    root: Path, messages: list[Shaped], units: list[State], phase: str, budget: int
-) -> None:
-    source = state(messages=messages, units=units_of(units))
-    one, other = (attempt(root, phase, source, budget, counter="estimate") for _ in range(2))
-    if one is not None and other is not None:
-        assert one.text == other.text
-        assert one.to_anthropic() == other.to_anthropic()
-        assert one.report.to_dict() == other.report.to_dict()
-
-
-@pytest.mark.parametrize("counter", ["estimate", "o200k"])
-@pytest.mark.parametrize("phase", PHASES)
-def test_h_a_context_of_exactly_the_budget_is_not_trimmed(
-    tmp_path: Path, phase: str, counter: str
-) -> None:
-    for count in range(8, 13):
-        source = state(messages=talk(count, count))
-        whole = make(tmp_path, phase, source, counter=counter, save=False).report.total_tokens
-        assert (
-            make(tmp_path, phase, source, whole, counter=counter, save=False).report.status
-            == "within"
-        )
-
-
 def test_h_400_messages_with_tool_calls_fill_the_room_at_every_budget(tmp_path: Path) -> None:
     messages = tool_talk(100)
     for budget in (1000, 4000, 9000):

@@ -11,7 +11,6 @@ from foreword.engine.outline import outline_of
 from foreword.engine.render import GAP, pieces_of, scale_for
 from foreword.errors import EssentialsTooLarge
 from foreword.section import Choice, Entry, Form, Rank, Rule, Section, Share, Tiers
-from foreword.text.cut import excerpt
 from foreword.tokens import Counter, counter
 from tests.examples import examples
 
@@ -626,56 +625,6 @@ def test_where_more_came_in_than_fits_hardly_any_room_stays_empty(
     used = sum(choice.units for choice in choices.values())
     came_in = sum(size_of(one) for one in sections)
     assert used >= min(came_in, budget - 150)
-
-
-# --- what is not measured -------------------------------------------------------------------------
-
-
-def counting(measured: list[str], *, unit: int) -> Counter:
-    """Counts characters, and remembers every text that it was given; so many are in a unit at
-    most."""
-
-    def measure(text: str) -> int:
-        measured.append(text)
-        return len(text)
-
-    return Counter("counting", measure, longest_unit=unit, usual_unit=unit)
-
-
-def test_a_text_whose_length_alone_says_that_it_does_not_fit_is_not_measured() -> None:
-    measured = list[str]()
-    long = section("long", 50_000, rank=1)
-    fitted(section("small", 100), long, budget=500, by=counting(measured, unit=1))
-    assert measured
-    assert max(map(len, measured)) < 1_000
-
-
-def test_to_try_everything_in_full_is_given_up_as_soon_as_it_can_not_be() -> None:
-    measured = list[str]()
-    many = [section(f"s{n:03}", 50, rank=-n) for n in range(300)]
-    budget = 15 * size_of(many[0])
-    choices = fitted(*many, budget=budget, by=counting(measured, unit=32))
-    assert len(choices) == 15
-    bodies = [text for text in measured if "harbour" in text]
-    assert len(bodies) < 100
-
-
-def test_room_that_no_section_can_use_is_offered_once_to_each() -> None:
-    # A line of hex has no place to be cut at, so that each is tried and none is taken.
-    texts = ["".join([f"{at + part:065x}" for part in range(5)]) for at in range(0, 300, 10)]
-    sections = [
-        Section(tag="dump", text=text, title=text[:64], rule=Rule(forms=CUT), rank=Rank(at))
-        for at, text in enumerate(texts)
-    ]
-    room = 200  # is left behind the first section
-    budget = len(texts[0]) + len("<dump>\n\n\n</dump>\n\n") + room
-    measured = list[str]()
-    by = counting(measured, unit=32)
-    assert excerpt(texts[0], room, by.measure, lambda lines, units: "[...]") is None
-    once = measured.count(texts[0])
-    measured.clear()
-    assert len(fitted(*sections, budget=budget, by=by)) == 1
-    assert {measured.count(text) for text in texts[:-1]} == {once}
 
 
 def test_what_equals_leave_goes_back_to_one_that_was_cut_whoever_stands_in_front_of_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -322,37 +321,6 @@ def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(
         ]
         assert len(kept) > 50
         assert next(row for row in report.sections if row.title == "large").form == "excerpt"
-
-
-def test_a_cap_leaves_room_for_those_that_rank_below() -> None:
-    small = [
-        Section(tag="notes", text=f"Note {i} of the harbour.", title=f"small {i}")
-        for i in range(100)
-    ]
-    large = Section(
-        tag="docs",
-        text=PROSE * 1_000,
-        rule=Rule(cap=Share("whole", 0.5)),
-        rank=Rank(1),
-        title="large",
-    )
-    report = package_for([large, *small], 2_000).report
-    rows = {row.title: row for row in report.sections}
-    assert rows["large"].tokens <= 1_000
-    assert sum(row.form == "full" for row in report.sections) > 50
-
-
-def test_no_tier_takes_more_than_its_hard_limit() -> None:
-    sections = [
-        Section(tag="notes", text=PROSE * 30, rule=Rule(tier=tier), title=f"{tier}")
-        for tier in (1, 2, 2, 3)
-    ]
-    report = package_for(sections, 3_000, among=Tiers(limits={1: 300, 2: 200})).report
-    used = Counter[int]()
-    for row in report.sections:
-        used[row.tier] += row.tokens
-    assert used[1] <= 300 + 10  # the pair of tags they share is billed to the first
-    assert used[2] <= 200
 
 
 def test_ties_are_broken_by_order() -> None:

@@ -102,14 +102,6 @@ def test_nothing_that_was_appended_is_missing_from_an_answer(
     assert "ocelot" in session.recall("ocelot").text
 
 
-def test_messages_go_into_the_index_with_the_append_that_fills_a_batch(session: Session) -> None:
-    for number in range(INDEX_BATCH + 3):
-        session.append(said("user", f"note {number}"))
-    assert session.waiting_messages() == 3
-    session.extend([said("user", "more")] * (INDEX_BATCH * 2))
-    assert session.waiting_messages() == 0 or session.waiting_messages() < INDEX_BATCH
-
-
 def test_an_append_that_fails_leaves_nothing_in_the_index(session: Session) -> None:
     session.append(said("user", "The heron stands."))
     with pytest.raises(ZeroDivisionError):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from foreword.errors import UsageError
 from foreword.sources.commands import CommandText, Policy, alternatives, inject
+from tests.corpus import check_each, rows
 
 ALL = Policy(allow=("*",))
 LIMITED = Policy(allow=("*",), shell=True, output_bytes=1_000)
@@ -95,39 +96,14 @@ def test_the_first_alternative_that_succeeds_is_the_last_to_run(tmp_path: Path) 
     assert inject("!`false || echo one || echo two`", tmp_path, ALL).text == "one"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat a | sh",
-        "cat a; ls",
-        "cat a && ls",
-        "cat a & ls",
-        "cat a > b",
-        "cat < a",
-        "cat $HOME",
-        'cat "$HOME"',
-        "cat $(ls)",
-        "cat *.md",
-        "cat a?",
-        "cat [ab]",
-        "cat ~/x",
-        "NAME=1 env",
-        "cat a 2>&1",
-        "cat 2 >/dev/null",
-        "cat 'open",
-        "(ls)",
-        "cat a ||",
-        "|| ls",
-        "cat a # b",
-        "bash ${ROOT}/init.sh",
-        "cat a|| ls | sh",
-    ],
-)
-def test_what_only_a_shell_can_read_stays_without_one(tmp_path: Path, command: str) -> None:
-    text = f"before !`{command}` after"
-    result = inject(text, tmp_path, Policy(allow=("cat", "*")))
-    assert result.text == text
-    assert outcomes(result) == ["needs a shell"]
+def test_what_only_a_shell_can_read_stays_without_one(tmp_path: Path) -> None:
+    def stays(command: str) -> None:
+        text = f"before !`{command}` after"
+        result = inject(text, tmp_path, Policy(allow=("cat", "*")))
+        assert result.text == text
+        assert outcomes(result) == ["needs a shell"]
+
+    check_each(rows("commands/need_a_shell.jsonl"), stays)
 
 
 @pytest.mark.parametrize(
@@ -323,71 +299,22 @@ def test_output_is_not_read_for_commands_again(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```\n!`echo x`\n```\n",
-        "~~~ sh\n!`echo x`\n```\n!`echo y`\n~~~\n",
-        "````\n```\n!`echo x`\n```\n````\n",
-        "- item\n\n  ```\n  !`echo x`\n  ```\n",
-        "> ```\n> !`echo x`\n> ```\n",
-        "```\nState: !echo x\n",
-        "Write `` !`echo x` `` to run it.",
-        "The form is `!`echo x``.",
-        "Look!`echo x`",
-        "No\\!`echo x`",
-        "!\\`echo x\\`",
-        "!``",
-        "!` `",
-        "Great!",
-        "Note: !important",
-        ".a { color: red !important; }",
-        "!important;",
-        "Careful: !Cat is here",
-        "Hello: !cat, he said.",
-        "Beware: !cat the files, please.",
-        "![image](cat.png)",
-        "- ![image](cat.png)",
-        "if (a != b) cat",
-        "Wow: !!! cat",
-        "a: !include cat.yaml",
-        "<!-- cat -->",
-        "Say `x: !cat a` now",
-        "Use the word !cat in a sentence",
-        "He said !cat a",
-    ],
-)
-def test_what_merely_looks_like_a_command_is_left_alone(tmp_path: Path, text: str) -> None:
-    assert inject(text, tmp_path, Policy(allow=("cat", "echo", "*"), shell=True)) == CommandText(
-        text
-    )
+def test_what_merely_looks_like_a_command_is_left_alone(tmp_path: Path) -> None:
+    policy = Policy(allow=("cat", "echo", "*"), shell=True)
+    for text in rows("commands/none.jsonl"):
+        assert inject(text, tmp_path, policy) == CommandText(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Load the vision: !cat VISION.md",
-        "**Vision:** !cat VISION.md",
-        "- Vision: !cat VISION.md",
-        "!cat VISION.md",
-        "1. !cat VISION.md",
-        "> !cat VISION.md",
-        "Read `this`: !cat VISION.md",
-        "`!cat VISION.md`",
-        '- `!cat VISION.md 2>/dev/null || echo "NONE"`',
-        "Vision:!`cat VISION.md`",
-        "<v>!`cat VISION.md`</v>",
-        "!`` cat VISION.md ``",
-        "```\nfenced\n```\n!`cat VISION.md`",
-        "``` not `a` fence\n!`cat VISION.md`",
-    ],
-)
-def test_every_form_that_authors_use_is_found(tmp_path: Path, text: str) -> None:
+def test_every_form_that_authors_use_is_found(tmp_path: Path) -> None:
     (tmp_path / "VISION.md").write_text("a better world\n")
-    result = inject(text, tmp_path, Policy(allow=("cat",)))
-    assert outcomes(result) == ["ran"]
-    assert "a better world" in result.text
-    assert "cat" not in result.text
+
+    def is_found(text: str) -> None:
+        result = inject(text, tmp_path, Policy(allow=("cat",)))
+        assert outcomes(result) == ["ran"]
+        assert "a better world" in result.text
+        assert "cat" not in result.text
+
+    check_each(rows("commands/found.jsonl"), is_found)
 
 
 def test_a_bare_script_of_the_project_is_a_command_only_where_it_exists(tmp_path: Path) -> None:

@@ -97,21 +97,6 @@ def test_what_is_no_change_is_one_error_with_a_hint_and_changes_nothing(
     assert sorted(repository.rglob("*")) == before
 
 
-def test_no_program_of_the_repository_is_run(repository: Path) -> None:
-    ran = repository / "ran"
-    for name in (
-        "diff.external",
-        "diff.evil.textconv",
-        "diff.evil.command",
-        "core.pager",
-        "core.fsmonitor",
-    ):
-        git(repository, "config", name, f"touch {ran}; cat")
-    (repository / ".gitattributes").write_text("* diff=evil\n")
-    assert "+line 2" in read("HEAD~1", repository).text
-    assert not ran.exists()
-
-
 def test_outside_a_repository_a_revision_is_no_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from foreword.errors import BadSource
 from foreword.sources import git
 from foreword.sources.git import Commit, plain
+from tests.corpus import rows
 from tests.git_history import write_history
 
 CLOCK = itertools.count()
@@ -275,59 +276,9 @@ def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("subject", "text"),
-    [
-        ("feat(auth): add login", "New: add login (auth)"),
-        ("feat(api)!: drop v1 (#123)", "New: drop v1 (api) (breaking)"),
-        ("fix: crash on start", "Fixed: crash on start"),
-        ("docs: explain recipes", "Docs: explain recipes"),
-        ("refactor: split parser", "Reworked: split parser"),
-        ("perf: count once", "Faster: count once"),
-        ("test: cover ties", "Tests: cover ties"),
-        ("chore(deps): bump x from 1 to 2 (#9) (#10)", "Upkeep: bump x from 1 to 2 (deps)"),
-        ("build!: drop 3.10", "Build: drop 3.10 (breaking)"),
-        ("ci: :construction_worker: cache wheels", "CI: cache wheels"),
-        ("style: sort imports", "Style: sort imports"),
-        ("revert: feat(ui): new button", "Undone: new button (ui)"),
-        ('Revert "feat(auth): add login" (#12)', "Undone: add login (auth)"),
-        ('Revert "Revert "feat(auth): add login""', "Redone: add login (auth)"),
-        ('Reapply "add login"', "Redone: add login"),
-        ("fixup! feat(auth): add login", "Mended: add login (auth)"),
-        ("squash! fixup! Add login", "Mended: Add login"),
-        (":sparkles: feat: shine", "New: shine"),
-        ("✨ feat(ui): shine", "New: shine (ui)"),
-        ("♻️ refactor: rank() as before (abc1234)", "Reworked: rank() as before"),
-        ("abc1234: add a thing", "Add a thing"),
-        ("[abc1234] tidy", "Tidy"),
-        ("feat: abc1234: add a thing", "New: add a thing"),
-        ("Fix what broke (abc1234)", "Fix what broke"),
-        ("Cherry-pick of commit 0a1b2c3d into main", "Cherry-pick of an earlier commit into main"),
-        ("revert a1b2c3d", "Revert an earlier commit"),
-        ("a1b2c3d", "(no message)"),
-        ("", "(no message)"),
-    ],
-)
-def test_subjects_are_told_in_plain_language(subject: str, text: str) -> None:
-    assert plain(subject) == text
-
-
-@pytest.mark.parametrize(
-    "subject",
-    [
-        "Update README",
-        "iOS: tweak colours",
-        "use std::vector::push_back",
-        "fix:",
-        "wip at 10:30:45",
-        "Paint it #a1b2c3d4",
-        "Count 1234567 widgets",
-        "the defaced facade",
-        "Load main.3f2b8c9d.js",
-    ],
-)
-def test_other_subjects_stay_as_they_are(subject: str) -> None:
-    assert plain(subject) == subject
+def test_subjects_are_told_in_plain_language_or_stay_as_they_are() -> None:
+    told = [[subject, plain(subject)] for subject, _ in rows("git/subjects.jsonl")]
+    assert told == rows("git/subjects.jsonl")
 
 
 @given(st.text(alphabet="abcdef0123 :()#!feat-[]`\u2728", max_size=60))

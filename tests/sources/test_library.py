@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -84,38 +82,6 @@ def test_a_project_that_cannot_be_looked_into_says_so_instead_of_being_empty(
         BadSource, match=r"no document .*; personas: a symbolic link that leads nowhere, left out"
     ):
         foreword.assemble("factory", root=tmp_path, save=False)
-
-
-def test_a_context_lists_every_folder_of_documents_once_and_reads_every_file_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    factory = workshop(tmp_path)
-    listed, opened = Counter[str](), Counter[int]()
-    scandir, os_open = os.scandir, os.open
-
-    def count_listing(path: Path | int) -> Any:
-        if not isinstance(path, int):  # by its number: a folder of ours that is removed
-            listed[os.path.relpath(path, factory)] += 1
-        return scandir(path)
-
-    def count_opening(path: Any, *args: Any, **options: Any) -> int:
-        descriptor = os_open(path, *args, **options)
-        opened[os.fstat(descriptor).st_ino] += 1
-        return descriptor
-
-    monkeypatch.setattr(os, "scandir", count_listing)
-    monkeypatch.setattr(os, "open", count_opening)
-    foreword.assemble("factory", root=factory, phase="1", save=False)
-    monkeypatch.undo()
-    assert listed["personas"] == listed["prompts"] == 1
-    # once for the documents, once for the pattern of a section of files
-    assert max(listed.values()) == 2
-    times_read: dict[str, int] = {}
-    for path in factory.rglob("*.*"):
-        if path.is_file() and opened[path.stat().st_ino]:
-            times_read[path.name] = opened[path.stat().st_ino]
-    assert times_read["project.yaml"] == 1
-    assert set(times_read.values()) == {1}
 
 
 def test_a_name_that_several_files_share_is_refused_with_their_paths(tmp_path: Path) -> None:

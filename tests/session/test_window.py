@@ -1,0 +1,45 @@
+"""Where a window begins: nothing moves before it must, and then it moves far."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword.message import Message, Text
+from foreword.session.timeline import Group, TimelineMessage
+from foreword.session.window import choose
+from tests.examples import examples
+
+
+def groups_of(*sizes: int) -> list[Group]:
+    """Groups of one message each, of these tokens."""
+    groups = list[Group]()
+    for at, size in enumerate(sizes):
+        turn = TimelineMessage(at + 1, Message("user", (Text("hello"),)), size)
+        groups.append(Group((turn,), size))
+    return groups
+
+
+# Small numbers, so that the bounds are met exactly.
+@settings(max_examples=examples(100))
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(1, 30), st.data())
+def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_more(
+    sizes: list[int], room: int, data: st.DataObject
+) -> None:
+    low = data.draw(st.integers(0, room))
+    window = choose(groups_of(*sizes), room=room, low=low)
+    kept = len(window.groups)
+    if sum(sizes) <= room:
+        assert (kept, window.moved, window.shorten_to) == (len(sizes), False, 0)
+        return
+    if sizes[-1] > room:
+        assert (kept, window.shorten_to) == (1, max(1, low))
+        return
+    whole = kept - 1 if window.shorten_to else kept
+    size = sum(sizes[-whole:])
+    assert whole == 1 or size <= low
+    assert size + sizes[-whole - 1] > low
+    # what stays empty is at most a quarter of the mark; more of it goes to the next one, shortened
+    is_much = low - size > low / 4
+    assert window.shorten_to == (low - size if is_much else 0)
+    assert window.moved == (kept < len(sizes))
