@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import foreword
-from foreword.errors import UnknownName
 from tests.command import foreword as command_line
 from tests.conformance.project import FILES, TASK, blocks, commit, project, prose
 
@@ -55,13 +54,6 @@ def test_d7_the_share_can_be_set_in_a_recipe_of_ones_own(tmp_path: Path) -> None
         ).report.budget_tokens
         == 4_000
     )
-
-
-def test_d7_an_unknown_model_is_an_error_that_says_how_to_go_on(tmp_path: Path) -> None:
-    with pytest.raises(
-        UnknownName, match=r"unknown model 'gtp-4o'.*--window.*did you mean 'gpt-4o'"
-    ):
-        foreword.assemble("director", root=project(tmp_path), agent="builder", model="gtp-4o")
 
 
 def test_d7_over_the_budget_there_is_a_warning_and_a_cut(tmp_path: Path) -> None:

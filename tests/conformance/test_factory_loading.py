@@ -459,19 +459,6 @@ def test_f8_references_cost_few_tokens_however_large_the_artifacts_are(tmp_path:
 # --- bad input ------------------------------------------------------------------------------------
 
 
-def test_a_phase_that_does_not_exist_is_an_error_with_those_that_do(tmp_path: Path) -> None:
-    with pytest.raises(
-        UnknownName, match=r"unknown phase '9' in prompts/workflows/feature-implementation\.md"
-    ) as caught:
-        context(workshop(tmp_path), phase=9)
-    assert "3a" in caught.value.hint
-
-
-def test_a_workflow_that_does_not_exist_is_an_error_with_a_suggestion(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="did you mean 'feature-implementation'"):
-        context(workshop(tmp_path), phase=1, workflow="feature-implementatoin")
-
-
 def test_a_project_without_any_workflow_says_where_to_put_one(tmp_path: Path) -> None:
     root = workshop(tmp_path)
     (root / "prompts/workflows/feature-implementation.md").unlink()

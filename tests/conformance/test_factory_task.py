@@ -59,15 +59,6 @@ def test_f4_entering_a_phase_releases_what_the_last_one_loaded(task: foreword.Ta
     )
 
 
-def test_f4_tier_1_is_the_same_in_every_phase(task: foreword.Task) -> None:
-    def session(text: str) -> str:
-        return text[text.index("<language>") : text.index("</plan>")]
-
-    assert (
-        session(task.enter(1).text) == session(task.enter("3a").text) == session(task.enter(4).text)
-    )
-
-
 def prefix_through_tier_1(text: str) -> str:
     return text[: text.index("</plan>")]
 

@@ -144,18 +144,6 @@ def test_p1_an_item_without_a_title_is_named_by_its_first_words(tmp_path: Path) 
     assert any('"$ ./check.py"' in name for name in names)
 
 
-def test_p8_an_assumption_that_nobody_validated_is_not_called_refuted(tmp_path: Path) -> None:
-    items = [
-        {"kind": "assumption", "title": "A", "text": "The town pays.", "validated": False},
-        {"kind": "assumption", "title": "B", "text": "The mast holds.", "validated": True},
-    ]
-    text = foreword.assemble(
-        "package", root=tmp_path, purpose="handoff", source=items, budget=400
-    ).text
-    assert "## Assumption (not validated): A" in text
-    assert "## Assumption (validated): B" in text
-
-
 def test_p6_a_key_of_an_item_that_nobody_reads_is_told_and_a_date_is_one_by_any_name(
     tmp_path: Path,
 ) -> None:

@@ -18,7 +18,7 @@ from foreword.errors import BadSource
 from foreword.formats import read_message, read_messages
 from foreword.formats.detection import read_any
 from foreword.formats.fields import FieldPath
-from foreword.message import Text, Thinking, ToolCall, ToolResult
+from foreword.message import Text, Thinking, ToolCall
 from tests.sessions import Open
 
 ANTHROPIC = {
@@ -232,9 +232,3 @@ def test_no_framework_is_imported_for_dicts_in_and_dicts_out(tmp_path: Path) -> 
     lines = ran.stdout.splitlines()
     assert len(lines) == 10, ran.stderr
     assert all(line.endswith("[]") for line in lines), lines
-
-
-def test_a_result_object_of_openai_is_a_result() -> None:
-    item = {"type": "function_call_output", "call_id": "t1", "output": "4 lines"}
-    (result,) = read(item)
-    assert isinstance(result, ToolResult)

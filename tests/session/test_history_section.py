@@ -429,12 +429,3 @@ def test_pictures_and_documents_are_counted_beside_the_text(start_session: Open)
     assert pictures_note.startswith(f"2 images take about {2 * IMAGE_TOKENS:,} tokens")
     (noted,) = re.findall(r"about ([\d,]+) tokens", documents_note)
     assert data_tokens - 40 < int(noted.replace(",", "")) <= data_tokens
-
-
-@pytest.mark.parametrize("kind", ["system_prompt", "plan", "browser", "attachment"])
-def test_what_is_no_history_has_no_size_in_it(start_session: Open, kind: Any) -> None:
-    session = start_session()
-    session.append(numbered_message(0))
-    before = session.usage()["history_tokens"]
-    session.append({"role": "user", "content": words("old", 50)}, kind=kind)
-    assert session.usage()["history_tokens"] == before

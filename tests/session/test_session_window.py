@@ -146,8 +146,8 @@ def test_turns_after_a_shortened_result_leave_it_as_it_is(start_session: Open) -
 
 
 @pytest.mark.parametrize("reopen", [False, True])
-@pytest.mark.parametrize("size", [5, 12, 40, 400])
-@pytest.mark.parametrize("behind", [0, 8, 20])
+@pytest.mark.parametrize("size", [5, 40, 400])
+@pytest.mark.parametrize("behind", [0, 20])
 def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
     start_session: Open, behind: int, size: int, reopen: bool
 ) -> None:
@@ -271,20 +271,20 @@ def test_an_essential_part_larger_than_the_budget_is_an_error_that_names_it(
 
 @pytest.mark.parametrize("recipe", ["workflow", "workflow-cached"])
 @pytest.mark.parametrize("counter", ["o200k", "estimate"])
-@pytest.mark.parametrize("budget", [1, 400])
-@pytest.mark.parametrize("count", [0, 1, 20])
+@pytest.mark.parametrize("count", [0, 20])
 def test_the_budget_that_an_error_asks_for_is_enough_and_one_less_is_not(
-    open_session: Open, recipe: str, counter: str, budget: int, count: int
+    open_session: Open, recipe: str, counter: str, count: int
 ) -> None:
     session = open_session(recipe=recipe, counter=counter, auto_compress=False)
     session.system_prompt = words("prompt", 300)
     session.set_variable("seen", words("value", 100), "seen")
     for number in range(count):
         session.append(numbered_message(number, 10 * number), pinned=number % 5 == 4)
-    with pytest.raises(foreword.EssentialsTooLarge) as found:
-        session.context(budget=budget)
-    needed = found.value.needed
-    assert found.value.hint.endswith(f"raise the budget to at least {needed:,}")
+    for budget in (1, 400):
+        with pytest.raises(foreword.EssentialsTooLarge) as found:
+            session.context(budget=budget)
+        needed = found.value.needed
+        assert found.value.hint.endswith(f"raise the budget to at least {needed:,}")
     with pytest.raises(foreword.EssentialsTooLarge):
         session.context(budget=needed - 1)
     assert session.context(budget=needed).report.total_tokens <= needed

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from foreword.message import Message, Text
 from foreword.session.timeline import Group, TimelineMessage
-from foreword.session.window import choose
+from foreword.session.window import choose, low_water
 from tests.examples import examples
 
 
@@ -43,3 +43,9 @@ def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_mo
     is_much = low - size > low / 4
     assert window.shorten_to == (low - size if is_much else 0)
     assert window.moved == (kept < len(sizes))
+
+
+def test_a_cut_leaves_three_tenths_of_the_room_where_the_other_parts_take_nearly_all() -> None:
+    groups = groups_of(*[10] * 20)
+    assert low_water(groups, budget=1_000, others=900, room=100) == 30
+    assert low_water(groups, budget=1_000, others=100, room=10) == 10
