@@ -14,11 +14,12 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ from foreword.sources import git, git_status
 from foreword.sources.commands import CommandText, Policy, inject
 from foreword.sources.diff_source import read_change
 from tests.attacks import AT_LENGTH, sample
-from tests.corpus import check_each, lines
+from tests.corpus import check_each, lines, rows
 from tests.patience import PATIENCE_SECONDS
 from tests.sources.test_git import run, signed
 
@@ -44,7 +45,6 @@ class Attack:
 
     build: Callable[[Path], None]
     commands: Sequence[str]
-    bites: bool = True  # a plain git of this version falls for one of them
 
 
 # --- hostile repositories -------------------------------------------------------------------------
@@ -108,93 +108,6 @@ def partial_clone(root: Path, *settings: tuple[str, str]) -> None:
     (root / ".git/objects" / blob[:2] / blob[2:]).unlink()
 
 
-def lazy_fetch(root: Path) -> None:
-    partial_clone(root, ("remote.origin.url", f"ext::{root}/harm.sh"))
-
-
-def lazy_fetch_from_a_path(root: Path) -> None:
-    partial_clone(
-        root, ("remote.origin.url", str(root)), ("remote.origin.uploadpack", f"{root}/harm.sh")
-    )
-
-
-def lazy_fetch_over_ssh(root: Path) -> None:
-    partial_clone(
-        root, ("remote.origin.url", "ssh://127.0.0.1/x"), ("core.sshCommand", f"{root}/harm.sh")
-    )
-
-
-def lazy_fetch_over_a_proxy(root: Path) -> None:
-    partial_clone(
-        root, ("remote.origin.url", "git://127.0.0.1/x"), ("core.gitProxy", f"{root}/harm.sh")
-    )
-
-
-def lazy_fetch_set_in_an_included_file(root: Path) -> None:
-    partial_clone(root, ("include.path", "../more.config"))
-    (root / "more.config").write_text(f'[remote "origin"]\n\turl = ext::{root}/harm.sh\n')
-
-
-def signature_program(root: Path) -> None:
-    signed(root, "Signed")
-    configure(
-        root,
-        ("gpg.program", f"{root}/harm.sh"),
-        ("gpg.openpgp.program", f"{root}/harm.sh"),
-        ("log.showSignature", "true"),
-        ("pretty.mine", "%GG"),
-        ("format.pretty", "mine"),
-    )
-
-
-def clean_filter(root: Path) -> None:
-    configure(root, ("filter.evil.clean", f"{root}/harm.sh"), ("filter.evil.required", "true"))
-    attributes(root, "* filter=evil\n")
-    touched(root)
-
-
-def filter_process(root: Path) -> None:
-    configure(root, ("filter.a=b.process", f"{root}/harm.sh"))
-    attributes(root, "* filter=a=b\n")
-    touched(root)
-
-
-def filter_of_one_work_tree(root: Path) -> None:
-    configure(root, ("extensions.worktreeConfig", "true"), ("core.repositoryformatversion", "1"))
-    (root / ".git/config.worktree").write_text(f'[filter "evil"]\n\tclean = {root}/harm.sh\n')
-    attributes(root, "* filter=evil\n")
-    touched(root)
-
-
-def filter_in_an_included_file(root: Path) -> None:
-    configure(root, ("includeIf.gitdir:**.path", "../more.config"))
-    (root / "more.config").write_text(f'[filter "evil"]\n\tclean = {root}/harm.sh\n')
-    attributes(root, "* filter=evil\n")
-    touched(root)
-
-
-def smudge_filter(root: Path) -> None:
-    configure(root, ("filter.evil.smudge", f"{root}/harm.sh"))
-    attributes(root, "* filter=evil\n")
-
-
-def textconv(root: Path) -> None:
-    configure(root, ("diff.evil.textconv", f"{root}/harm.sh"))
-    attributes(root, "* diff=evil\n")
-    touched(root)
-
-
-def external_diff(root: Path) -> None:
-    configure(root, ("diff.external", f"{root}/harm.sh"), ("diff.evil.command", f"{root}/harm.sh"))
-    attributes(root, "* diff=evil\n")
-    touched(root)
-
-
-def monitor(root: Path) -> None:
-    configure(root, ("core.fsmonitor", f"{root}/harm.sh"))
-    touched(root)
-
-
 def hooks(root: Path) -> None:
     folder = root / "hooks"
     folder.mkdir()
@@ -211,29 +124,6 @@ def hooks(root: Path) -> None:
     configure(root, ("core.hooksPath", str(folder)))
     # the same text, so that git would write what it knows of the file anew
     os.utime(root / "f.txt", (1, 1))
-
-
-def pagers_and_aliases(root: Path) -> None:
-    configure(
-        root,
-        ("core.pager", f"{root}/harm.sh"),
-        ("pager.log", "true"),
-        ("alias.log", f"!{root}/harm.sh"),
-        ("alias.l", f"!{root}/harm.sh"),
-        ("core.editor", f"{root}/harm.sh"),
-        ("core.askPass", f"{root}/harm.sh"),
-        ("interactive.diffFilter", f"{root}/harm.sh"),
-        ("sequence.editor", f"{root}/harm.sh"),
-        ("trailer.x.command", f"{root}/harm.sh"),
-        ("credential.helper", f"!{root}/harm.sh"),
-        ("man.viewer", "evil"),
-        ("man.evil.cmd", f"{root}/harm.sh"),
-        ("diff.tool", "evil"),
-        ("difftool.evil.cmd", f"{root}/harm.sh"),
-        ("difftool.prompt", "false"),
-        ("help.format", "man"),
-    )
-    touched(root)
 
 
 def alternate_refs(root: Path) -> None:
@@ -294,28 +184,46 @@ def plain(root: Path) -> None:
 READING = lines("git/reading.txt")
 STARTING = lines("git/starting.txt")  # or writing: none of them only reads
 OPENINGS = lines("git/opening.txt")
+
+
+def configured(case: dict[str, Any]) -> Callable[[Path], None]:
+    """Return what makes a repository hostile as a line of `repositories.jsonl` says; ROOT stands
+    for its folder."""
+
+    def build(root: Path) -> None:
+        settings = [(name, value.replace("ROOT", str(root))) for name, value in case["config"]]
+        if case.get("signed"):
+            signed(root, "Signed")
+        if case.get("partial"):
+            partial_clone(root, *settings)
+        else:
+            configure(root, *settings)
+        for path, text in case.get("files", {}).items():
+            (root / path).write_text(text.replace("ROOT", str(root)))
+        if "attributes" in case:
+            attributes(root, case["attributes"])
+        if case.get("touched"):
+            touched(root)
+
+    return build
+
+
+def hostile_repositories() -> Iterator[tuple[str, Attack]]:
+    listed = {"reading": READING, "starting": STARTING}
+    for case in rows("git/repositories.jsonl"):
+        commands = list[str]()
+        for name in case["commands"]:
+            commands += listed.get(name, [name])
+        yield case["name"], Attack(configured(case), commands)
+
+
+BOTH = [*READING, *STARTING]
 ATTACKS = {
-    "a missing blob is fetched over ext": Attack(lazy_fetch, READING),
-    "a missing blob is fetched by a program": Attack(lazy_fetch_from_a_path, READING),
-    "a missing blob is fetched over ssh": Attack(lazy_fetch_over_ssh, READING),
-    "a missing blob is fetched over a proxy": Attack(lazy_fetch_over_a_proxy, READING),
-    "a missing blob is fetched as an included file says": Attack(
-        lazy_fetch_set_in_an_included_file, READING
-    ),
-    "a signature is looked at": Attack(signature_program, (*READING, *STARTING)),
-    "a clean filter": Attack(clean_filter, (*READING, *STARTING)),
-    "a filter process": Attack(filter_process, READING),
-    "a filter of one work tree": Attack(filter_of_one_work_tree, READING),
-    "a filter in an included file": Attack(filter_in_an_included_file, READING),
-    "a smudge filter": Attack(smudge_filter, ("git cat-file --filters HEAD:f.txt", *READING)),
-    "a text conversion": Attack(textconv, (*READING, *STARTING)),
-    "an external diff": Attack(external_diff, (*READING, *STARTING)),
-    "a file system monitor": Attack(monitor, READING),
-    "hooks": Attack(hooks, (*READING, *STARTING)),
-    "pagers, aliases and other helpers": Attack(pagers_and_aliases, (*STARTING, *READING)),
+    **dict(hostile_repositories()),
+    "hooks": Attack(hooks, BOTH),
     "alternate refs": Attack(alternate_refs, STARTING),
-    "a submodule": Attack(submodule, (*READING, *STARTING)),
-    "a submodule with a missing blob": Attack(submodule_with_a_lazy_fetch, (*READING, *STARTING)),
+    "a submodule": Attack(submodule, BOTH),
+    "a submodule with a missing blob": Attack(submodule_with_a_lazy_fetch, BOTH),
     "a pager of grep's": Attack(plain, OPENINGS),
 }
 
@@ -347,7 +255,7 @@ WAITING = ("web--browse", "instaweb", "daemon", "credential", "clone", "send-ema
 
 
 @pytest.mark.skipif(not AT_LENGTH, reason="looks at the attacks, not at what is attacked")
-@pytest.mark.parametrize("name", [name for name in ATTACKS if ATTACKS[name].bites])
+@pytest.mark.parametrize("name", ATTACKS)
 def test_a_plain_git_falls_for_each_of_these_attacks(tmp_path: Path, name: str) -> None:
     attack = ATTACKS[name]
     root = project(tmp_path / "p")
@@ -373,7 +281,7 @@ def test_a_plain_git_falls_for_each_of_these_attacks(tmp_path: Path, name: str) 
 
 def test_a_skill_that_shows_a_partial_clone_of_a_strangers_starts_nothing(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
-    lazy_fetch(root)
+    ATTACKS["a missing blob is fetched over ext"].build(root)
     (root / "PWNED").unlink(missing_ok=True)
     (root / "S.md").write_text("Changes:\n\n!`git log -p`\n\n!`git log --oneline`\n")
     (root / "foreword/recipes").mkdir(parents=True)
