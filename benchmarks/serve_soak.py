@@ -182,7 +182,6 @@ async def lists(load: Load, client: Client) -> Reply:
         "/v1/sessions",
         "/v1/reports",
         f"/v1/sessions/{load.session()}/messages?limit=20",
-        "/metrics",
     )
     return await client.answer("GET", load.chance.choice(paths))
 

@@ -60,7 +60,7 @@ def test_a_server_that_others_can_reach_is_not_made_without_a_token(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1/sessions", "/v1/events", "/metrics", "/openapi.json", "/static/x", "/no"]
+    "path", ["/", "/v1/sessions", "/v1/events", "/openapi.json", "/static/x", "/no"]
 )
 @pytest.mark.parametrize(
     "sent",
@@ -178,7 +178,6 @@ def test_every_refusal_and_every_page_is_fresh_and_only_what_never_changes_is_ca
         "/no",
         "/v1/no",
         "/v1/sessions",
-        "/metrics",
         "/openapi.json",
         "/reports",
         "/recipes",
@@ -441,7 +440,6 @@ def test_a_secret_is_in_one_answer_alone_and_that_is_not_kept(address: Address, 
         "/",
         f"/sessions/{name}",
         f"/sessions/{name}/variables",
-        "/metrics",
         "/v1/reports",
     ):
         assert SECRET.encode() not in address.ask("GET", path).body

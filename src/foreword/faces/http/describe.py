@@ -72,8 +72,7 @@ def _schemas(endpoints: Iterable[Endpoint]) -> tuple[Schemas, dict[str, Any]]:
         types[endpoint.query, TAKEN] = None
         if endpoint.body:
             types[endpoint.body, TAKEN] = None
-        if endpoint.answer:
-            types[endpoint.answer, GIVEN] = None
+        types[endpoint.answer, GIVEN] = None
     adapters = [(kind, mode, TypeAdapter(kind)) for kind, mode in types]
     schemas, shared = TypeAdapter.json_schemas(
         adapters,
@@ -169,8 +168,6 @@ def _answer_words(endpoint: Endpoint) -> str:
 
 def _answer_schema(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
     """The schema of an answer; of a stream, that of each event."""
-    if endpoint.answer is None:
-        return {"type": "string"}
     ref = schemas[endpoint.answer, GIVEN]
     if endpoint.media == JSON:
         return dict(ref)

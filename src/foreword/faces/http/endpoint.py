@@ -76,7 +76,7 @@ class Endpoint:
     name: str
     about: str
     run: Callable[[ApiRequest[Any, Any]], Any]
-    answer: Any  # its type; none: the media type tells
+    answer: Any  # its type
     query: type[RequestInput] = Nothing
     body: type[RequestInput] | None = None
     status: int = 200
@@ -148,7 +148,7 @@ def function_endpoint(
         name=run.__name__,
         about=" ".join((run.__doc__ or "").split()),
         run=run,
-        answer=None if answer is Response else answer,
+        answer=answer,
         **more,
     )
 
@@ -179,7 +179,6 @@ def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
     allowed = ", ".join(sorted(known))
 
     async def respond(http_request: Request) -> Response:
-        http_request.scope["foreword.route"] = path
         method = "GET" if http_request.method == "HEAD" else http_request.method
         endpoint = methods.get(method)
         if endpoint is None:

@@ -25,7 +25,6 @@ from foreword.faces.http.problems import BEGUN, refusal
 from foreword.faces.http.request_limits import Rate, limit_body
 from foreword.faces.http.token import fits
 from foreword.faces.serving.app_state import AppState
-from foreword.faces.serving.metrics import OTHER
 from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import refused_page
@@ -84,7 +83,7 @@ class RequestGuard:
         try:
             await self._respond(scope, receive, sender)
         finally:
-            self._account(scope, sender.status, perf_counter() - began)
+            _log_request(scope, sender.status, perf_counter() - began)
         return None
 
     async def _respond(self, scope: Scope, receive: Receive, send: _Sender) -> None:
@@ -211,17 +210,12 @@ class RequestGuard:
         )
         return response
 
-    def _account(self, scope: Scope, status: int, seconds: float) -> None:
-        route = scope.get("foreword.route") or ("page" if "endpoint" in scope else OTHER)
-        self.app_state.metrics.count(
-            route=route, method=scope["method"], status=status, seconds=seconds
-        )
-        if access.isEnabledFor(logging.INFO):
-            # as it came: no line breaks, no query
-            path = mask(scope["raw_path"].decode("latin-1", "replace"))
-            access.info(
-                "%s %s %d %.1f ms", scope["method"][:20], path[:300], status, seconds * 1000
-            )
+
+def _log_request(scope: Scope, status: int, seconds: float) -> None:
+    if access.isEnabledFor(logging.INFO):
+        # as it came: no line breaks, no query
+        path = mask(scope["raw_path"].decode("latin-1", "replace"))
+        access.info("%s %s %d %.1f ms", scope["method"][:20], path[:300], status, seconds * 1000)
 
 
 def _late_hint(scope: Scope) -> str:

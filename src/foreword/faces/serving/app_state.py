@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from foreword.browser.rules import Rules
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.serving.change_poller import ChangePoller
-from foreword.faces.serving.metrics import Metrics
 from foreword.faces.serving.threads import Threads
 from foreword.operations import change_vector, conversation_operations, workflow_list
 from foreword.operations.change_vector import Vector
@@ -98,7 +97,6 @@ class AppState:
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
         self._threads = {lane: Threads(most) for lane, most in LANES.items()}
-        self.metrics = Metrics()
         self.poller = ChangePoller(self._look)
 
     @property
@@ -209,11 +207,6 @@ class AppState:
         """How many requests have begun and not ended, those that hang among them."""
         return sum(threads.running for threads in self._threads.values())
 
-    @property
-    def open_sessions(self) -> int:
-        """How many sessions wait, open, for the next request."""
-        return len(self._sessions)
-
     def stop(self) -> None:
         """The server begins to stop: live streams end, and so does what directors are doing."""
         self.poller.stop()
@@ -256,9 +249,6 @@ class Pool(Generic[Thing]):
                 thing.close()
             raise
         self._keep(key, thing)
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     def _take(self, key: object) -> Thing | None:
         """The one that was used last under a key, if one waits."""
