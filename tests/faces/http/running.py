@@ -23,8 +23,6 @@ from foreword.faces.serving.app_state import AppState, Settings
 from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand
 
-ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:

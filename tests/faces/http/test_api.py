@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foreword.message import KINDS, SHAPES
-from tests.faces.http.running import ANY_VERSION, Address, session_path
+from tests.faces.http.running import Address, session_path
 from tests.sessions import numbered_message, plan, words
 
 
@@ -192,40 +192,20 @@ def test_a_conversation_is_not_made_by_looking_for_it(address: Address, name: st
 # --- plans ----------------------------------------------------------------------------------------
 
 
-def test_a_plan_has_its_version_as_etag(address: Address, name: str) -> None:
-    path = session_path(name, "plan")
-    made = address.ask("PUT", path, {"plan": plan(), "reason": "first"})
-    assert (made.status, made.headers["etag"]) == (200, '"1"')
-    shown = address.ask("GET", path)
-    assert shown.headers["etag"] == '"1"'
-    same = address.ask("GET", path, headers={"if-none-match": 'W/"0", "1"'})
-    assert (same.status, same.body, same.headers["etag"]) == (304, b"", '"1"')
-
-
 def test_a_plan_is_not_overwritten_and_the_newest_comes_with_the_refusal(
     address: Address, name: str
 ) -> None:
     path = session_path(name, "plan")
-    address.ask("PUT", path, {"plan": plan(), "reason": "first"}, headers={"if-match": '"0"'})
-    address.ask(
-        "PUT", path, {"plan": plan("completed"), "reason": "second"}, headers={"if-match": '"1"'}
-    )
+    address.ask("PUT", path, {"plan": plan(), "reason": "first", "expected_version": 0})
+    second = {"plan": plan("completed"), "reason": "second", "expected_version": 1}
+    address.ask("PUT", path, second)
     late = {"plan": plan("failed"), "reason": "late"}
-    by_header = address.ask("PUT", path, late, headers={"if-match": '"1"'})
-    by_body = address.ask("POST", path, {**late, "expected_version": 1})
-    assert (by_header.status, by_body.status) == (412, 409)
-    for refused in (by_header, by_body):
-        assert refused.headers["content-type"] == "application/problem+json"
-        assert refused.json["version"] == 2
-        assert refused.json["newest"]["phases"][0]["tasks"][1]["status"] == "completed"
-    assert address.ask("PUT", path, late, headers={"if-match": "2"}).status == 400
-    assert (
-        address.ask(
-            "PUT", path, {**late, "expected_version": 1}, headers={"if-match": '"2"'}
-        ).status
-        == 400
-    )
-    assert address.ask("PUT", path, late, headers={"if-match": "*"}).json["version"] == 3
+    refused = address.ask("POST", path, {**late, "expected_version": 1})
+    assert refused.status == 409
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json["version"] == 2
+    assert refused.json["newest"]["phases"][0]["tasks"][1]["status"] == "completed"
+    assert address.ask("PUT", path, {**late, "expected_version": 2}).json["version"] == 3
 
 
 def test_who_names_no_version_replaces_the_newest_and_all_are_kept(
@@ -252,9 +232,7 @@ def test_a_bad_plan_names_every_problem(address: Address, name: str) -> None:
 def test_versions_are_listed_shown_and_compared(address: Address, name: str) -> None:
     path = session_path(name, "plan")
     for status in ("pending", "in_progress", "completed"):
-        address.ask(
-            "PUT", path, {"plan": plan(status), "reason": f"now {status}"}, headers=ANY_VERSION
-        )
+        address.ask("PUT", path, {"plan": plan(status), "reason": f"now {status}"})
     page = address.ask("GET", f"{path}/versions", limit=2).json
     assert [(one["version"], one["reason"]) for one in page["items"]] == [
         (3, "now completed"),

@@ -12,7 +12,7 @@ import pytest
 from foreword.faces.serving.app_state import Settings
 from tests.faces import behaviour
 from tests.faces.behaviour import Refused
-from tests.faces.http.running import ANY_VERSION, Address, Reply, running, session_path
+from tests.faces.http.running import Address, Reply, running, session_path
 
 
 class HttpClient:
@@ -39,8 +39,7 @@ class HttpClient:
         return self.address.ask("POST", "/v1/lookup", given)
 
     def _update_plan(self, workflow: str, **given: Any) -> Reply:
-        headers = {} if "expected_version" in given else ANY_VERSION
-        return self.address.ask("PUT", session_path(workflow, "plan"), given, headers=headers)
+        return self.address.ask("PUT", session_path(workflow, "plan"), given)
 
     def _get_current_plan(self, workflow: str, **query: Any) -> Reply:
         return self.address.ask("GET", session_path(workflow, "plan"), **query)

@@ -16,7 +16,6 @@ from foreword.faces.serving.change_poller import ANY, ChangePoller
 from foreword.operations.change_vector import ChangeEvent, Vector
 from foreword.session.session import Session
 from tests.faces.http.running import (
-    ANY_VERSION,
     Address,
     StreamEvent,
     events,
@@ -30,7 +29,7 @@ from tests.sessions import numbered_message, plan
 
 def change_plan(address: Address, name: str, status: str = "pending") -> None:
     update = {"plan": plan(status), "reason": "try"}
-    assert address.ask("PUT", session_path(name, "plan"), update, headers=ANY_VERSION).status == 200
+    assert address.ask("PUT", session_path(name, "plan"), update).status == 200
 
 
 def test_what_happens_is_told_while_it_happens(address: Address, name: str) -> None:

@@ -209,6 +209,7 @@ def test_who_is_told_to_go_learns_that_it_may_still_be_done(
 
 
 HANGING = """
+import os
 import sys
 from foreword.faces.cli.main import cli
 from foreword.faces.http import api, http_server
@@ -218,7 +219,7 @@ root = sys.argv[1]
 
 def read(request) -> dict:
     "Read something that hangs."
-    print("begun", flush=True)
+    os.write(1, b"begun\\n")
     open(f"{root}/fifo").read()
 
 hang = function_endpoint(read, tag="tests", method="GET", path="/v1/hang")

@@ -143,8 +143,6 @@ def _responses(endpoint: Endpoint, schemas: Schemas) -> Iterator[tuple[str, dict
         "content": {endpoint.media: {"schema": _answer_schema(endpoint, schemas)}},
     }
     yield str(endpoint.status), answer
-    if "if-none-match" in endpoint.takes:
-        yield "304", {"description": "It is still that version.", "headers": headers}
     problem = {MEDIA: {"schema": schemas[ProblemDetails, GIVEN]}}
     for status in _problem_statuses(endpoint):
         yield str(status), {"description": MEANINGS[status], "content": problem}

@@ -59,10 +59,9 @@ class ApiRequest(Generic[Query, Body]):
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer(Generic[Answer]):
-    """An answer that is more than its JSON."""
+    """An answer with headers of its own."""
 
     value: Answer
-    status: int = 0  # the endpoint's own, unless another
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -122,9 +121,8 @@ class Endpoint:
             return made
         answer = made if isinstance(made, HttpAnswer) else HttpAnswer(made)
         headers = {"cache-control": "no-store", **answer.headers}
-        status = answer.status or self.status
-        content = b"" if status in (204, 304) else json_of(answer.value)
-        return Response(content, status, headers=headers, media_type=self.media)
+        content = json_of(answer.value)
+        return Response(content, self.status, headers=headers, media_type=self.media)
 
 
 def function_endpoint(

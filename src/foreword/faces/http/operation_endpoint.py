@@ -116,7 +116,6 @@ def operation_endpoint(
     status: int = 200,
     problems: tuple[int, ...] = (),
     takes: Mapping[str, str] | None = None,
-    gives: Mapping[str, str] | None = None,
     elsewhere: tuple[str, ...] = (),
     is_root_in_body: bool = False,
 ) -> Endpoint:
@@ -155,7 +154,6 @@ def operation_endpoint(
         status=status,
         problems=problems,
         takes=takes or {},
-        gives=gives or {},
         lane=operation.lane,
         operation=operation,
     )

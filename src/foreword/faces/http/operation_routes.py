@@ -1,13 +1,12 @@
 """Where each operation stands in the API: its method, its path, and the id that clients know.
 
-What it takes, gives and does is the operation's; what HTTP adds to a few of them (tags of versions,
-a key) is in `operation_headers`.
+What it takes, gives and does is the operation's; the header that appending messages takes is in
+`operation_headers`.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from foreword.faces.http import operation_headers
 from foreword.faces.http.endpoint import SESSION
@@ -30,13 +29,6 @@ _post = partial(operation_endpoint, "POST")
 _delete = partial(operation_endpoint, "DELETE")
 # those that assemble name the project in the body, beside what they ask for
 _assemble = partial(_post, problems=(404, 422), is_root_in_body=True)
-_plan: dict[str, Any] = {
-    "id": "plans.update_plan",
-    "adapt": operation_headers.update_plan,
-    "problems": (409, 412, 422),
-    "takes": operation_headers.PLAN_UPDATES,
-    "gives": operation_headers.PLAN_GIVES,
-}
 PLAN = f"{SESSION}/plan"
 NODES = f"{SESSION}/nodes"
 RUNS = f"{SESSION}/runs"
@@ -110,16 +102,9 @@ ENDPOINTS = (
         id="conversations.compressions",
     ),
     _get(f"{SESSION}/usage", conversation_operations.SESSION_USAGE, id="conversations.usage"),
-    _get(
-        PLAN,
-        plan_operations.GET_CURRENT_PLAN,
-        id="plans.show_plan",
-        adapt=operation_headers.show_plan,
-        takes=operation_headers.PLAN_READS,
-        gives=operation_headers.PLAN_GIVES,
-    ),
-    _put(PLAN, plan_operations.UPDATE_PLAN, **_plan),
-    _post(PLAN, plan_operations.UPDATE_PLAN, **_plan),
+    _get(PLAN, plan_operations.GET_CURRENT_PLAN, id="plans.show_plan"),
+    _put(PLAN, plan_operations.UPDATE_PLAN, id="plans.update_plan", problems=(409, 422)),
+    _post(PLAN, plan_operations.UPDATE_PLAN, id="plans.update_plan", problems=(409, 422)),
     _get(f"{PLAN}/versions", plan_operations.LIST_PLAN_VERSIONS, id="plans.list_versions"),
     _get(f"{PLAN}/versions/{{version}}", plan_operations.GET_PLAN_VERSION, id="plans.show_version"),
     _get(f"{PLAN}/diff", plan_operations.DIFF_PLAN, id="plans.diff"),

@@ -42,7 +42,6 @@ MEANINGS = {
         "It is there already, is not at the version that the body expects, or can't be used as"
         " it is."
     ),
-    412: "The plan is not at the version that `If-Match` names; `newest` is the plan as it is now.",
     413: "The body is too large.",
     415: "The body must be `application/json`.",
     421: "This server does not answer to that `Host`.",
@@ -124,7 +123,7 @@ def _short(text: str) -> str:
     return hidden if len(hidden) <= LONGEST else f"{hidden[: LONGEST - 3]}..."
 
 
-def problem_of(error: ForewordError, status: int = 0) -> Response:
+def problem_of(error: ForewordError) -> Response:
     """An error as a response, with the facts that a program acts on."""
     facts = dict[str, Any]()
     for name in FACTS:
@@ -135,7 +134,7 @@ def problem_of(error: ForewordError, status: int = 0) -> Response:
         facts["problems"] = [_short(line) for line in facts["problems"]]
     if "known" in facts:
         facts["known"] = [_short(name) for name in facts["known"][:MOST_KNOWN]]
-    return problem(status or status_of(error), error.code, error.message, error.hint, **facts)
+    return problem(status_of(error), error.code, error.message, error.hint, **facts)
 
 
 def refusal(refused: ProblemResponse) -> Response:
