@@ -72,6 +72,5 @@ def test_the_figures_on_the_page_are_those_in_the_code() -> None:
     text = PAGE.read_text("utf-8")
     assert f"more than {long_results.BUDGET_TOKENS:,} tokens" in text
     assert f"after {hooks.TIMEOUT_SECONDS:g} seconds" in text
-    assert f"answer in {hooks.SERVER_SECONDS:g} seconds" in text
     assert all(f"`{kind}`" in text for kind in KINDS)
     assert all(f"`{tool}`" in text for tool in long_results.TEXTS)

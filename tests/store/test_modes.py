@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 import foreword
-from foreword.coding_agents import hook_log, server_file
+from foreword.coding_agents import hook_log
 from foreword.director import browser_files
 from foreword.faces.http import token
 from foreword.store import paths
@@ -70,7 +70,6 @@ def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(
         browser_files.prepare(browser_files.place(session))
         task_checkpoints.write(tmp_path, session.db, Checkpoint(task="TASK-1", phase="1"))
         assert dbos_setup.made_url(None, tmp_path)
-        server_file.announce(tmp_path, "http://127.0.0.1:8080")
         hook_log.note("hook", "failed")
         token.store_token(tmp_path)
         assert (tmp_path / ".foreword" / "state.db-wal").exists()

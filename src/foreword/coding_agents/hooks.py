@@ -36,14 +36,9 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 9.0
 # The events whose missing answer the user should know of: the model goes on without what it knew.
 TOLD = (SESSION_START, PRE_COMPACT)
-# For a server to answer, and never more than half of the time: the other half is for doing it here.
-SERVER_SECONDS = 2.0
 LONGEST_NAME = 40  # characters of an event's name in the log
 SOURCES = ("compact", "resume")
 STARTUP = "startup"
-# a server reads its project and no transcripts of the user's
-BY_SERVER = (SESSION_START, POST_TOOL_USE)
-_ANSWER_KEYS = {SESSION_START: "additionalContext", POST_TOOL_USE: "updatedToolOutput"}
 
 
 class Source(Protocol):
@@ -114,12 +109,11 @@ def respond(options: Options, source: Source, sink: Sink) -> None:
     watch.daemon = True
     watch.start()
     try:
-        raw = source.read(LARGEST_BYTES + 1)
-        event = read_event(raw)
+        event = read_event(source.read(LARGEST_BYTES + 1))
         names.append(event.name or names[0])
         output = None
         if concerns_us(event, options):
-            output = _server_answer_or_own(event, raw, options)
+            output = answer(event, _project_root(event, options), options)
         finished.set()
         _write(output, sink)
     except BaseException as error:  # noqa: BLE001 - an agent is at the other end: nothing may reach it
@@ -132,7 +126,7 @@ def respond(options: Options, source: Source, sink: Sink) -> None:
         watch.cancel()
 
 
-def _server_answer_or_own(event: HookEvent, raw: bytes, options: Options) -> dict[str, Any] | None:
+def _project_root(event: HookEvent, options: Options) -> Path:
     from foreword.coding_agents import trusted_files
 
     root = trusted_files.project_of(event, options.root)
@@ -141,26 +135,7 @@ def _server_answer_or_own(event: HookEvent, raw: bytes, options: Options) -> dic
             "no project here: none of foreword/recipes, .foreword and .checkpoints is in or"
             " above it"
         )
-    if event.name in BY_SERVER:
-        from foreword.coding_agents import server_file
-
-        settings = {"recipe": options.recipe, "budget_tokens": options.budget_tokens}
-        seconds = min(SERVER_SECONDS, options.timeout_seconds / 2)
-        reply = server_file.ask(root, raw, settings, seconds)
-        if reply is not None:
-            return _checked_output(reply["output"], event)
-    return answer(event, root, options)
-
-
-def _checked_output(output: Any, event: HookEvent) -> dict[str, Any] | None:
-    """Of what a server said, what we might have said ourselves."""
-    fields = output.get("hookSpecificOutput") if isinstance(output, dict) else None
-    key = _ANSWER_KEYS.get(event.name)
-    if not isinstance(fields, dict) or key is None or key not in fields:
-        return None
-    if key == "additionalContext" and not isinstance(fields[key], str):
-        return None
-    return _output(event, {key: fields[key]})
+    return root
 
 
 def _write(output: dict[str, Any] | None, sink: Sink) -> None:

@@ -4,15 +4,12 @@ everything hostile."""
 from __future__ import annotations
 
 import fcntl
-import http.server
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -728,91 +725,3 @@ def test_the_log_does_not_grow_without_end(agent: CodingAgent) -> None:
     path.write_text("x" * 600_000, "utf-8")
     agent.hook(b"{")
     assert path.stat().st_size < 1_000
-
-
-# --- a server that is up --------------------------------------------------------------------------
-
-
-class HookServer(http.server.BaseHTTPRequestHandler):
-    """A server that says what it was told to say."""
-
-    answer: Any = None
-    asked: list[Any]
-
-    def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
-        self.asked.append((self.path, json.loads(self.rfile.read(length))))
-        body = json.dumps(self.answer).encode()
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def server(agent: CodingAgent) -> Iterator[type[HookServer]]:
-    kind = type("Handler", (HookServer,), {"asked": []})
-    serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    thread = threading.Thread(target=serving.serve_forever)
-    thread.start()
-    announce(agent, f"http://127.0.0.1:{serving.server_port}")
-    yield kind
-    serving.shutdown()
-    serving.server_close()
-    thread.join()
-
-
-def announce(agent: CodingAgent, address: object) -> None:
-    (agent.project / ".foreword").mkdir(exist_ok=True)
-    (agent.project / ".foreword" / "server.json").write_text(
-        json.dumps({"address": address}), "utf-8"
-    )
-
-
-def test_a_server_that_is_up_answers_in_place_of_the_command(
-    agent: CodingAgent, server: type[HookServer]
-) -> None:
-    server.answer = {"output": {"hookSpecificOutput": {"additionalContext": "from the server"}}}
-    answer = agent.answer("session_start_compact")
-    assert answer == {"hookEventName": "SessionStart", "additionalContext": "from the server"}
-    ((path, body),) = server.asked
-    assert path == "/v1/hook"
-    assert body["root"] == str(agent.project)
-    assert body["event"]["source"] == "compact"
-
-
-@pytest.mark.parametrize(
-    "answer", [None, [], {"output": 3}, {"output": {"hookSpecificOutput": {"decision": "block"}}}]
-)
-def test_of_what_a_server_says_only_a_hooks_answer_is_used(
-    agent: CodingAgent, server: type[HookServer], answer: Any
-) -> None:
-    server.answer = answer
-    ran = agent.hook(agent.event("session_start_compact"))
-    assert ran.code == 0
-    assert "block" not in ran.out
-
-
-def test_transcripts_are_not_sent_to_a_server(agent: CodingAgent, server: type[HookServer]) -> None:
-    assert agent.answer("pre_compact_auto") == {}
-    assert server.asked == []
-    assert list((agent.project / ".checkpoints").glob("*.json"))
-
-
-@pytest.mark.parametrize(
-    "address", ["http://198.51.100.7:80", "file:///etc/passwd", "http://127.0.0.1", "", 4, None]
-)
-def test_an_address_that_is_not_on_this_machine_is_never_asked(
-    agent: CodingAgent, address: object
-) -> None:
-    announce(agent, address)
-    assert "Never push" in agent.answer("session_start_compact")["additionalContext"]
-
-
-def test_a_server_that_is_gone_or_says_nothing_is_done_without(agent: CodingAgent) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:  # takes the request and never answers
-        announce(agent, f"http://127.0.0.1:{listening.getsockname()[1]}")
-        assert "Never push" in agent.hook(agent.event("session_start_compact")).out
-    assert "Never push" in agent.answer("session_start_compact")["additionalContext"]

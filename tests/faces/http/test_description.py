@@ -24,7 +24,7 @@ STREAMS = r"/events$"  # they do not end
 
 # Operation ids begin with them, and both come from the names of modules, so moving one shows here.
 TAGS = """
-    api checkpoints contexts conversations director events health hooks node_runs plans recipes
+    api checkpoints contexts conversations director events health node_runs plans recipes
     reports sessions variables
     """.split()
 
@@ -85,10 +85,8 @@ def test_every_example_is_taken_as_it_is(tmp_path: Path) -> None:
             (example,) = endpoint.body.model_json_schema()["examples"]
             path = re.sub(r"{\w+}", "one", endpoint.path)
             reply = address.ask(endpoint.method, path, example)
-            # documents, a project at that very path, a model, a tool of that name
-            needs_more = (
-                endpoint.path in ("/v1/lookup", "/v1/hook") or "/director/" in endpoint.path
-            )
+            # documents, a model, a tool of that name
+            needs_more = endpoint.path == "/v1/lookup" or "/director/" in endpoint.path
             assert reply.status == endpoint.status or needs_more, (endpoint.path, reply.body)
             wrong = address.ask(endpoint.method, path, []).json
             assert json.loads(wrong["hint"].removeprefix("for example ")) == example

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 import pytest
 
-from foreword.coding_agents import server_file
 from tests.faces.behaviour import Refused
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.mcp.clients import over_stdio
@@ -107,23 +106,16 @@ def test_a_path_in_a_request_never_leads_out_of_the_root(
 ) -> None:
     monkeypatch.setenv("HOME", str(root.parent / "outside"))
     named = path.format(outside=root.parent / "outside")
-    event = {
-        "hook_event_name": "SessionStart",
-        "source": "compact",
-        "session_id": "s",
-        "cwd": str(root),
-    }
     asked: list[tuple[str, str, dict[str, Any] | None]] = [
         ("POST", "/v1/assemble", {"recipe": named}),
         ("POST", "/v1/why", {"recipe": named, "about": "a"}),
         ("POST", "/v1/lookup", {"recipe": named, "wanted": "x"}),
-        ("POST", server_file.PATH, {"root": str(root), "event": event, "recipe": named}),
         ("GET", f"/v1/recipes/{quote(named, safe='')}", None),
         ("GET", f"/recipes/{quote(named, safe='')}", None),
     ]
     for method, target, body in asked:
         answer = address.ask(method, target, body)
-        assert answer.status in (400, 403, 404) or answer.json == {"output": None}, target
+        assert answer.status in (400, 403, 404), target
         assert TOKEN.encode() not in answer.body
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EXTRA = "pip install 'foreword[serve]'"
 LOOPBACK = "127.0.0.1"
-# A hundred a second: a page with live updates and an agent's hooks stay far below it, a loop that
+# A hundred a second: a page with live updates and an agent stay far below it, a loop that
 # has gone wild does not.
 REQUESTS_PER_MINUTE = 6_000
 
@@ -170,12 +170,7 @@ def serve(
     )
     addresses = http_server.addresses(host, port)
     _log_to_stderr(log)
-    # they have no token, and know the project's own store alone
-    for_hooks = not digest and db is None
-    with _announcement(folder, addresses[0] if for_hooks else ""):
-        hanging = http_server.run(
-            settings, listening, lambda: _say_ready(addresses, settings, token)
-        )
+    hanging = http_server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
     if hanging:
         _exit_now()
 
@@ -206,23 +201,6 @@ def _exit_now() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
-
-
-@contextmanager
-def _announcement(root: Path, address: str) -> Iterator[None]:
-    """While it runs, the hooks of coding agents find the server; without an address it is none
-    of theirs."""
-    from foreword.coding_agents import server_file
-
-    path = None
-    if address:
-        with suppress(OSError):  # a root that can't be written has no hooks
-            path = server_file.announce(root, address)
-    try:
-        yield
-    finally:
-        if path is not None:
-            server_file.withdraw(path)
 
 
 def _token(host: str, root: Path, *, file: str | None, new: bool) -> tuple[str, str]:

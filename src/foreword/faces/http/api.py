@@ -20,14 +20,13 @@ from foreword.faces.http import (
     director_endpoints,
     event_stream,
     health,
-    hook_endpoint,
     operation_routes,
     sessions,
 )
 from foreword.faces.http.endpoint import ApiRequest, Endpoint, Nothing, function_endpoint, routes_of
 from foreword.faces.serving.problem_response import ProblemResponse
 
-MODULES = (operation_routes, sessions, director_endpoints, event_stream, hook_endpoint, health)
+MODULES = (operation_routes, sessions, director_endpoints, event_stream, health)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
