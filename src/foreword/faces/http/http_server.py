@@ -26,7 +26,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foreword.errors import UsageError
 from foreword.faces.http.app import create_app
-from foreword.faces.serving import process_memory
 from foreword.faces.serving.app_state import AppState, Settings
 from foreword.pattern import lazy_pattern
 
@@ -37,7 +36,6 @@ KEEP_ALIVE_SECONDS = 15
 FINISH_SECONDS = 10
 UNREAD_SECONDS = 30.0  # for the next byte of an answer to be taken: longer than any network pauses
 LOOK_SECONDS = 1  # between two looks at connections whose answers are not taken
-TRIM_SECONDS = 60  # between two times that free memory is given back: it takes milliseconds
 TICKS_PER_SECOND = 10  # uvicorn's
 # of a request: long queries and cookies fit, and it is held in memory
 LARGEST_HEAD_BYTES = 64 * 1024
@@ -117,15 +115,13 @@ class HttpConnection(H11Protocol):
 
 
 class BoundedServer(Server):
-    """uvicorn's server, with what keeps one that runs for weeks in bounds."""
+    """uvicorn's server, which also drops connections whose answers are not read."""
 
     async def on_tick(self, counter: int) -> bool:
         if counter % (LOOK_SECONDS * TICKS_PER_SECOND) == 0:
             for connection in list(self.server_state.connections):
                 if isinstance(connection, HttpConnection):
                     connection.drop_if_unread()
-        if counter % (TRIM_SECONDS * TICKS_PER_SECOND) == 1:
-            asyncio.get_running_loop().run_in_executor(None, process_memory.give_back)
         return await super().on_tick(counter)
 
 
@@ -255,7 +251,6 @@ async def _serve_until_stopped(
     process.config.load()
     process.lifespan = process.config.lifespan_class(process.config)
     await process.startup(sockets=[listening])
-    process_memory.freeze_loaded_objects()
     ready()
     await process.main_loop()
     await process.shutdown(sockets=[listening])

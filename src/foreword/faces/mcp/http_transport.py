@@ -23,7 +23,6 @@ from foreword.faces.http.http_server import BoundedServer, addresses, config_for
 from foreword.faces.http.request_guard import RequestGuard
 from foreword.faces.http.token import is_loopback
 from foreword.faces.mcp.stdio_transport import STOPS
-from foreword.faces.serving import process_memory
 from foreword.faces.serving.app_state import AppState
 
 PATH = "/mcp"
@@ -86,7 +85,6 @@ class _Process(BoundedServer):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            process_memory.freeze_loaded_objects()
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
