@@ -1,62 +1,36 @@
-"""Requests that compute for long, or hang for ever: appends, reads, health and live updates go
-on."""
+"""Work in threads: slow requests do not hold up quick ones, and one that hangs does not hold up a
+stop."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
 
 from foreword.faces.http.endpoint import Endpoint, function_endpoint
-from foreword.faces.serving import threads
-from foreword.faces.serving.app_state import LANES, MOST_THREADS, Lane
+from foreword.faces.serving.app_state import LANES, AppState
 from tests.faces.http.running import (
     Address,
-    events,
     running,
     session_path,
     settings_for,
     wait_until,
 )
 from tests.patience import PATIENCE_SECONDS
-from tests.sessions import numbered_message, plan
+from tests.sessions import numbered_message
 
 pytestmark = pytest.mark.attack
-
-
-@contextmanager
-def fifo(path: Path) -> Iterator[None]:
-    """Something that hangs whoever reads it, until the end of the block."""
-    os.mkfifo(path)
-    try:
-        yield
-    finally:
-        writing = os.open(
-            path, os.O_RDWR | os.O_NONBLOCK
-        )  # who waits for a writer has one now, and reads the end of it
-        path.unlink()
-        os.close(writing)
-
-
-def reading(path: Path, lane: Lane, method: str = "GET") -> Endpoint:
-    """An address that reads a file, whatever it is."""
-
-    def read(ask: Any) -> dict[str, bool]:
-        """Read it."""
-        with path.open("rb") as file:
-            file.read()
-        return {"done": True}
-
-    return function_endpoint(read, tag="tests", method=method, path=f"/v1/read-{lane}", lane=lane)
 
 
 @contextmanager
@@ -71,60 +45,6 @@ def asking(address: Address, path: str, times: int) -> Iterator[list[socket.sock
     finally:
         for connection in there:
             connection.close()
-
-
-@pytest.mark.parametrize("lane", ["reading", "computing"])
-def test_a_dozen_requests_that_hang_take_nobodys_place(tmp_path: Path, lane: Lane) -> None:
-    hanging, path = 12, tmp_path / "fifo"
-    with running(settings_for(tmp_path), reading(path, lane)) as (address, app_state), fifo(path):
-        address.ask("POST", "/v1/sessions", {"name": "kiln"})
-        with (
-            address.open("GET", session_path("kiln", "events")) as listening,
-            asking(address, f"/v1/read-{lane}", hanging),
-        ):
-            wait_until(lambda: app_state.threads_at_work >= hanging)
-            assert address.ask("GET", "/healthz").status == 200
-            assert address.ask("GET", "/v1/sessions").status == 200
-            assert (
-                address.ask(
-                    "POST", session_path("kiln", "messages"), {"message": numbered_message(1)}
-                ).json["seq"]
-                == 1
-            )
-            assert address.ask("GET", session_path("kiln", "context")).status == 200
-            made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
-            assert address.ask("POST", "/v1/assemble", made).status == 200
-            assert address.ask("GET", "/sessions/kiln").status == 200
-            address.ask("PUT", session_path("kiln", "plan"), {"plan": plan(), "reason": "x"})
-            told = events(listening)
-            assert {next(told).event, next(told).event} == {"messages", "plan"}
-
-
-def test_when_too_many_hang_the_next_is_refused_at_once_and_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(threads, "HUNG_SECONDS", 0.3)
-    monkeypatch.setattr(threads, "MOST_WAITING", 4)
-    most, path = LANES["computing"] + 4, tmp_path / "fifo"
-    with (
-        running(settings_for(tmp_path), reading(path, "computing")) as (address, app_state),
-        fifo(path),
-    ):
-        address.ask("POST", "/v1/sessions", {"name": "kiln"})
-        with asking(address, "/v1/read-computing", most):
-            wait_until(lambda: app_state.threads_at_work == most)
-            made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
-            refused = wait_until(
-                lambda: (reply := address.ask("POST", "/v1/assemble", made)).status == 503 and reply
-            )
-            assert (refused.json["code"], refused.headers["retry-after"]) == ("busy", "5")
-            assert address.ask("GET", "/healthz").status == 200
-            assert (
-                address.ask(
-                    "POST", session_path("kiln", "messages"), {"message": numbered_message(1)}
-                ).status
-                == 201
-            )
 
 
 @contextmanager
@@ -162,14 +82,30 @@ def test_appends_and_reads_do_not_wait_for_ten_large_contexts(tmp_path: Path) ->
                     == number
                 )
                 assert address.ask("GET", session_path("kiln")).json["messages"] == number
+            assert address.ask("GET", "/healthz").status == 200
             assert len(begun) <= LANES["computing"]
         until.set()
         wait_until(lambda: not app_state.threads_at_work)
 
 
-def test_contexts_have_fewer_threads_than_the_machine_has_processors_and_at_least_one() -> None:
-    assert 1 <= LANES["computing"] <= max(1, (os.cpu_count() or 1) - 1)
-    assert LANES["writing"] == MOST_THREADS
+def test_an_error_in_the_thread_reaches_the_caller_and_a_context_variable_the_thread(
+    tmp_path: Path,
+) -> None:
+    color = ContextVar("color", default="")
+
+    def work(given: str) -> str:
+        if given == "bad":
+            raise LookupError(given)
+        return color.get() + given
+
+    async def call() -> str:
+        app_state = AppState(settings_for(tmp_path))
+        color.set("blue ")
+        with pytest.raises(LookupError):
+            await app_state.call(work, "bad")
+        return await app_state.call(work, "glaze", lane="computing")
+
+    assert asyncio.run(call()) == "blue glaze"
 
 
 def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(
@@ -243,23 +179,3 @@ def test_a_server_that_is_told_to_stop_stops_although_a_thread_hangs(tmp_path: P
             _, told = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
     assert "Traceback" not in told
-
-
-def test_what_hung_is_answered_once_it_goes_on(tmp_path: Path) -> None:
-    path, answered = tmp_path / "fifo", list[int]()
-    os.mkfifo(path)
-    with running(settings_for(tmp_path), reading(path, "computing")) as (address, _):
-        waiting = Thread(
-            target=lambda: answered.append(address.ask("GET", "/v1/read-computing").status)
-        )
-        waiting.start()
-        os.close(wait_until(lambda: _opened_to_write(path)))
-        waiting.join(PATIENCE_SECONDS)
-    assert answered == [200]
-
-
-def _opened_to_write(path: Path) -> int:
-    """A fifo that somebody waits to read, open for writing; 0 while nobody does."""
-    with suppress(OSError):
-        return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-    return 0

@@ -88,7 +88,7 @@ def test_while_writers_wait_for_a_locked_store_it_can_be_read(tmp_path: Path) ->
         with lock_database(tmp_path / "state.db"):
             for writer in writers:
                 writer.start()
-            wait_until(lambda: app_state.writers >= MOST_THREADS)
+            wait_until(lambda: app_state.threads_at_work >= MOST_THREADS)
             assert address.ask("GET", "/healthz").status == 200
             assert address.ask("GET", session_path("kiln", "plan")).json["version"] == 0
             assert statuses == []

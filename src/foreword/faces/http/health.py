@@ -35,6 +35,4 @@ def healthz(request: ApiRequest[Nothing, None]) -> Health:
     return Health(status="ok", version=__version__)
 
 
-ENDPOINTS = (
-    function_endpoint(healthz, tag="health", method="GET", path="/healthz", lane="health"),
-)
+ENDPOINTS = (function_endpoint(healthz, tag="health", method="GET", path="/healthz"),)

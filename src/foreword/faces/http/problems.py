@@ -52,7 +52,7 @@ MEANINGS = {
     429: "Too many requests; `Retry-After` says when to go on.",
     500: "Something went wrong in the server.",
     502: "A model or a browser gave no answer.",
-    503: "The store can't be used, the server is stopping, or what it reads hangs.",
+    503: "The store can't be used, or the server is stopping.",
     504: "It took too long. The hint says whether a change may still be made.",
 }
 MEDIA = "application/problem+json"

@@ -6,7 +6,6 @@ The guard of the HTTP API is in front of it, and every address but loopback's wa
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,8 +41,6 @@ def serve_http(server: Server[Any], app_state: AppState, say: Callable[[str], No
     links = addresses(settings.host, listening.getsockname()[1])
     ready = partial(say, "\n".join(f"{link}{PATH}" for link in links))
     _Process(config, app_state, ready).run(sockets=[listening])
-    if app_state.threads_at_work:  # they hang, and a thread can't be stopped
-        os._exit(0)
 
 
 def http_app(server: Server[Any], app_state: AppState) -> ASGIApp:

@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from anyio import CapacityLimiter, to_thread
 
 from foreword.browser.rules import Rules
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.serving.change_poller import ChangePoller
-from foreword.faces.serving.threads import Threads
 from foreword.operations import change_vector, conversation_operations, workflow_list
 from foreword.operations.change_vector import Vector
 from foreword.operations.conversation_operations import MAIN
@@ -37,14 +38,13 @@ Result = TypeVar("Result")
 # That read, and as many that write. More wait for the interpreter and for one another's locks in
 # the store; fewer, and a few slow readers keep the rest waiting.
 MOST_THREADS = 8
-Lane = Literal["reading", "writing", "computing", "looking", "health"]
+Lane = Literal["reading", "writing", "computing"]
 LANES: dict[Lane, int] = {  # the threads of each; none waits for those of another
     "reading": MOST_THREADS,
     "writing": MOST_THREADS,  # what is short: a message, a plan, a variable
-    # contexts: more of them at once would only slow down all others
-    "computing": max(1, (os.cpu_count() or 1) - 1),
-    "looking": 1,  # for those who listen
-    "health": 1,
+    # Contexts: more of them at once would slow down all others. Two at least, so that one that
+    # waits for a command does not hold up the next.
+    "computing": max(2, (os.cpu_count() or 1) - 1),
 }
 # That wait, open, for the next request: one that is opened anew reads its history again. Each
 # holds a connection to the database, of which a PostgreSQL gives 100 to all its clients.
@@ -96,7 +96,8 @@ class AppState:
         self._directors = directors
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
-        self._threads = {lane: Threads(most) for lane, most in LANES.items()}
+        self._limiters = {lane: CapacityLimiter(most) for lane, most in LANES.items()}
+        self._at_work = set[int]()  # the ids of threads
         self.poller = ChangePoller(self._look)
 
     @property
@@ -106,13 +107,24 @@ class AppState:
         return self._directors
 
     async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
-        """Run something in a thread of its lane, so that the others go on.
+        """Return `work(*args)`, run in a thread of its lane; raises what it raises.
 
-        Who waits for it may be told that it takes too long: what had not begun by then is not done,
-        what had begun ends by itself. While writers wait for a store that somebody has locked, it
-        can still be read; while large contexts are assembled, messages are appended.
+        Where the caller is cancelled (a timeout, a stop), its place is free again: work that had
+        not begun is never begun, work that had begun ends by itself. While writers wait for a
+        store that somebody has locked, it can still be read; while large contexts are assembled,
+        messages are appended.
         """
-        return await self._threads[lane].run(partial(work, *args))
+        return await to_thread.run_sync(
+            self._run, partial(work, *args), limiter=self._limiters[lane], abandon_on_cancel=True
+        )
+
+    def _run(self, work: Callable[[], Result]) -> Result:
+        thread = get_ident()
+        self._at_work.add(thread)
+        try:
+            return work()
+        finally:
+            self._at_work.discard(thread)
 
     def root(self, name: str | None = None) -> Path:
         """The project of that name; without one, that of the server."""
@@ -187,7 +199,7 @@ class AppState:
             )
 
     async def _look(self, names: list[str] | None) -> dict[str, Vector]:
-        return await self.call(self._vectors, names, lane="looking")
+        return await self.call(self._vectors, names)
 
     def _vectors(self, names: list[str] | None) -> dict[str, Vector]:
         with self.store() as db:
@@ -198,14 +210,9 @@ class AppState:
         self.poller.poke()
 
     @property
-    def writers(self) -> int:
-        """How many write just now, or wait for a store that somebody has locked."""
-        return self._threads["writing"].running
-
-    @property
     def threads_at_work(self) -> int:
-        """How many requests have begun and not ended, those that hang among them."""
-        return sum(threads.running for threads in self._threads.values())
+        """The number of threads whose work has begun and not ended, abandoned ones included."""
+        return len(self._at_work)
 
     def stop(self) -> None:
         """The server begins to stop: live streams end, and so does what directors are doing."""
@@ -219,8 +226,6 @@ class AppState:
             self._directors.close()
         self._sessions.close()
         self._stores.close()
-        for threads in self._threads.values():
-            threads.close()
 
 
 class Pool(Generic[Thing]):

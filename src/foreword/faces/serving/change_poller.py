@@ -16,7 +16,6 @@ from contextlib import suppress
 from time import monotonic
 
 from foreword.errors import ForewordError
-from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.operations import change_vector
 from foreword.operations.change_vector import ChangeEvent, Vector
 
@@ -148,7 +147,7 @@ class ChangePoller:
                     names = None if self._listeners[ANY] else list(self._listeners)
                     self._notice(await self._look(names))
                 pause = max(EVERY_SECONDS, BUSY_SHARE * (monotonic() - began))
-            except (ForewordError, ProblemResponse, TimeoutError):
+            except (ForewordError, TimeoutError):
                 pause = AFTER_TROUBLE_SECONDS  # the store is away: the streams stay, and go on
             await self._rest(pause)
         self._notice({})
