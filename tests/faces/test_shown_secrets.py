@@ -80,7 +80,7 @@ def address_and_handle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
         yield where, handle
 
 
-@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("options", [(), ("--format", "json")])
 def test_the_command_line_shows_nodes_without_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:

@@ -147,7 +147,9 @@ def test_the_command_prints_hits_or_json_and_says_what_is_wrong(project: Path) -
 def test_a_session_is_recalled_at_the_command_line(project: Path) -> None:
     with foreword.Session.open(root=project, workflow="talk") as session:
         session.append({"role": "user", "content": "The heron stands in the pond."})
-    ran = run("session", "recall", "talk", "where does the heron stand", "--json", cwd=project)
+    ran = run(
+        "session", "recall", "talk", "where does the heron stand", "--format", "json", cwd=project
+    )
     assert ran.code == 0
     assert "The heron stands in the pond." in json.loads(ran.out)["text"]
     assert run("session", "recall", "nobody", "heron", cwd=project).code == 2

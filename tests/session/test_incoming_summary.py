@@ -118,7 +118,7 @@ def test_a_transcript_with_a_compaction_of_its_own_is_checked_and_says_so(tmp_pa
     file = tmp_path / "talk.jsonl"
     file.write_text("\n".join(rows))
     db = f"sqlite:///{tmp_path}/state.db"
-    ran = run("session", "import", file, "--workflow", "main", "--db", db, cwd=tmp_path)
+    ran = run("session", "import", "main", file, "--db", db, cwd=tmp_path)
     with open_session(tmp_path) as session:
         assert_checked(session.context().text, tuple(ran.err.splitlines()))
 

@@ -81,7 +81,9 @@ def test_a_browser_listens_on_the_port_that_was_asked_for(
 def test_the_tabs_are_told_as_a_director_reads_them(address: str) -> None:
     ran = run_in_process("browser", "tabs", "--attach", address)
     assert ran.out == "1 tab open:\n- Main Tab (Active) = about:blank\n"
-    listed = json.loads(run_in_process("browser", "tabs", "--attach", address, "--json").out)
+    listed = json.loads(
+        run_in_process("browser", "tabs", "--attach", address, "--format", "json").out
+    )
     assert listed == [{"name": "Main Tab", "url": "about:blank", "active": True}]
 
 

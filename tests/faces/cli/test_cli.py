@@ -206,13 +206,13 @@ def _formats(option: click.Option) -> tuple[str, ...]:
 
 def test_a_thing_has_one_name_whatever_the_command() -> None:
     known = {
-        spelling for options in commands_with_options().values() for spelling in _shown(options)
+        spelling for options in commands_with_options().values() for spelling in _spellings(options)
     }
     # each of these was another word for something that has a name
     assert not known & {"--seconds", "--model-seconds", "--output", "--store", "--timeout-secs"}
     for name, options in commands_with_options().items():
-        if "--root" in _shown(options) and name not in WITHOUT_STORE:
-            assert "--db" in _shown(options), name
+        if "--root" in _spellings(options) and name not in WITHOUT_STORE:
+            assert "--db" in _spellings(options), name
 
 
 # What reads a project's files alone.
@@ -228,32 +228,25 @@ WITHOUT_STORE = {
 }
 
 
-def _shown(options: list[click.Option]) -> set[str]:
-    return {spelling for each in options if not each.hidden for spelling in each.opts}
+def _spellings(options: list[click.Option]) -> set[str]:
+    return {spelling for each in options for spelling in each.opts}
 
 
-def test_an_old_spelling_works_and_says_once_how_it_is_said_now() -> None:
-    new = foreword("director", "tools", "--format", "json")
-    old = foreword("director", "tools", "--json")
-    assert (new.code, new.out, new.err) == (0, old.out, "")
-    assert json.loads(new.out)
-    assert old.err == "note: --json is an old spelling, which works; it is --format json now\n"
-    assert "--json" not in foreword("director", "tools", "--help").out
+def test_no_option_is_hidden() -> None:
+    for name, options in commands_with_options().items():
+        assert not [each.opts for each in options if each.hidden], name
 
 
 def test_an_import_takes_a_name_and_a_file(tmp_path: Path) -> None:
     talk = tmp_path / "talk.jsonl"
     talk.write_text(json.dumps({"role": "user", "content": "Fire the kiln."}), "utf-8")
-    new = foreword("session", "import", "one", talk, "--format", "json", cwd=tmp_path)
-    assert json.loads(new.out)["imported"] == 1
-    old = foreword("session", "import", talk, "--workflow", "two", cwd=tmp_path)
-    assert (old.code, old.out) == (0, "")
-    assert old.err.count("old spelling") == 1
+    ran = foreword("session", "import", "one", talk, "--format", "json", cwd=tmp_path)
+    assert json.loads(ran.out)["imported"] == 1
     listed = json.loads(foreword("session", "list", "--format", "json", cwd=tmp_path).out)
-    assert {(each["name"], each["messages"]) for each in listed} == {("one", 1), ("two", 1)}
+    assert {(each["name"], each["messages"]) for each in listed} == {("one", 1)}
     alone = foreword("session", "import", talk, cwd=tmp_path)
     assert (alone.code, alone.out) == (2, "")
-    assert "NAME FILE" in alone.err
+    assert "FILE" in alone.err
 
 
 def test_a_context_is_kept_in_the_store_that_is_named(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_every_tool_is_listed_with_what_it_takes() -> None:
     listed = run_in_process("director", "tools").out
     assert [name for name in TOOLS if name not in listed] == []
     assert "type, config, description, after?, parent?, branch?" in listed
-    described = json.loads(run_in_process("director", "tools", "--json").out)
+    described = json.loads(run_in_process("director", "tools", "--format", "json").out)
     assert [tool["name"] for tool in described] == list(TOOLS)
     assert described[0]["parameters"]["required"] == ["type", "config", "description"]
 
@@ -112,7 +112,7 @@ def test_nodes_are_listed_from_top_to_bottom_with_what_is_inside_them() -> None:
         ["node3", "click"],
     ]
     assert lines[2].index("node3") == lines[1].index("node2") + 2
-    nodes = json.loads(run_in_process("director", "nodes", "letters", "--json").out)
+    nodes = json.loads(run_in_process("director", "nodes", "letters", "--format", "json").out)
     assert [(node["id"], node["last"]) for node in nodes] == [
         ("node1", None),
         ("node2", None),

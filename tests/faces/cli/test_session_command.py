@@ -85,7 +85,7 @@ def test_a_session_is_made_filled_called_and_looked_at(tmp_path: Path, database:
     assert "█" in page.out
     assert "size now" in page.out
     assert "warning at" in page.out
-    used = json.loads(run("usage", "demo", "--last", "1", "--json").out)
+    used = json.loads(run("usage", "demo", "--last", "1", "--format", "json").out)
     assert used["calls"] == len(used["log"]) == 1
     assert used["log"][0]["prefix_break"] == ""
     assert 0.9 < used["reuse"] <= 1
@@ -171,7 +171,9 @@ def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> No
         json.dumps({"system": "Be brief.", "messages": rounds_of_talk(30)})
     )
     run("import", "demo", "talk.json")
-    preview = json.loads(run("compress", "demo", "--to", "2000", "--preview", "--json").out)
+    preview = json.loads(
+        run("compress", "demo", "--to", "2000", "--preview", "--format", "json").out
+    )
     assert preview["applied"] is False
     assert preview["tokens_after"] < preview["tokens_before"]
     nothing = run("undo", "demo")
@@ -191,7 +193,7 @@ def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> No
     assert run("expand", "demo", "7").code == 2
 
     assert "compression 1" in run("undo", "demo").err
-    again = json.loads(run("usage", "demo", "--json").out)
+    again = json.loads(run("usage", "demo", "--format", "json").out)
     assert (again["compressions"], again["history_tokens"]) == (0, preview["tokens_before"])
 
 
@@ -268,7 +270,7 @@ def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, dat
     file.write_text(as_lines(rounds_of_talk(3)))
     assert run("import", "demo", "talk.jsonl").err == "4 imported, 8 are there already\n"
     assert run("import", "demo", "talk.jsonl").err == "0 imported, 12 are there already\n"
-    assert json.loads(run("usage", "demo", "--json").out)["messages"] == 13
+    assert json.loads(run("usage", "demo", "--format", "json").out)["messages"] == 13
     assert (
         run("import", "other", "talk.jsonl")
         .err.splitlines()[-1]
@@ -375,7 +377,7 @@ def test_append_and_import_refuse_what_the_servers_refuse_by_the_same_path(
 ) -> None:
     (tmp_path / "talk.jsonl").write_text(json.dumps(message) + "\n")
     stdin = json.dumps(message).encode()
-    for command in ("append demo", "import talk.jsonl --workflow demo"):
+    for command in ("append demo", "import demo talk.jsonl"):
         ran = foreword("session", *command.split(), cwd=tmp_path, stdin=stdin)
         assert (ran.code, ran.out) == (2, "")
         assert f"{path}: not understood" in ran.err
@@ -396,7 +398,7 @@ def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:
         "workflow-cached",
     )
     assert "conversation_history" in foreword(*look, cwd=tmp_path).out
-    used = json.loads(foreword("session", "usage", "demo", "--json", cwd=tmp_path).out)
+    used = json.loads(foreword("session", "usage", "demo", "--format", "json", cwd=tmp_path).out)
     assert (used["calls"], used["compressions"]) == (0, 0)
     assert foreword("report", "list", cwd=tmp_path).out == ""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,7 +19,7 @@ from foreword.faces.cli.options import (
     request_options,
     store_options,
 )
-from foreword.message import SHAPES
+from foreword.message import SHAPES, Shape
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def _format_package(package: Package, form: str) -> str:
             "report": package.report.to_dict(),
         }
     else:
-        shape: Any = "openai" if form == "messages" else form  # its older name
-        value = package.to_json(shape)
+        shape = "openai" if form == "messages" else form
+        value = package.to_json(cast("Shape", shape))
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 

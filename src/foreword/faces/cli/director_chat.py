@@ -17,7 +17,7 @@ from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import DIRECTOR_MODEL, WINDOW, BrowserChoice, browser_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
-from foreword.faces.cli.options import old_spelling, store_options
+from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
     from foreword.director import Director, TurnResult
@@ -49,7 +49,6 @@ NO_MODEL = (
     metavar="N",
     help="For one answer of the model.  [default: 120]",
 )
-@old_spelling("--model-seconds", "--timeout-seconds", type=click.FloatRange(min=1))
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @browser_options
 @store_options

@@ -11,7 +11,7 @@ import click
 from foreword.errors import UsageError
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.command_input import existing_workflow, workflow_to_write
-from foreword.faces.cli.options import ONLY_JSON, json_option, name_and_file, store_options
+from foreword.faces.cli.options import ONLY_JSON, json_option, store_options
 from foreword.text.quantity import quantity
 
 HINT = "a workflow file is what `foreword director export NAME` writes"
@@ -53,7 +53,8 @@ def _say_secrets(made: dict[str, Any]) -> None:
 
 
 @click.command("import")
-@name_and_file
+@click.argument("name")
+@click.argument("file", metavar="FILE|-")
 @json_option()
 @store_options
 def import_(name: str, file: str, as_json: bool, db: str | None, root: str) -> None:

@@ -16,7 +16,7 @@ from foreword.faces.cli.browser_choice import BrowserChoice, browser_options
 from foreword.faces.cli.command_input import existing_workflow
 from foreword.faces.cli.director import AS_JSON, LINE_COLUMNS, finish, open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
-from foreword.faces.cli.options import ONLY_JSON, old_spelling, store_options
+from foreword.faces.cli.options import ONLY_JSON, store_options
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
@@ -121,7 +121,6 @@ def test(
     metavar="N",
     help="How long it may take; it can be resumed then.  [default: 14400]",
 )
-@old_spelling("--seconds", "--timeout-seconds", type=click.FloatRange(min=1))
 @AS_JSON
 @browser_options
 @store_options

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from foreword.errors import UsageError, did_you_mean
-from foreword.faces.cli import command_input, screen
+from foreword.faces.cli import command_input
 from foreword.tokens import COUNTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -103,7 +103,6 @@ def _read_dash(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 AT_LEAST_ONE = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0, min_open=True)
-EXPECTED_WORDS = 2  # of an import: the name of a session or workflow, and a file
 ROOT = click.option(
     "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
 )
@@ -220,14 +219,12 @@ def last_option(default: int, what: str) -> Callable[[Command], Command]:
 def json_option(
     what: str = "The same for programs.", *, short: bool = False
 ) -> Callable[[Command], Command]:
-    """`--format text|json`, which reaches the command as `as_json`; with `short`, `--json` says
-    the same. Elsewhere `--json` is the old spelling of it."""
+    """Add `--format text|json`, which the command receives as `as_json`; with `short`, also
+    `--json`."""
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def with_format(*, form: str, in_short: bool, **given: Any) -> Any:
-            if in_short and not short:
-                say_old_spelling("--json", "--format json")
+        def with_format(*, form: str, in_short: bool = False, **given: Any) -> Any:
             return command(as_json=in_short or form == "json", **given)
 
         form = click.option(
@@ -238,56 +235,20 @@ def json_option(
             show_default=True,
             help=what,
         )
-        flag = click.option(
-            "--json", "in_short", is_flag=True, hidden=not short, help="Short for --format json."
-        )
-        return cast("Command", form(flag(with_format)))
+        if short:
+            flag = click.option("--json", "in_short", is_flag=True, help="Short for --format json.")
+            return cast("Command", form(flag(with_format)))
+        return cast("Command", form(with_format))
 
     return decorate
 
 
-# of a command whose output is JSON anyway: whoever asks for it as everywhere else is not refused
+# of a command whose output is always JSON: `--format json` is valid there as everywhere else
 ONLY_JSON = click.option(
-    "--format", type=click.Choice(["json"]), default="json", expose_value=False, hidden=True
+    "--format",
+    type=click.Choice(["json"]),
+    default="json",
+    show_default=True,
+    expose_value=False,
+    help="The output is always JSON.",
 )
-
-
-def old_spelling(old: str, new: str, **attributes: Any) -> Callable[[Command], Command]:
-    """An option that was called otherwise before: the old name works, and says so."""
-
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def with_old_name(*, spelled_before: Any, **given: Any) -> Any:
-            if spelled_before is not None:
-                say_old_spelling(old, new)
-                given[new.removeprefix("--").replace("-", "_")] = spelled_before
-            return command(**given)
-
-        option = click.option(old, "spelled_before", hidden=True, **attributes)
-        return cast("Command", option(with_old_name))
-
-    return decorate
-
-
-def name_and_file(command: Command) -> Command:
-    """The arguments NAME and FILE of an import, which were `FILE --workflow NAME` before."""
-
-    @wraps(command)
-    def with_name(*, words: tuple[str, ...], workflow: str | None, **given: Any) -> Any:
-        if workflow is not None:
-            say_old_spelling("FILE --workflow NAME", "NAME FILE")
-            words = (workflow, *words)
-        if len(words) != EXPECTED_WORDS:
-            context = click.get_current_context()
-            raise click.UsageError("a name and a file are needed: NAME FILE, or NAME -", context)
-        name, file = words
-        return command(name=name, file=file, **given)
-
-    option = click.option("--workflow", metavar="NAME", hidden=True)
-    argument = click.argument("words", metavar="NAME FILE|-", nargs=-1)
-    return cast("Command", argument(option(with_name)))
-
-
-def say_old_spelling(old: str, new: str) -> None:
-    """One line for whoever says a thing as it was said before."""
-    screen.say(f"note: {old} is an old spelling, which works; it is {new} now")

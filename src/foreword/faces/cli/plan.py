@@ -17,7 +17,7 @@ from foreword.faces.cli.command_input import (
     read_json,
 )
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import json_option, say_old_spelling, store_options
+from foreword.faces.cli.options import form_option, json_option, store_options
 
 if TYPE_CHECKING:
     from foreword.operations.plan_operations import Plan
@@ -45,14 +45,7 @@ def plan() -> None:
 @click.option(
     "--version", "number", metavar="N", type=int, help="An earlier version; else the newest."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "todo"]),
-    metavar="[text|json]",
-    default="text",
-    show_default=True,
-)
+@form_option("text", "json")
 @store_options
 def show(workflow: str, number: int | None, form: str, db: str | None, root: str) -> None:
     """Print the plan as a to-do list or as JSON.
@@ -68,8 +61,6 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
     from foreword.plan.plan import as_todo
     from foreword.secrets.masking import hide
 
-    if form == "todo":
-        say_old_spelling("--format todo", "--format text")
     if number is None:
         newest = answer_on(GET_CURRENT_PLAN, workflow, {}, db=db, root=root)
         assert isinstance(newest, CurrentPlan)  # without a budget, it is whole

@@ -23,7 +23,7 @@ from foreword.faces.cli.command_input import (
     read_json,
     say_if_new,
 )
-from foreword.faces.cli.options import WordChoice, json_option, name_and_file, store_options
+from foreword.faces.cli.options import WordChoice, json_option, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
 from foreword.text.quantity import quantity
@@ -127,7 +127,8 @@ def _says_something(message: Message) -> bool:
 
 
 @click.command("import")
-@name_and_file
+@click.argument("name")
+@click.argument("file", metavar="FILE|-")
 @json_option()
 @store_options
 def import_transcript(name: str, file: str, as_json: bool, db: str | None, root: str) -> None:

@@ -7,7 +7,7 @@ import click
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import PACKAGE_FORMAT, show_package
 from foreword.faces.cli.command_input import existing_session
-from foreword.faces.cli.options import QUIET, say_old_spelling, store_options
+from foreword.faces.cli.options import QUIET, store_options
 
 
 @click.command()
@@ -15,7 +15,6 @@ from foreword.faces.cli.options import QUIET, say_old_spelling, store_options
 @click.argument("question", nargs=-1, required=True)
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1500]")
 @PACKAGE_FORMAT
-@click.option("--json", "as_json", is_flag=True, hidden=True)
 @QUIET
 @store_options
 def recall(
@@ -23,7 +22,6 @@ def recall(
     question: tuple[str, ...],
     budget: str | None,
     form: str,
-    as_json: bool,
     quiet: bool,
     db: str | None,
     root: str,
@@ -43,6 +41,4 @@ def recall(
         waiting = session.waiting_messages()
         with screen.progress(f"indexing {waiting:,} messages", waiting) as advance:
             package = session.recall(" ".join(question), budget, progress=advance)
-    if as_json:
-        say_old_spelling("--json", "--format json")
-    show_package(package, "json" if as_json else form, quiet=quiet)
+    show_package(package, form, quiet=quiet)
