@@ -59,21 +59,6 @@ def test_a_new_item_is_the_last_of_its_list(before: list[Any], indent: Any) -> N
     assert again == after
 
 
-@settings(max_examples=100, deadline=None)
-@given(OBJECTS, INDENTS, VALUES, st.integers(0, 4))
-def test_a_member_that_goes_leaves_all_others_as_they_were(
-    before: dict[str, Any], indent: Any, value: Any, place: int
-) -> None:
-    members = list(before.items())
-    members.insert(place, ("ours", {"inside": value}))
-    text = json.dumps(dict(members), indent=indent)
-    assert json.loads(jsonc.without_member(text, "a.json", ("ours", "inside"))) == before
-    text = json.dumps({**before, "ours": {"inside": value, "theirs": 1}}, indent=indent)
-    after = jsonc.without_member(text, "a.json", ("ours", "inside"))
-    assert json.loads(after) == {**before, "ours": {"theirs": 1}}
-    assert jsonc.without_member(after, "a.json", ("ours", "inside")) == after
-
-
 @settings(max_examples=examples(50), deadline=None)
 @given(st.text(alphabet='{}[]",:/*\\ \n01truefalsn.e-', max_size=40))
 def test_what_python_takes_for_json_is_taken_and_nothing_else(text: str) -> None:

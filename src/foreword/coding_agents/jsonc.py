@@ -2,8 +2,7 @@
 stays.
 
 Reads JSON, and JSON with comments and trailing commas where a format has them. A member or an item
-is put behind the last one, indented as its neighbours are. Nothing is changed, and nothing removed
-but a member of our own that an earlier version wrote.
+is put behind the last one, indented as its neighbours are. Nothing is changed or removed.
 """
 
 from __future__ import annotations
@@ -90,22 +89,6 @@ def with_item(
     return _append(text, node, value)
 
 
-def without_member(text: str, where: str, path: tuple[str, ...], *, comments: bool = False) -> str:
-    """The text without the member at that path, and without the objects above it that hold nothing
-    else."""
-    node = read(text, where, comments=comments)
-    nodes = [node]
-    for name in path:
-        if name not in node.members:
-            return text
-        node = node.members[name]
-        nodes.append(node)
-    depth = len(path) - 1
-    while depth and len(nodes[depth].members) == 1:
-        depth -= 1
-    return _remove(text, nodes[depth], nodes[depth + 1])
-
-
 def differs(
     text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False
 ) -> bool:
@@ -155,16 +138,6 @@ def _append(text: str, node: JsonNode, value: Any, name: str | None = None) -> s
     if node.comma:
         return text[:close] + written + "," + text[close:]
     return f"{text[: node.last]},{text[node.last : close]}{written}{text[close:]}"
-
-
-def _remove(text: str, node: JsonNode, member: JsonNode) -> str:
-    """The text without a member of a node, and without the comma that parted it from another."""
-    at = [item.end for item in node.items].index(member.end)
-    if at:
-        return text[: node.items[at - 1].end] + text[member.end :]
-    if len(node.items) > 1:
-        return text[: node.firsts[0]] + text[node.firsts[1] :]
-    return text[: node.start + 1] + text[node.end - 1 :]
 
 
 def _append_on_line(text: str, node: JsonNode, written: str) -> str:

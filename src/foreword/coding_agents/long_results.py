@@ -36,7 +36,7 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
     "WebFetch": ("result",),
 }
 OF_MCP = "mcp__"
-OURS = ("mcp__foreword__", "mcp__plugin_foreword_foreword__")
+OURS = "mcp__foreword__"
 # Fields that say where the agent has saved a result that is too long for it. An answer without them
 # is taken as it is.
 SAVED_PATH = "persistedOutputPath"

@@ -31,11 +31,6 @@ COMMAND = "foreword"
 # Not the name of a command that Claude Code has itself: a skill called `context` hides `/context`.
 SKILL = "project-context"
 HOOK = lazy_pattern(r"foreword['\"\\]* hook\b")  # in a hook of ours, however the command is written
-# What earlier versions put into the settings of Claude Code in place of hooks.
-OLD_PLUGIN = (
-    ("enabledPlugins", "foreword@foreword-project"),
-    ("extraKnownMarketplaces", "foreword-project"),
-)
 BEGIN = "<!-- foreword init: begin -->"
 END = "<!-- foreword init: end -->"
 _BLOCK = lazy_pattern(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
@@ -86,7 +81,6 @@ def _claude_code(command: str) -> list[TargetFile]:
             ".claude/settings.json",
             settings,
             hooks=_hooks(command, after_tools="Bash|Grep|WebFetch|mcp__.*"),
-            without=OLD_PLUGIN,
         ),
     ]
 
@@ -188,16 +182,13 @@ def _members(
     members: Mapping[tuple[str, ...], Any],
     *,
     hooks: Mapping[str, Any] | None = None,
-    without: Sequence[tuple[str, ...]] = (),
     comments: bool = False,
 ) -> TargetFile:
     """A JSON file of the user's that gets these members, by their paths, and hooks, by their
-    events; what earlier versions of ours wrote there goes."""
+    events."""
 
     def add_to(before: str) -> str:
         after = before if before.strip() else "{}\n"
-        for place in without:
-            after = jsonc.without_member(after, path, place, comments=comments)
         for place, value in members.items():
             after = jsonc.with_member(after, path, place, value, comments=comments)
         for event, group in (hooks or {}).items():

@@ -93,23 +93,6 @@ def test_two_projects_write_nothing_that_both_would_share(tmp_path: Path) -> Non
     assert all("arketplace" not in text and "enabledPlugins" not in text for text in texts)
 
 
-def test_the_plugin_of_earlier_versions_goes_and_other_plugins_stay(tmp_path: Path) -> None:
-    (tmp_path / ".claude").mkdir()
-    before = {
-        "extraKnownMarketplaces": {
-            "foreword-project": {"source": {"source": "directory", "path": "./foreword/x"}}
-        },
-        "enabledPlugins": {"other@market": True, "foreword@foreword-project": True},
-        "permissions": {"allow": []},
-    }
-    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(before, indent=2), "utf-8")
-    assert init(tmp_path, "--yes").code == 0
-    settings = load(tmp_path, ".claude/settings.json")
-    assert settings["enabledPlugins"] == {"other@market": True}
-    assert "extraKnownMarketplaces" not in settings
-    assert settings["permissions"] == {"allow": []}
-
-
 def test_where_the_command_is_not_on_the_path_its_own_path_is_written_and_said(
     tmp_path: Path,
 ) -> None:
