@@ -123,11 +123,3 @@ def test_looking_at_a_property_of_a_session_runs_nothing(scene: Scene) -> None:
                 getattr(session, name)
     assert seen == []
     assert session.system_prompt == ""
-
-
-def test_the_tabs_of_a_browser_are_given_to_a_call_and_can_not_be_set(scene: Scene) -> None:
-    session, _, _ = scene
-    with pytest.raises(AttributeError, match=r"context\(browser=\.\.\.\)"):
-        session.browser = TABS
-    assert not hasattr(session, "browser")
-    assert "example.com" in session.context(browser=TABS).text

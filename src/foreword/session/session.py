@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Never, Self
+from typing import Any, Self
 
 from foreword import tokens
 from foreword.context.explain import Explanation, explain_package, no_context
@@ -92,25 +92,8 @@ class StateOverview:
     secrets: KnownValues  # hides every secret that the workflow holds
 
 
-class _ArgumentOfContext:
-    """An attribute that is none: it was set before a call once, and is an argument of it."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._problem = (
-            f"a session has no attribute {name!r}: give it to each call, context({name}=...)"
-        )
-
-    def __get__(self, session: object, owner: type) -> Never:
-        raise AttributeError(self._problem)
-
-    def __set__(self, session: object, value: object) -> Never:
-        raise AttributeError(self._problem)
-
-
 class Session(WorkflowState):
     """A workflow's conversation, turn by turn; each thread opens its own."""
-
-    browser = _ArgumentOfContext()
 
     def __init__(
         self,
