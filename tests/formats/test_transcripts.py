@@ -699,7 +699,6 @@ def test_two_conversations_in_one_document_are_refused() -> None:
 
 
 def test_the_form_in_which_something_was_said_makes_it_nothing_new() -> None:
-    """Stores of earlier versions did not keep the form, and what they imported stays known."""
     known = set[str]()
     call = {"role": "assistant", "content": [CALL]}
     told = {"role": "system", "content": "Be brief."}
@@ -712,3 +711,15 @@ def test_the_form_in_which_something_was_said_makes_it_nothing_new() -> None:
         {**told, "content": [{"type": "text", "text": "Be brief."}]},
     ]
     assert import_new(other_form, known, document=True) == ([], {"there": 4})
+
+
+@pytest.mark.parametrize("grown", [ANTHROPIC, OPENAI[1:]])
+def test_a_document_whose_provider_is_known_only_after_it_has_grown_adds_what_is_new(
+    grown: list[dict[str, Any]],
+) -> None:
+    known = set[str]()
+    text = [{"type": "text", "text": "Mind the bar.", "cache_control": {"type": "ephemeral"}}]
+    first = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]
+    assert len(import_new(first, known, document=True)[0]) == 2
+    messages, skipped = import_new([*first, *grown], known, document=True)
+    assert (len(messages), skipped) == (len(grown), {"there": 2})

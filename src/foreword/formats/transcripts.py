@@ -22,17 +22,10 @@ from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, gemini, gemini_cli, openai_responses, pydantic_ai
 from foreword.formats.claude_branches import Line, reply_id, uuid_of, with_rewound
 from foreword.formats.content_fields import field_says_something
-from foreword.formats.fields import (
-    LISTED,
-    FieldPath,
-    Fields,
-    add_to_extra,
-    to_json,
-    unpack_extra,
-)
+from foreword.formats.fields import FieldPath, add_to_extra, unpack_extra
 from foreword.formats.record import to_record
 from foreword.json_object import without_repeats
-from foreword.message import Kind, Message, Opaque, Part
+from foreword.message import Message, Opaque, Part
 
 TRUNCATED = "truncated line"
 REWOUND = "rewound"
@@ -51,13 +44,6 @@ _GZIP = b"\x1f\x8b"  # how a file begins that gzip has packed
 _NOT_BESIDE = ("input", "output", "contents", "prompt", "choices", "completion")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
 _ITEM = "item"
-# Fields that tell in which form a message came, each with the value that does.
-_FORM: dict[str, object] = {
-    LISTED: True,
-    anthropic.CAME_AS_TEXT: True,
-    "role": "system",
-    "is_error": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +107,7 @@ def _transcript(
 
 
 def _mark_instructions(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
-    """The pieces with what the system says in the middle as such. Not before they have marks:
-    those of a file that was imported long ago are still the same."""
+    """Yield the pieces, system messages after the first other message marked as instructions."""
     at_messages, at_pieces = tee(pieces)
     messages = detection.mark_instructions(piece.message for piece in at_messages)
     for piece, message in zip(at_pieces, messages, strict=True):
@@ -407,37 +392,20 @@ def _with_marks(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
         if piece.mark:
             yield piece
             continue
-        said.update(to_record(_without_form(piece.message)).encode())
+        said.update(_shapeless_record(piece.message).encode())
         yield replace(piece, mark=said.hexdigest())
 
 
-def _without_form(message: Message) -> Message:
-    """The message as stores of earlier versions have it: without what tells only in which form it
-    came. So a file that was imported by them is known, and is not imported again."""
-    kind: Kind = "system_prompt" if message.kind == "instruction" else message.kind
-    parts = tuple(_part_without_form(part) for part in message.parts)
-    return replace(message, kind=kind, parts=parts, extra=_extra_without_form(message.extra))
+def _shapeless_record(message: Message) -> str:
+    """Return the record of the message without `kind` and `extra`.
 
-
-def _part_without_form(part: Part) -> Part:
-    if isinstance(part, Opaque):
-        return replace(part, text="")
-    return replace(part, extra=_extra_without_form(part.extra))
-
-
-def _extra_without_form(extra: str) -> str:
-    if not any(f'"{name}"' in extra for name in _FORM):
-        return extra
-    shapes = Fields()
-    for shape, fields in json.loads(extra).items():
-        kept = {name: fields[name] for name in fields if not _is_form(name, fields[name])}
-        if kept:
-            shapes[shape] = kept
-    return to_json(shapes) if shapes else ""
-
-
-def _is_form(name: str, value: object) -> bool:
-    return name in _FORM and _FORM[name] == value
+    Both depend on the shape that the file as a whole is read in, and that may be recognized only
+    once the file has grown.
+    """
+    parts = tuple(
+        part if isinstance(part, Opaque) else replace(part, extra="") for part in message.parts
+    )
+    return to_record(Message(message.role, parts))
 
 
 def _new_messages(
