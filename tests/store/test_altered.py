@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import foreword
 from foreword.errors import StoreError
 from tests.sessions import Open, numbered_message, plan
-from tests.store.databases import KINDS, new_url, open_db
+from tests.store.databases import KINDS, new_url
 
 USAGES = ["[]", "5", "{}", '{"prefix_break": ""}']
 ALTERED: dict[str, tuple[list[str], Callable[[foreword.Session], object], str]] = {
@@ -136,22 +135,3 @@ def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(
         open_session()
     assert "counter=o200k" in found.value.hint
     assert open_session(counter="o200k").size_tokens() > 0
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_schema_version_that_never_was_is_refused_and_left_alone(
-    kind: str, tmp_path: Path
-) -> None:
-    url = new_url(kind, tmp_path)
-    change: Any = {
-        "sqlite": "PRAGMA user_version = -3",
-        "postgresql": "UPDATE schema_version SET version = -3",
-    }[kind]
-    with open_db(url) as db:
-        db.rows(change)
-        with (
-            pytest.raises(StoreError, match=r"the schema's version in .* \(-3\) was altered"),
-            open_db(url),
-        ):
-            pass
-        assert db.version() == -3

@@ -785,26 +785,6 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
         assert sizes() == (now, now)
 
 
-def test_what_a_list_says_of_a_store_that_was_never_measured_counts_shortened_messages_as_whole(
-    url: str, tmp_path: Path
-) -> None:
-    with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
-        for number in range(12):
-            session.append(text_message(f"message {number} " * 50))
-        session.compress(to=700)
-        session.db.rows("UPDATE compressions SET left_out = NULL, history_before = NULL")
-        session.db.rows("UPDATE compressions SET history_after = NULL")
-        (one,) = workflows.list_workflows(session.db)
-        now = session.usage()["history_tokens"]
-        assert now <= one.now_tokens < one.tokens
-        (made,) = session.compressions()
-        assert made.left_out is None
-    with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
-        session.append(text_message("one more"))
-        (one,) = workflows.list_workflows(session.db)
-        assert one.now_tokens == session.usage()["history_tokens"]
-
-
 def test_the_size_of_one_summary_is_written_anew_and_no_other(db: Database) -> None:
     one, other = conversation_in(db).id, conversation_in(db, "other").id
     for conversation in (one, one, other):

@@ -48,7 +48,7 @@ def open_to_others(*folders: Path) -> dict[str, str]:
 
 
 def make_readable_by_all(folder: Path) -> None:
-    """As an earlier version would have left it."""
+    """As a copy or another program may have left it."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -26,8 +26,8 @@ from foreword.store import (
     workflows,
 )
 from foreword.store.carried_items import write_items
-from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
 from foreword.store.project_stores import open_existing
+from foreword.store.schema import SQLITE, TABLES, in_dialect
 from foreword.work import task_checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.attacks import sample
@@ -164,8 +164,7 @@ def uses(root: Path) -> Iterator[Callable[[], object]]:
 def columns() -> list[tuple[str, str]]:
     """Every column of every table."""
     with closing(apsw.Connection(":memory:")) as db:
-        for script in MIGRATIONS:
-            db.execute(in_dialect(script, SQLITE))
+        db.execute(in_dialect(TABLES, SQLITE))
         tables = [
             name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]

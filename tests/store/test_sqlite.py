@@ -7,11 +7,10 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-import apsw
 import pytest
 
 import foreword
-from foreword.errors import StoreError, UnknownHandle
+from foreword.errors import UnknownHandle
 from foreword.section import handle_of
 from foreword.store import originals
 from foreword.store.paths import store_path
@@ -154,15 +153,3 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
         for number in kept:
             assert originals.find(db, handle_of(number.encode() * 2000))
         db.close()
-
-
-def test_a_store_of_a_newer_foreword_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = store_path(tmp_path)[0]
-    Sqlite(path).close()
-    newer = apsw.Connection(str(path))
-    newer.pragma("user_version", 999)
-    newer.close()
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="newer Foreword"):
-        Sqlite(path)
-    assert path.read_bytes() == before

@@ -16,14 +16,12 @@ import pytest
 import foreword
 from foreword.errors import StoreError, UnknownHandle
 from foreword.section import handle_of
-from foreword.store import originals, sqlite
+from foreword.store import originals
 from foreword.store.carried_items import write_items
 from foreword.store.paths import refuse_devices, refuse_links, store_path
 from foreword.store.project_stores import open_existing, recall
 from foreword.store.reports import find_report, newest_reports, save_report
 from foreword.store.sqlite import Sqlite
-from foreword.store.urls import open_database
-from tests.store.test_migrations import first_sqlite
 from tests.warm_process import ForkedCommand
 
 pytestmark = pytest.mark.attack
@@ -91,19 +89,8 @@ def test_the_database_of_another_program_is_refused_and_left_alone(
     assert path.read_bytes() == before
 
 
-def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Path) -> None:
-    path = write_store(tmp_path)
-    run_sql(path, "PRAGMA application_id = 0")
-    assert recall(handle_of(BODY), tmp_path) == BODY
-    Sqlite(path).close()
-    db = apsw.Connection(str(path))
-    assert db.pragma("application_id") == sqlite.APPLICATION_ID
-    db.close()
-
-
 def test_recall_changes_no_byte_of_a_store_and_makes_none(tmp_path: Path) -> None:
     path = write_store(tmp_path)
-    run_sql(path, "PRAGMA application_id = 0")
     before = path.read_bytes()
     assert recall(handle_of(BODY), tmp_path) == BODY
     assert path.read_bytes() == before
@@ -213,18 +200,6 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
         assert files_in(tmp_path, own_cache) == before
     with foreword.Session.open(root=tmp_path) as session:
         assert session.append({"role": "user", "content": "later"}).seq == 2
-
-
-def test_a_store_of_an_older_foreword_that_can_not_be_brought_up_to_date_says_so(
-    tmp_path: Path,
-) -> None:
-    path = first_sqlite(tmp_path / ".foreword" / "state.db")
-    with (
-        read_only_folders(path),
-        pytest.raises(StoreError, match="by an older Foreword and is read-only") as refused,
-    ):
-        open_database(None, tmp_path)
-    assert "make it writable" in refused.value.hint
 
 
 def test_a_read_only_root_without_a_store_has_one_in_the_cache(

@@ -251,6 +251,7 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
         tokens_before=made.tokens_before,
         tokens_after=made.tokens_after,
         excerpts=made.excerpts,
+        left_out=extent.running - staying - made.summary_tokens,
     )
     before = number_of(message_cache.compression)
     added = compressions.add(message_cache.db, message_cache.conversation.id, new, after=before)

@@ -641,6 +641,7 @@ class Session(WorkflowState):
             summary = summary_message(made.summary, made.last, self.workflow.name)
             size = self._writer.tokens_of(summary)
             compressions.resize(self.db, self.conversation.id, made.number, size)
+        self._size_control.measure_left_out()
 
 
 def _refuse_recount(db: Database, before: str, now: str) -> None:

@@ -23,9 +23,6 @@ _WORDS: dict[type, str] = {
 _NULLABLE = {
     ("reports", "conversation"),
     ("reports", "usage"),
-    # of compressions that an older release made, or that were not measured yet
-    ("compressions", "history_before"),
-    ("compressions", "history_after"),
     ("compressions", "left_out"),
 }
 # Where a row is odd, those who read it pass over it or say which one it is.

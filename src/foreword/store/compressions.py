@@ -18,7 +18,7 @@ from foreword.store.database import (
 from foreword.store.messages import write_lock
 
 # `tokens_before` and `tokens_after` of the table are those of the messages and of the summary in
-# their place; the size of the history is in columns of its own, empty in older stores.
+# their place; the size of the history is in columns of its own.
 COLUMNS = (
     "number, last, summary, method, note, tokens_before, tokens_after, created, undone,"
     " history_before, history_after, excerpts, left_out"
@@ -41,7 +41,7 @@ class Compression:
     created: str = ""
     undone: bool = False
     excerpts: Mapping[int, int] = field(default_factory=dict)  # of messages shown in part: tokens
-    # tokens of all that was said that are not in its history; not known before it was measured
+    # tokens of all messages that are not in its history; None until they are counted again
     left_out: int | None = None
 
 
@@ -195,8 +195,8 @@ def _compression(db: Database, row: Row) -> Compression:
         note=note,
         replaced_tokens=replaced,
         summary_tokens=size,
-        tokens_before=replaced if before is None else before,
-        tokens_after=size if after is None else after,
+        tokens_before=before,
+        tokens_after=after,
         created=created,
         undone=bool(undone),
         excerpts=_read_sizes(excerpts, where, "undo this compression and make it again"),

@@ -65,10 +65,10 @@ class Database(Protocol):
         too."""
 
     def version(self) -> int:
-        """The number of the last migration that was run; 0 for a database that is new."""
+        """Return the version of the schema; 0 for a database that is new."""
 
-    def migrate(self, script: str, version: int) -> None:
-        """Run one migration and remember its number; the caller holds the transaction."""
+    def create_schema(self, script: str, version: int) -> None:
+        """Create the tables and write the version; the caller holds the transaction."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -59,8 +59,7 @@ def find(db: Database, handle: str) -> list[tuple[str, object]]:
         "SELECT handle, body FROM originals WHERE handle >= ? AND handle < ? LIMIT 2",
         (handle, end),
     )
-    if db.version() > 1:  # a store that is only read may be older than the table of ranges
-        found += messages.find_ranges(db, handle, end=end)
+    found += messages.find_ranges(db, handle, end=end)
     return found
 
 

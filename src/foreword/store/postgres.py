@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.errors import StoreError, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.store.database import Row
-from foreword.store.migrations import POSTGRES, migrate
+from foreword.store.schema import POSTGRES, create_schema
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,7 +28,7 @@ PORTS = lazy_pattern(r"[\d,]*")  # of several servers, with commas
 
 
 class Postgres:
-    """A connection to one database, its schema in today's form."""
+    """A connection to one database, its schema created where there is none."""
 
     has_word = "words @@ CAST(? AS tsquery)"
 
@@ -42,7 +42,7 @@ class Postgres:
             self._db = self._connect()
         with ExitStack() as undo:
             undo.callback(self.close)
-            migrate(self, POSTGRES)
+            create_schema(self, POSTGRES)
             undo.pop_all()
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
@@ -81,16 +81,14 @@ class Postgres:
         ((version,),) = self.rows(f"SELECT COALESCE(MAX(version), 0) FROM {SCHEMA}.schema_version")
         return int(version)
 
-    def migrate(self, script: str, version: int) -> None:
-        if version == 1:
-            if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)):
-                # only then: IF NOT EXISTS asks for the right to make one anyway
-                self.rows(f"CREATE SCHEMA {SCHEMA}")
-            self.rows("CREATE TABLE schema_version (version bigint NOT NULL)")
-            self.rows("INSERT INTO schema_version VALUES (0)")
+    def create_schema(self, script: str, version: int) -> None:
+        if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)):
+            # only then: IF NOT EXISTS asks for the right to make one anyway
+            self.rows(f"CREATE SCHEMA {SCHEMA}")
+        self.rows("CREATE TABLE schema_version (version bigint NOT NULL)")
+        self.rows("INSERT INTO schema_version VALUES (?)", (version,))
         for statement in filter(str.strip, script.split(";\n")):
             self.rows(statement)
-        self.rows("UPDATE schema_version SET version = ?", (version,))
 
     def close(self) -> None:
         self._open = False

@@ -2,9 +2,9 @@
 code.
 
 A mode is given when a file is made, so there is no moment at which others could open it, whatever
-the umask. What an earlier version left open to others is closed when it is next used. Where a mode
-can't be changed (a file of somebody else's, a file system without modes) that is no error: its
-owner decides. What the owner made read-only stays as it is.
+the umask. What is open to others nevertheless is closed when it is next used. Where a mode can't
+be changed (a file of somebody else's, a file system without modes) that is no error: its owner
+decides. What the owner made read-only stays as it is.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A schema can hold programs: triggers and views run when a table is used, checks and indexes call
 functions, a virtual table is code of its own. A store of ours has none of them but its search
-index, and its tables are those of its migrations, word for word. A journal left beside a file can
+index, and its tables are those of `schema`, word for word. A journal left beside a file can
 name another file, which SQLite removes when it is done: ours never do.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import apsw
 
 from foreword.errors import StoreError
 from foreword.pattern import lazy_pattern
-from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
+from foreword.store.schema import SQLITE, TABLES, in_dialect
 
 # type, name, sql: a row of sqlite_master, nothing of it to be trusted
 SchemaObject = tuple[object, object, object]
@@ -74,20 +74,14 @@ def refuse_programs(path: Path, objects: Iterable[SchemaObject]) -> None:
             raise _foreign_error(path, f"{what} {_short_name(name)}, which may run programs")
 
 
-def check_schema(db: apsw.Connection, path: Path, version: int) -> None:
-    """An error where a store is not what the migrations up to its version make; further tables are
-    the user's own.
-
-    Stores were once made without a version: those have the tables of the first one.
-    """
+def check_schema(db: apsw.Connection, path: Path) -> None:
+    """Raise `StoreError` where a table of ours is missing or another one; further tables are the
+    user's own."""
     refuse_programs(path, db.execute(OBJECTS))
     tables = _schema(db)
-    for name, expected in _expected_schema(version or 1).items():
-        if not version and name not in tables:
-            continue
+    for name, expected in _expected_schema().items():
         if tables.get(name) != expected:
-            what = f"another table {_short_name(name)} than schema {version} of Foreword"
-            raise _foreign_error(path, what)
+            raise _foreign_error(path, f"another table {_short_name(name)} than Foreword")
 
 
 def _schema(db: apsw.Connection) -> dict[str, tuple[str, ...]]:
@@ -98,12 +92,11 @@ def _schema(db: apsw.Connection) -> dict[str, tuple[str, ...]]:
     return tables
 
 
-@lru_cache(maxsize=len(MIGRATIONS))
-def _expected_schema(version: int) -> dict[str, tuple[str, ...]]:
-    """Every table that the migrations up to a version make."""
+@cache
+def _expected_schema() -> dict[str, tuple[str, ...]]:
+    """Every table of a new store."""
     memory = apsw.Connection(":memory:")
-    for script in MIGRATIONS[:version]:
-        memory.execute(in_dialect(script, SQLITE))
+    memory.execute(in_dialect(TABLES, SQLITE))
     tables = _schema(memory)
     memory.close()
     return tables

@@ -22,7 +22,6 @@ from foreword.errors import StoreError
 from foreword.store import private
 from foreword.store.columns import Column, columns_of, problem_in
 from foreword.store.database import RESTORE, Row
-from foreword.store.migrations import SQLITE, migrate, refuse_newer
 from foreword.store.paths import (
     is_ours,
     is_read_only,
@@ -31,10 +30,10 @@ from foreword.store.paths import (
     refuse_links,
     tighten,
 )
+from foreword.store.schema import SQLITE, checked_version, create_schema
 from foreword.store.schema_check import check_schema, harden, refuse_foreign_journal
 
 APPLICATION_ID = int.from_bytes(b"FWRD")
-TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store
 # For another writer. Most hold the lock for milliseconds; an import, which is one transaction, as
 # long as it takes. Who waits in vain gets an error, so this is rather too long than too short.
 WAIT_MILLISECONDS = 30_000
@@ -50,8 +49,8 @@ _MAKING = Lock()  # a file is made, and closed again, before anybody in this pro
 
 
 class Sqlite:
-    """One store file, open and in today's form; with `read_only`, one that is there already and
-    is left as it is."""
+    """One store file, open, its tables created where it is new; with `read_only`, one that is there
+    already and is left as it is."""
 
     has_word = "search_words MATCH ?"
 
@@ -81,11 +80,7 @@ class Sqlite:
                 _write_ahead(self._db)
                 self._db.pragma("synchronous", "full")
                 self._db.pragma("foreign_keys", 1)
-                migrate(self, SQLITE)
-                # new, or from before stores were marked
-                if self._db.pragma("application_id") != APPLICATION_ID:
-                    with self.transaction():
-                        self._db.pragma("application_id", APPLICATION_ID)
+                create_schema(self, SQLITE)
             undo.pop_all()
 
     @classmethod
@@ -98,7 +93,7 @@ class Sqlite:
         made._error_translation = _ErrorTranslation(made.path)
         made._columns = {}
         made._db = apsw.Connection(":memory:")
-        migrate(made, SQLITE)
+        create_schema(made, SQLITE)
         return made
 
     @property
@@ -170,25 +165,27 @@ class Sqlite:
         with self._error_translation:
             return int(self._db.pragma("user_version"))
 
-    def migrate(self, script: str, version: int) -> None:
+    def create_schema(self, script: str, version: int) -> None:
         with self._error_translation:
-            self._db.execute(f"{script}; PRAGMA user_version = {version}")
+            self._db.execute(script)
+            self._db.pragma("application_id", APPLICATION_ID)
+            self._db.pragma("user_version", version)
 
     def close(self) -> None:
         self._db.close()
 
     def _recognise(self, read_only: bool) -> None:
-        """An error where it is somebody else's file, or of a newer Foreword."""
-        # somebody may be bringing it up to date: all of this is of one moment
+        """An error where it is somebody else's file, or has a schema of another version."""
+        # another process may be creating the tables: all of this is of one moment
         self._db.execute("BEGIN")
         try:
             application = self._db.pragma("application_id")
-            names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-            is_foreign = application not in (0, APPLICATION_ID)
-            is_new = not names and not read_only
-            if is_foreign or not (is_new or names >= TABLES):
+            is_empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchall()
+            if application == 0 and is_empty and not read_only:
+                return  # a new file
+            if application != APPLICATION_ID or not checked_version(self):
                 raise _not_a_store_error(self.path)
-            check_schema(self._db, self.path, refuse_newer(self))
+            check_schema(self._db, self.path)
         finally:
             self._db.execute("COMMIT")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from foreword.errors import StoreError, UsageError, did_you_mean
+from foreword.errors import UsageError, did_you_mean
 from foreword.store.database import Database
 from foreword.store.paths import is_read_only, is_there, state_path, store_path
 
@@ -19,8 +19,7 @@ EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
 
 
 def open_database(url: str | None, root: Path, *, create: bool = True) -> Database:
-    """The database of that address, in today's form; without `create` its file has to be there
-    already.
+    """The database of that address; without `create` its file has to be there already.
 
     A store that can't be written is opened to be read: the first change is an error.
     """
@@ -36,25 +35,13 @@ def open_database(url: str | None, root: Path, *, create: bool = True) -> Databa
             f"no store yet: there is no {place}",
             hint="`foreword session new NAME` makes one, or name another with --db",
         )
-    return _open_read_only(place) if is_read_only(place) else Sqlite(place)
+    return Sqlite(place, read_only=is_read_only(place))
 
 
 def store_exists(url: str | None, root: Path) -> bool:
     """Whether there is a store at that address yet; a server's is made by whoever looks."""
     place = place_of(url, root)
     return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises
-
-
-def _open_read_only(path: Path) -> Database:
-    """A store that can't be brought into today's form, if it is in it."""
-    from foreword.store.migrations import NEWEST
-    from foreword.store.sqlite import WRITABLE, Sqlite
-
-    db = Sqlite(path, read_only=True)
-    if db.version() < NEWEST:
-        db.close()
-        raise StoreError(f"{path} was written by an older Foreword and is read-only", hint=WRITABLE)
-    return db
 
 
 def open_to_read(url: str, root: Path) -> Database | None:

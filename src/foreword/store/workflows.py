@@ -37,17 +37,6 @@ _CURRENT = (
 
 _HAS_ID = mapping(id=str)
 
-# Of what a summary stands for, the first message and the pinned ones stay in sight.
-_STAYING = (
-    "(SELECT COALESCE(SUM(s.tokens), 0) FROM messages s WHERE s.conversation = c.id AND s.pinned ="
-    " 1 AND s.branch = 0 AND s.seq <= k.last) - COALESCE((SELECT CASE WHEN f.pinned = 1 OR f.seq >"
-    " k.last THEN 0 ELSE f.tokens END FROM messages f WHERE f.conversation = c.id AND f.place = 1"
-    " AND f.branch = 0 ORDER BY f.seq LIMIT 1), 0)"
-)
-# Where a compression was never measured, in a store of an older release, messages that are shown in
-# part count as whole.
-_LEFT_OUT = f"k.left_out, b.running - k.tokens_after - {_STAYING}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
@@ -153,7 +142,7 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
     ends of stretches."""
     rows = db.rows(
         "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0),"
-        f" COALESCE(SUM(m.running - COALESCE({_LEFT_OUT}, 0)), 0),"
+        " COALESCE(SUM(m.running - COALESCE(k.left_out, 0)), 0),"
         " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id), (SELECT"
         " COUNT(*) FROM variables v WHERE v.workflow = w.id), (SELECT COUNT(*) FROM compressions d"
         " JOIN conversations o ON o.id = d.conversation  WHERE o.workflow = w.id AND d.undone ="
@@ -164,8 +153,7 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
         " c.workflow = w.id LEFT JOIN messages m ON m.conversation = c.id  AND m.seq = (SELECT"
         " MAX(seq) FROM messages WHERE conversation = c.id AND branch = 0) LEFT JOIN compressions"
         f" k ON {_CURRENT}"
-        " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last GROUP BY w.id, w.name,"
-        " w.created, w.updated ORDER BY w.id"
+        " GROUP BY w.id, w.name, w.created, w.updated ORDER BY w.id"
     )
     return [_workflow_entry(db, row) for row in rows]
 

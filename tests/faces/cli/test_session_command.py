@@ -423,7 +423,7 @@ def test_what_reads_wants_the_session_to_exist(tmp_path: Path) -> None:
         ("postgersql://localhost/x", 2, "did you mean postgresql://?"),
         ("sqlite:///", 2, "names no file"),
         ("postgresql://me:hunter2@127.0.0.1:1/x", 1, "postgresql://me@127.0.0.1:1/x can't be used"),
-        ("sqlite:///newer.db", 1, "was written by a newer Foreword (schema 99"),
+        ("sqlite:///newer.db", 1, "was written by another Foreword (schema 99"),
         ("sqlite:///notes.txt", 1, "is not a Foreword store"),
     ],
 )

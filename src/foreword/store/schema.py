@@ -1,8 +1,6 @@
-"""The schema, as numbered steps forward: a new database runs all of them, an older one those it
-lacks.
+"""The schema, and its creation in a new database.
 
-A step that has been released is never changed. `{names}` stand for what the two databases spell
-differently.
+`{names}` stand for what the two databases spell differently.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foreword.errors import StoreError
-from foreword.store.database import Database, altered_error
+from foreword.store.database import Database
 
 SQLITE = {
     "id": "INTEGER PRIMARY KEY",
@@ -46,33 +44,24 @@ POSTGRES = {
     ),
 }
 
-MIGRATIONS = (
-    """
-CREATE TABLE IF NOT EXISTS originals (handle {key} PRIMARY KEY, body {bytes} NOT NULL) {keyed};
-CREATE TABLE IF NOT EXISTS reports (
-    id {id},
-    created TEXT NOT NULL,
-    recipe TEXT NOT NULL,
-    total_tokens {number} NOT NULL,
-    budget_tokens {number} NOT NULL,
-    report TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS carried (
+VERSION = 1
+TABLES = """
+CREATE TABLE originals (handle {key} PRIMARY KEY, body {bytes} NOT NULL) {keyed};
+CREATE TABLE carried (
     name {key} NOT NULL,
     kind {key} NOT NULL,
     title {key} NOT NULL,
     item TEXT NOT NULL,
     PRIMARY KEY (name, kind, title)
 ) {keyed};
-""",
-    """
 CREATE TABLE workflows (
     id {id},
     name {key} NOT NULL UNIQUE,
     created TEXT NOT NULL,
     updated TEXT NOT NULL,
     revision {number} NOT NULL,
-    written TEXT NOT NULL {data}
+    written TEXT NOT NULL {data},
+    last_node {number} NOT NULL DEFAULT 0
 );
 CREATE TABLE nodes (
     workflow {number} NOT NULL REFERENCES workflows (id),
@@ -118,6 +107,8 @@ CREATE TABLE conversations (
     system_prompt TEXT NOT NULL,
     warned {number} NOT NULL,
     quiet_until {number} NOT NULL,
+    settings TEXT NOT NULL DEFAULT '{}',
+    revision {number} NOT NULL DEFAULT 0,
     UNIQUE (workflow, name)
 );
 CREATE TABLE messages (
@@ -130,6 +121,7 @@ CREATE TABLE messages (
     place {number} NOT NULL,
     created TEXT NOT NULL,
     message {message} NOT NULL,
+    branch {number} NOT NULL DEFAULT 0,
     PRIMARY KEY (conversation, seq)
 );
 CREATE INDEX pinned_messages ON messages (conversation, seq) WHERE pinned = 1;
@@ -144,6 +136,10 @@ CREATE TABLE compressions (
     tokens_after {number} NOT NULL,
     created TEXT NOT NULL,
     undone {number} NOT NULL,
+    history_before {number} NOT NULL,
+    history_after {number} NOT NULL,
+    excerpts TEXT NOT NULL,
+    left_out {number},
     PRIMARY KEY (conversation, number)
 );
 CREATE TABLE cuts (
@@ -157,7 +153,8 @@ CREATE TABLE ranges (
     handle {key} PRIMARY KEY,
     conversation {number} NOT NULL REFERENCES conversations (id),
     first {number} NOT NULL,
-    last {number} NOT NULL
+    last {number} NOT NULL,
+    branch {number} NOT NULL DEFAULT 0
 ) {keyed};
 CREATE TABLE checkpoints (
     id {id},
@@ -166,11 +163,17 @@ CREATE TABLE checkpoints (
     created TEXT NOT NULL,
     UNIQUE (workflow, name)
 );
-ALTER TABLE reports ADD COLUMN conversation {number} REFERENCES conversations (id);
-ALTER TABLE reports ADD COLUMN usage TEXT;
+CREATE TABLE reports (
+    id {id},
+    created TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    total_tokens {number} NOT NULL,
+    budget_tokens {number} NOT NULL,
+    report TEXT NOT NULL,
+    conversation {number} REFERENCES conversations (id),
+    usage TEXT
+);
 CREATE INDEX reports_of ON reports (conversation, id);
-""",
-    """
 CREATE TABLE artifacts (
     run {key} NOT NULL,
     name {key} NOT NULL,
@@ -191,9 +194,6 @@ CREATE TABLE workers (
     seen {number} NOT NULL,
     gone {number} NOT NULL
 ) {keyed};
-""",
-    """
-ALTER TABLE workflows ADD COLUMN last_node {number} NOT NULL DEFAULT 0;
 CREATE TABLE node_runs (
     id {id},
     workflow {number} NOT NULL REFERENCES workflows (id),
@@ -218,8 +218,6 @@ CREATE TABLE node_results (
     UNIQUE (workflow, run, key)
 );
 CREATE INDEX node_results_of ON node_results (workflow, node, id);
-""",
-    """
 CREATE TABLE append_keys (
     conversation {number} NOT NULL REFERENCES conversations (id),
     name {key} NOT NULL,
@@ -228,8 +226,6 @@ CREATE TABLE append_keys (
     created TEXT NOT NULL,
     PRIMARY KEY (conversation, name)
 ) {keyed};
-""",
-    """
 CREATE TABLE node_steps (
     id {id},
     workflow {number} NOT NULL REFERENCES workflows (id),
@@ -242,19 +238,6 @@ CREATE TABLE node_steps (
     ended TEXT NOT NULL
 );
 CREATE INDEX node_steps_of ON node_steps (workflow, run, id);
-""",
-    """
-ALTER TABLE compressions ADD COLUMN history_before {number};
-ALTER TABLE compressions ADD COLUMN history_after {number};
-""",
-    """
-ALTER TABLE conversations ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
-ALTER TABLE compressions ADD COLUMN excerpts TEXT NOT NULL DEFAULT '{}';
-""",
-    """
-ALTER TABLE conversations ADD COLUMN revision {number} NOT NULL DEFAULT 0;
-ALTER TABLE messages ADD COLUMN branch {number} NOT NULL DEFAULT 0;
-ALTER TABLE ranges ADD COLUMN branch {number} NOT NULL DEFAULT 0;
 CREATE TABLE client_messages (
     conversation {number} NOT NULL REFERENCES conversations (id),
     place {number} NOT NULL,
@@ -262,8 +245,6 @@ CREATE TABLE client_messages (
     chain TEXT NOT NULL,
     PRIMARY KEY (conversation, place)
 ) {keyed};
-""",
-    """
 CREATE TABLE search_sources (
     id {id},
     kind {key} NOT NULL,
@@ -272,7 +253,6 @@ CREATE TABLE search_sources (
     about TEXT NOT NULL,
     last {number} NOT NULL,
     entries {number} NOT NULL,
-    terms {number} NOT NULL,
     UNIQUE (kind, name)
 );
 CREATE TABLE search_entries (
@@ -282,12 +262,6 @@ CREATE TABLE search_entries (
 );
 {search_words};
 CREATE INDEX messages_in_branches ON messages (conversation, seq, branch) WHERE branch > 0;
-""",
-    # The length of the texts that a question finds is counted when they are read.
-    """
-ALTER TABLE search_sources DROP COLUMN terms;
-""",
-    """
 CREATE TABLE answer_usage (
     conversation {number} NOT NULL REFERENCES conversations (id),
     answer {key} NOT NULL,
@@ -300,41 +274,34 @@ CREATE TABLE answer_usage (
     output {number} NOT NULL,
     PRIMARY KEY (conversation, answer)
 ) {keyed};
-""",
+"""
+
+
+def create_schema(db: Database, spelling: Mapping[str, str]) -> None:
+    """Create the tables in a new database, one process at a time.
+
+    Raises `StoreError` where the database has a schema of another version, and changes nothing.
     """
-ALTER TABLE compressions ADD COLUMN left_out {number};
-""",
-)
-NEWEST = len(MIGRATIONS)
+    if not checked_version(db):
+        with db.transaction("foreword: schema"):
+            if not checked_version(db):
+                db.create_schema(in_dialect(TABLES, spelling), VERSION)
 
 
-def migrate(db: Database, spelling: Mapping[str, str], most: int = NEWEST) -> None:
-    """Run what is missing, one process at a time; a newer schema than this program knows is left
-    alone."""
-    if refuse_newer(db) >= most:
-        return
-    with db.transaction("foreword: migrate"):
-        for version in range(db.version() + 1, most + 1):
-            db.migrate(in_dialect(MIGRATIONS[version - 1], spelling), version)
-
-
-def refuse_newer(db: Database) -> int:
-    """The version of the schema, or an error where it is newer than this program, or none at
-    all."""
+def checked_version(db: Database) -> int:
+    """Return the version of the schema, 0 for a new database; raise where it is another one."""
     version = db.version()
-    if version < 0:
-        raise altered_error(f"the schema's version in {db.name} ({version})")
-    if version > NEWEST:
+    if version not in (0, VERSION):
         raise StoreError(
-            f"{db.name} was written by a newer Foreword (schema {version}, this one knows"
-            f" {NEWEST})",
-            hint="upgrade Foreword, or use another database",
+            f"{db.name} was written by another Foreword (schema {version}, this one knows"
+            f" {VERSION})",
+            hint="use the Foreword that wrote it, or another database",
         )
     return version
 
 
 def in_dialect(script: str, spelling: Mapping[str, str]) -> str:
-    """A migration in the words of one database."""
+    """Return the script in the words of one database."""
     for name, words in spelling.items():
         script = script.replace(f"{{{name}}}", words)
     return script

@@ -1,85 +1,20 @@
-"""The schema: a new one and one brought up to date are the same, and nothing that was kept is
-lost on the way."""
+"""The schema: equal in both databases, created once, and left alone where it is not ours."""
 
 from __future__ import annotations
 
-import zlib
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 import psycopg
 import pytest
 
 from foreword.errors import StoreError
-from foreword.section import handle_of
-from foreword.store import originals, postgres
-from foreword.store.carried_items import read_items
-from foreword.store.database import Database
-from foreword.store.migrations import NEWEST, migrate
-from foreword.store.paths import store_path
-from foreword.store.project_stores import open_existing, recall
-from foreword.store.reports import newest_reports, save_report
+from foreword.store.schema import VERSION
 from foreword.store.sqlite import Sqlite
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url, open_db, run_at_once
-
-BODY = b"what was cut"
-HANDLE = handle_of(BODY)
-REPORT = '{"recipe":"r","total_tokens":1,"budget_tokens":2}'
-# As it was released.
-FIRST_SCHEMA = """
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS originals (handle TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS reports (
-    id INTEGER PRIMARY KEY, created TEXT NOT NULL, recipe TEXT NOT NULL, total_tokens INTEGER NOT NULL,
-    budget_tokens INTEGER NOT NULL, report TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS carried (
-    name TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (name, kind, title)
-) WITHOUT ROWID;
-PRAGMA application_id = 0x46575244;
-PRAGMA user_version = 1;
-COMMIT
-"""  # noqa: E501
-FILL = (
-    ("INSERT INTO originals VALUES (?, ?)", (HANDLE, zlib.compress(BODY))),
-    (
-        (
-            "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report) VALUES (?,"
-            " ?, ?, ?, ?)"
-        ),
-        ("then", "r", 1, 2, REPORT),
-    ),
-    (
-        "INSERT INTO carried VALUES (?, ?, ?, ?)",
-        ("work", "k", "t", '{"kind":"k","title":"t","text":"kept"}'),
-    ),
-)
-
-
-def first_sqlite(path: Path) -> Path:
-    """A store of the first release, with something in it."""
-    path.parent.mkdir(exist_ok=True)
-    db = apsw.Connection(str(path))
-    db.pragma("journal_mode", "wal")
-    db.execute(FIRST_SCHEMA)
-    for statement, values in FILL:
-        db.execute(statement, values)
-    db.close()
-    return path
-
-
-def first_postgres(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A database with no more than the first schema, and something in it."""
-    url = new_database()
-    with monkeypatch.context() as then:
-        then.setattr(postgres, "migrate", partial(migrate, most=1))
-        with open_db(url) as db:
-            assert db.version() == 1
-            for statement, values in FILL:
-                db.rows(statement, values)
-    return url
+from tests.warm_process import ForkedCommand
 
 
 def schema_of_sqlite(path: Path) -> dict[str, object]:
@@ -140,35 +75,6 @@ def schema_of(url: str) -> object:
     return schema_of_postgres(url) if path == url else schema_of_sqlite(Path(path))
 
 
-def holds_what_it_held(db: Database) -> None:
-    ((_, packed),) = originals.find(db, HANDLE)
-    assert originals.read(db, HANDLE, packed) == BODY
-    assert [(one.number, one.created, one.report["recipe"]) for one in newest_reports(db)] == [
-        (1, "then", "r")
-    ]
-    assert [item["text"] for item in read_items(db, "work")] == ["kept"]
-    assert save_report(db, {}, {"recipe": "next", "total_tokens": 1, "budget_tokens": 2}) == 2
-
-
-def test_a_store_of_the_first_release_becomes_what_a_new_one_is(tmp_path: Path) -> None:
-    old, new = first_sqlite(tmp_path / "old.db"), tmp_path / "new.db"
-    with open_db(f"sqlite:///{old}") as db:
-        holds_what_it_held(db)
-    Sqlite(new).close()
-    assert schema_of_sqlite(old) == schema_of_sqlite(new)
-
-
-def test_the_first_schema_in_postgresql_becomes_what_a_new_one_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    old, new = first_postgres(monkeypatch), new_database()
-    with open_db(old) as db:
-        holds_what_it_held(db)
-    with open_db(new):
-        pass
-    assert schema_of_postgres(old) == schema_of_postgres(new)
-
-
 def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path) -> None:
     url = new_database()
     with open_db(url), open_db(f"sqlite:///{tmp_path / 'store.db'}") as sqlite:
@@ -206,37 +112,62 @@ def test_opening_again_changes_nothing(kind: str, tmp_path: Path) -> None:
     with open_db(url):
         before = schema_of(url)
     with open_db(url) as db:
-        assert db.version() == NEWEST
+        assert db.version() == VERSION
     assert schema_of(url) == before
 
 
-def test_a_newer_schema_in_a_file_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = first_sqlite(tmp_path / "store.db")
-    db = apsw.Connection(str(path))
-    db.pragma("user_version", 99)
-    db.close()
-    before = path.read_bytes()
-    for read_only in (True, False):
-        with pytest.raises(
-            StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"
-        ):
-            Sqlite(path, read_only=read_only)
-    assert path.read_bytes() == before
-
-
-def test_a_newer_schema_in_postgresql_is_refused_and_left_alone(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("version", [-3, 13, 99])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_of_another_version_is_refused_and_left_alone(
+    kind: str, version: int, tmp_path: Path
 ) -> None:
-    url = first_postgres(monkeypatch)
-    with psycopg.connect(url) as db:
-        db.execute("UPDATE foreword.schema_version SET version = 99")
-    before = schema_of_postgres(url)
-    with (
-        pytest.raises(StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"),
-        open_db(url),
-    ):
+    url = new_url(kind, tmp_path)
+    change: Any = {
+        "sqlite": f"PRAGMA user_version = {version}",
+        "postgresql": f"UPDATE schema_version SET version = {version}",
+    }[kind]
+    with open_db(url) as db:
+        db.rows(change)
+    before = schema_of(url)
+    problem = rf"another Foreword \(schema {version}, this one knows {VERSION}\)"
+    with pytest.raises(StoreError, match=problem), open_db(url):
         pass
-    assert schema_of_postgres(url) == before
+    if kind == "sqlite":
+        with pytest.raises(StoreError, match=problem):
+            Sqlite(tmp_path / "store.db", read_only=True)
+    assert schema_of(url) == before
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from foreword.store.postgres import Postgres
+from foreword.store.sqlite import Sqlite
+from foreword.store.urls import open_database
+
+for kind in (Postgres, Sqlite):
+    def create_and_exit(self, script, version, create=kind.create_schema):
+        create(self, script, version)
+        print("created", flush=True)
+        os._exit(9)
+
+    kind.create_schema = create_and_exit
+open_database(sys.argv[1], Path())
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_process_that_is_killed_while_it_creates_the_schema_leaves_nothing_of_it(
+    kind: str, tmp_path: Path
+) -> None:
+    url = new_url(kind, tmp_path)
+    with ForkedCommand([url], program=KILLED) as process:
+        output, _ = process.communicate()
+    assert (process.returncode, output) == (9, "created\n")
+    (tmp_path / "other").mkdir()
+    other = new_url(kind, tmp_path / "other")
+    with open_db(url), open_db(other):
+        assert schema_of(url) == schema_of(other)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -258,29 +189,14 @@ def test_ten_processes_that_open_a_new_database_at_once_make_it_once(
     assert schema_of(url) == schema_of(other)
 
 
-def test_a_store_of_the_first_release_can_be_read_without_being_changed(tmp_path: Path) -> None:
-    path = first_sqlite(store_path(tmp_path)[0])
+def test_a_file_with_tables_of_somebody_else_is_left_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with apsw.Connection(str(path)) as db:
+        db.execute("CREATE TABLE ranges (somebody, elses)")
     before = path.read_bytes()
-    kept = open_existing(tmp_path)
-    assert kept
-    assert [one.report["recipe"] for one in kept.reports()] == ["r"]
-    assert kept.report(1)
-    assert [item["text"] for item in kept.carried_items("work")] == ["kept"]
-    kept.close()
-    assert recall(HANDLE, tmp_path) == BODY
-    assert recall(HANDLE, tmp_path, f"sqlite:///{path}") == BODY
-    assert path.read_bytes() == before
-
-
-def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None:
-    path = first_sqlite(tmp_path / "store.db")
-    db = apsw.Connection(str(path))
-    db.execute("CREATE TABLE ranges (somebody, elses)")
-    db.close()
-    before = schema_of_sqlite(path)
-    with pytest.raises(StoreError, match="table ranges already exists"):
+    with pytest.raises(StoreError, match="is not a Foreword store"):
         Sqlite(path)
-    assert schema_of_sqlite(path) == before
+    assert path.read_bytes() == before
 
 
 def test_a_schema_that_somebody_else_uses_is_left_as_it_was() -> None:
