@@ -70,7 +70,7 @@ class ForewordCapability(AbstractCapability[Any]):
 def history_processor(
     session: Session | None = None, **options: Any
 ) -> Callable[[list[ModelMessage]], list[ModelMessage]]:
-    """The same as a function for `ProcessHistory` (or `history_processors` of earlier versions).
+    """The same as a function for `ProcessHistory`.
 
     A run goes on with what its processor gave back, so what came in is remembered here: what is
     new behind that belongs behind the whole.
