@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Event
 
-from foreword.store import workers
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
 from foreword.tokens import calibrated, counter
 from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
-from foreword.work.runs import AGENTS, root_queue
-from foreword.work.worker_process import run_worker
 from tests.patience import PATIENCE_SECONDS
 from tests.work.flow_scene import DIFF, Agent, project, workflow
-from tests.work.test_flows_killed import until
 
 MEMBERS = 5  # of the panel `code-review`
 NOTHING_FOUND = json.dumps({"findings": [], "confidence": 0.9})
@@ -150,55 +145,6 @@ def test_a_gate_is_told_beside_a_failure(tmp_path: Path) -> None:
     assert first.status == "failed"
     assert "out of ink" in first.why
     assert first.why.endswith("; at the gate after phase 1a")
-
-
-def begin_earlier(root: Path, agent: Agent) -> None:
-    """A flow of an earlier Foreword whose process died after phase 1."""
-    agent.replies["2"] = lambda: Reply(status=400)
-    with fake_provider(agent) as provider:
-        flow_runs.run(root, "feature", "t", provider.openai, task_id="FEAT-7", attempts=1)
-    with closing(sqlite3.connect(root / ".foreword" / "flows.db")) as file, file:
-        runs = "name = 'foreword.flow'"
-        file.execute(
-            f"UPDATE workflow_status SET status = 'PENDING', executor_id = 'gone' WHERE {runs}"
-        )
-        old = """replace(inputs, ',"shape":2', '')"""
-        changed = file.execute(
-            f"UPDATE workflow_input SET inputs = {old} WHERE inputs LIKE '%,\"shape\":2%'"
-        )
-        assert changed.rowcount == 1
-
-
-def test_a_flow_that_an_earlier_foreword_has_begun_goes_on_as_a_new_attempt(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    agent = Agent()
-    warnings: list[str] = []
-    begin_earlier(root, agent)
-    assert flow_runs.status(root)[0].status == "interrupted"
-    agent.replies.clear()
-    with fake_provider(agent) as provider:
-        done = flow_runs.resume(root, model=provider.openai, warn=warnings.append)
-    assert (done.status, done.attempt) == ("done", 2)
-    assert agent.asked == {"1": 1, "2": 2, "3a": 1, "3b": 1, "4": 1}
-    assert warnings[0].startswith(
-        "the flow was begun by an earlier Foreword: it goes on as a new attempt;"
-    )
-
-
-def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    agent = Agent()
-    begin_earlier(root, agent)
-    with closing(open_database(None, root)) as store:
-        workers.beat(store, executor="gone", host="elsewhere:1", pid=1)
-        workers.leave(store, "gone")
-    with run_worker(None, root, queues=(AGENTS, root_queue(root)), take_over_all=True):
-        until(lambda: flow_runs.status(root)[0].status == "failed")
-    (found,) = flow_runs.status(root)
-    assert (
-        found.why == "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
-    )
-    assert states(found)["1"] == "done"
 
 
 def test_what_was_charged_is_told_by_model_and_corrects_the_estimate(tmp_path: Path) -> None:

@@ -160,13 +160,7 @@ def resume(
         stop_at_gates=stop_at_gates,
         timeout_seconds=timeout_seconds,
     )
-    outdated = last.outdated and last.status in ("interrupted", "waiting")
-    new_attempt = outdated or last.status in ("failed", "stopped")
-    if outdated and warn:
-        warn(
-            "the flow was begun by an earlier Foreword: it goes on as a new attempt; what is kept"
-            " is not asked again"
-        )
+    new_attempt = last.status in ("failed", "stopped")
     if new_attempt:
         order = settle_tier_1(folder, changed)
         attempt = f"{last.run}.{last.attempt + 1}"

@@ -20,7 +20,7 @@ from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
 from foreword.work import dbos_setup
 from foreword.work.heartbeat import living_workers
-from foreword.work.order import Order, from_json, is_outdated
+from foreword.work.order import Order, from_json
 from foreword.work.run_status import USAGE_FIELDS, RunStatus, failure_reason, run_status
 from foreword.work.runs import root_queue
 
@@ -61,7 +61,6 @@ class FlowStatus:
     attempt_id: str
     why: str  # it failed or stopped
     order: Order
-    outdated: bool  # begun by an earlier Foreword, whose runs had other steps
     failed: Mapping[str, str]
     # phases whose panel has not approved: verdict, why, handle
     rejected: Mapping[str, Mapping[str, str]]
@@ -301,7 +300,6 @@ def _status(
         attempt_id=row.workflow_id,
         why="; ".join(reasons),
         order=order,
-        outdated=is_outdated(row.input["args"][0]),
         failed=failed,
         rejected=rejected,
         gates=gates,

@@ -14,7 +14,7 @@ from typing import Any
 
 from foreword.plan.flow import Phase, ready
 from foreword.work import question_queue, runs
-from foreword.work.order import Order, from_json, is_outdated
+from foreword.work.order import Order, from_json
 from foreword.work.phase import (
     PhaseResult,
     PhaseStart,
@@ -26,7 +26,6 @@ from foreword.work.phase import (
 
 KIND = "flow"
 DAMAGED = "what it was started with can't be read"
-EARLIER = "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,8 +56,6 @@ class GraphState:
 @runs.workflow(KIND)
 def run_flow(payload: dict[str, Any]) -> dict[str, Any]:
     """Go through the phases that are not finished yet."""
-    if is_outdated(payload):
-        return {"status": "failed", "why": EARLIER}
     value = runs.started_value()
     order = value if isinstance(value, Order) else from_json(payload)
     if order is None:

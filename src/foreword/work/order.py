@@ -17,9 +17,6 @@ from foreword.sources.library import RECIPE
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-# Of the steps of a run: one that was begun in another shape can't be gone on with. The names of the
-# steps (`question 1`, `keep 1`) are part of it.
-SHAPE = 2
 # For one phase: an agent that writes a whole document and looks things up on the way.
 TIMEOUT_SECONDS = 600.0
 ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
@@ -42,14 +39,14 @@ class Order:
     recipe: str = RECIPE
     default_rules: bool = False  # whether the built-in rules of a panel may approve
     facts: Mapping[str, Any] = field(default_factory=dict)  # for the conditions of the profile
-    # tier 1 as it was when the attempt began; none in orders of an earlier Foreword
+    # tier 1 as it was when the attempt began; None until then
     tier_1: tuple[Section, ...] | None = None
 
 
 def to_json(order: Order) -> dict[str, Any]:
     """An order as it travels."""
     data: dict[str, Any] = _adapter().dump_python(order, mode="json")
-    return {**data, "shape": SHAPE}
+    return data
 
 
 def from_json(data: object) -> Order | None:
@@ -60,11 +57,6 @@ def from_json(data: object) -> Order | None:
         return _adapter().validate_python(data)
     except ValidationError:
         return None
-
-
-def is_outdated(data: Mapping[str, Any]) -> bool:
-    """Whether an order was begun by a Foreword whose runs had other steps."""
-    return data.get("shape") != SHAPE
 
 
 @cache

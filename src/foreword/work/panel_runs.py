@@ -207,7 +207,7 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
     """Inside a run: what a panel comes to when every member was asked."""
     members, findings, unread = _member_results(_ask_again(answers, payload), payload)
     merged, merged_by, notes = _regroup_by_model(merge(findings), payload["moderator"])
-    profile = _profile_from_json(payload)
+    profile = TypeAdapter(ReviewProfile).validate_python(payload["profile"])
     change = TypeAdapter(ReviewedChange).validate_python(payload["change"])
     review = Review(
         panel=payload["panel"],
@@ -238,15 +238,6 @@ def _fact_notes(review: Review, profile: ReviewProfile) -> list[str]:
     """That what the user says changes nothing of what the panel has found."""
     in_vain = facts_in_vain(review, profile)
     return [f"--fact {name} was not used: the panel itself says what it is" for name in in_vain]
-
-
-def _profile_from_json(payload: Mapping[str, Any]) -> ReviewProfile:
-    """The profile of a run; one that an older version has left in a queue has thresholds only."""
-    data = payload.get("profile")
-    if data is None:
-        thresholds = payload["thresholds"]
-        data = {"name": thresholds["profile"], "thresholds": thresholds}
-    return TypeAdapter(ReviewProfile).validate_python(data)
 
 
 # ---- before: what each member is asked ----
