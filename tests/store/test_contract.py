@@ -785,6 +785,18 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
         assert sizes() == (now, now)
 
 
+def test_a_list_of_workflows_counts_a_compressed_one_anew_after_another_counter(
+    url: str, tmp_path: Path
+) -> None:
+    with foreword.Session.open(url, root=tmp_path, counter="estimate") as session:
+        for number in range(12):
+            session.append(text_message(f"message {number} " * 50))
+        assert session.compress(to=700).applied
+    with foreword.Session.open(url, root=tmp_path, counter="o200k") as session:
+        (one,) = workflows.list_workflows(session.db)
+        assert one.now_tokens == session.usage()["history_tokens"] < one.tokens
+
+
 def test_the_size_of_one_summary_is_written_anew_and_no_other(db: Database) -> None:
     one, other = conversation_in(db).id, conversation_in(db, "other").id
     for conversation in (one, one, other):
