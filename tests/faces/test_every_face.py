@@ -68,8 +68,6 @@ COMMANDS = {
 }
 TOOLS_OF_ONE = {name: tool for name, tool in MCP_TOOLS.items() if len(tool.operations) == 1}
 
-each_operation = pytest.mark.parametrize("operation", OPERATIONS.values(), ids=list(OPERATIONS))
-
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -140,76 +138,76 @@ def test_the_table_has_everything_that_the_faces_offer_under_its_own_name() -> N
         assert endpoints_of(operation), operation.name
 
 
-@each_operation
-def test_every_face_describes_an_operation_in_its_own_words(operation: AnyOperation) -> None:
-    assert operation.about.endswith(".")
-    for endpoint in endpoints_of(operation):
-        described = api.description()["paths"][endpoint.path][endpoint.method.lower()]
-        assert described["summary"] == operation.about
-    if operation.name in MCP_TOOLS:
-        assert MCP_TOOLS[operation.name].about.startswith(operation.about)
-    if operation.name in DIRECTOR_TOOLS:
-        assert DIRECTOR_TOOLS[operation.name].about.startswith(operation.about)
+def test_every_face_describes_an_operation_in_its_own_words() -> None:
+    for operation in OPERATIONS.values():
+        assert operation.about.endswith(".")
+        for endpoint in endpoints_of(operation):
+            described = api.description()["paths"][endpoint.path][endpoint.method.lower()]
+            assert described["summary"] == operation.about
+        if operation.name in MCP_TOOLS:
+            assert MCP_TOOLS[operation.name].about.startswith(operation.about)
+        if operation.name in DIRECTOR_TOOLS:
+            assert DIRECTOR_TOOLS[operation.name].about.startswith(operation.about)
 
 
-@each_operation
-def test_every_face_has_the_schema_of_the_operation(operation: AnyOperation) -> None:
-    short = input_schema(operation.takes)
-    if operation.name in DIRECTOR_TOOLS:
-        assert DIRECTOR_TOOLS[operation.name].parameters == short["properties"]
-    if operation.name in TOOLS_OF_ONE:
-        tool = MCP_TOOLS[operation.name]
-        offered = {**short["properties"], "workflow": {"type": "string"}}
-        for name, schema in tool.input_schema["properties"].items():
-            assert schema == offered[name]
-    whole = operation.takes.model_json_schema()["properties"]
-    for endpoint in endpoints_of(operation):
-        for place in (endpoint.query, endpoint.body):
-            fields = place.model_json_schema().get("properties", {}) if place else {}
-            for name in fields.keys() & whole.keys():
-                assert fields[name] == whole[name], (endpoint.path, name)
+def test_every_face_has_the_schema_of_the_operation() -> None:
+    for operation in OPERATIONS.values():
+        short = input_schema(operation.takes)
+        if operation.name in DIRECTOR_TOOLS:
+            assert DIRECTOR_TOOLS[operation.name].parameters == short["properties"]
+        if operation.name in TOOLS_OF_ONE:
+            tool = MCP_TOOLS[operation.name]
+            offered = {**short["properties"], "workflow": {"type": "string"}}
+            for name, schema in tool.input_schema["properties"].items():
+                assert schema == offered[name]
+        whole = operation.takes.model_json_schema()["properties"]
+        for endpoint in endpoints_of(operation):
+            for place in (endpoint.query, endpoint.body):
+                fields = place.model_json_schema().get("properties", {}) if place else {}
+                for name in fields.keys() & whole.keys():
+                    assert fields[name] == whole[name], (endpoint.path, name)
 
 
-@each_operation
-def test_http_says_of_a_wrong_body_what_the_operation_says(
-    operation: AnyOperation, http: TestClient
-) -> None:
-    for endpoint in endpoints_of(operation):
-        if endpoint.body is None:
-            continue
-        for given in wrong_inputs(operation):
-            in_path = {name: valid_input(operation).get(name) for name in _names(endpoint.path)}
-            if any(given.get(name) != value for name, value in in_path.items()):
-                continue  # a path is always a text, and always there
-            elsewhere = operation.takes.model_fields.keys() - endpoint.body.model_fields.keys()
-            if (given.keys() & elsewhere) - in_path.keys():
+def test_http_says_of_a_wrong_body_what_the_operation_says(http: TestClient) -> None:
+    for operation in OPERATIONS.values():
+        for endpoint in endpoints_of(operation):
+            if endpoint.body is None:
                 continue
-            verdict = python_verdict(operation, given)
-            assert _http_verdict(http, endpoint, given) == verdict, (endpoint.path, given)
+            for given in wrong_inputs(operation):
+                in_path = {name: valid_input(operation).get(name) for name in _names(endpoint.path)}
+                if any(given.get(name) != value for name, value in in_path.items()):
+                    continue  # a path is always a text, and always there
+                elsewhere = operation.takes.model_fields.keys() - endpoint.body.model_fields.keys()
+                if (given.keys() & elsewhere) - in_path.keys():
+                    continue
+                verdict = python_verdict(operation, given)
+                assert _http_verdict(http, endpoint, given) == verdict, (endpoint.path, given)
 
 
-@each_operation
-def test_http_says_of_a_wrong_query_what_the_operation_says(
-    operation: AnyOperation, http: TestClient
-) -> None:
-    for endpoint in endpoints_of(operation):
-        offered = endpoint.query.model_fields.keys() & operation.takes.model_fields.keys()
-        in_path = {name: valid_input(operation).get(name, "1") for name in _names(endpoint.path)}
-        for name in offered:
-            for text in ("tea", "-7", "x" * 2_000):
-                given = {**valid_input(operation), **in_path, name: text}
-                sent = {key: given[key] for key in offered if key in given}
-                path = endpoint.path.replace("{workflow}", WORKFLOW).format(**in_path)
-                answer = http.request(endpoint.method, path, params=sent)
-                field = operation.takes.model_fields[name].annotation
-                value = int(text) if text == "-7" and "int" in str(field) else text
-                asked = {key: given[key] for key in given if key in operation.takes.model_fields}
-                verdict = python_verdict(operation, {**asked, name: value})
-                problem = answer.json()
-                is_refused = problem.get("code") == "bad_request"
-                said = without_known(problem["title"]) if is_refused else ""
-                # which sessions there are is no matter of shape
-                assert said in (verdict, "cursor: no page ended there"), (endpoint.path, name, text)
+def test_http_says_of_a_wrong_query_what_the_operation_says(http: TestClient) -> None:
+    for operation in OPERATIONS.values():
+        for endpoint in endpoints_of(operation):
+            _check_wrong_queries(http, operation, endpoint)
+
+
+def _check_wrong_queries(http: TestClient, operation: AnyOperation, endpoint: Endpoint) -> None:
+    offered = endpoint.query.model_fields.keys() & operation.takes.model_fields.keys()
+    in_path = {name: valid_input(operation).get(name, "1") for name in _names(endpoint.path)}
+    for name in offered:
+        for text in ("tea", "-7", "x" * 2_000):
+            given = {**valid_input(operation), **in_path, name: text}
+            sent = {key: given[key] for key in offered if key in given}
+            path = endpoint.path.replace("{workflow}", WORKFLOW).format(**in_path)
+            answer = http.request(endpoint.method, path, params=sent)
+            field = operation.takes.model_fields[name].annotation
+            value = int(text) if text == "-7" and "int" in str(field) else text
+            asked = {key: given[key] for key in given if key in operation.takes.model_fields}
+            verdict = python_verdict(operation, {**asked, name: value})
+            problem = answer.json()
+            is_refused = problem.get("code") == "bad_request"
+            said = without_known(problem["title"]) if is_refused else ""
+            # which sessions there are is no matter of shape
+            assert said in (verdict, "cursor: no page ended there"), (endpoint.path, name, text)
 
 
 def _names(path: str) -> list[str]:
@@ -229,20 +227,22 @@ def _http_verdict(http: TestClient, endpoint: Endpoint, given: Mapping[str, Any]
     return without_known(problem["title"])
 
 
-@pytest.mark.parametrize("tool", TOOLS_OF_ONE.values(), ids=list(TOOLS_OF_ONE))
-def test_mcp_says_of_wrong_arguments_what_the_operation_says(
-    tool: McpTool, mcp: ServerState
-) -> None:
-    (operation,) = tool.operations
-    for given in wrong_inputs(operation):
-        if given.keys() & tool.hides:
-            continue
-        try:
-            tool.call(mcp, given)
-            verdict = ""
-        except ForewordError as error:
-            verdict = without_known(error.message) if isinstance(error, BadRequest) else ""
-        assert verdict == python_verdict(operation, _with_budget(operation, given)), given
+def test_mcp_says_of_wrong_arguments_what_the_operation_says(mcp: ServerState) -> None:
+    for tool in TOOLS_OF_ONE.values():
+        (operation,) = tool.operations
+        for given in wrong_inputs(operation):
+            if given.keys() & tool.hides:
+                continue
+            verdict = python_verdict(operation, _with_budget(operation, given))
+            assert _mcp_verdict(mcp, tool, given) == verdict, (tool.name, given)
+
+
+def _mcp_verdict(mcp: ServerState, tool: McpTool, given: dict[str, Any]) -> str:
+    try:
+        tool.call(mcp, given)
+    except ForewordError as error:
+        return without_known(error.message) if isinstance(error, BadRequest) else ""
+    return ""
 
 
 def _with_budget(operation: AnyOperation, given: dict[str, Any]) -> dict[str, Any]:
@@ -250,15 +250,15 @@ def _with_budget(operation: AnyOperation, given: dict[str, Any]) -> dict[str, An
     return {name: value for name, value in given.items() if name != "budget" or value is not None}
 
 
-@pytest.mark.parametrize("name", sorted(DIRECTOR_TOOLS.keys() & OPERATIONS.keys()))
-def test_a_director_says_of_wrong_arguments_what_the_operation_says(name: str) -> None:
-    for given in wrong_inputs(OPERATIONS[name]):
-        try:
-            DIRECTOR_TOOLS[name].read(given)
-            verdict = ""
-        except BadRequest as refused:
-            verdict = without_known(refused.message)
-        assert verdict == python_verdict(OPERATIONS[name], given)
+def test_a_director_says_of_wrong_arguments_what_the_operation_says() -> None:
+    for name in sorted(DIRECTOR_TOOLS.keys() & OPERATIONS.keys()):
+        for given in wrong_inputs(OPERATIONS[name]):
+            try:
+                DIRECTOR_TOOLS[name].read(given)
+                verdict = ""
+            except BadRequest as refused:
+                verdict = without_known(refused.message)
+            assert verdict == python_verdict(OPERATIONS[name], given), (name, given)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ Python can pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,15 @@ from foreword.operations.context_operations import ASSEMBLE_CONTEXT, RECALL, rec
 from foreword.operations.conversation_operations import PREVIEW_CONTEXT, preview_context
 from foreword.operations.variable_operations import GET_WORKFLOW_VARIABLE, SET_VARIABLE
 from foreword.tokens import counter
-from tests.faces.behaviour import Client, PythonClient, each_case, project
+from tests.faces.behaviour import PythonClient, check_every_case, project
 from tests.postgres import new_database
 from tests.sessions import Open, words
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def client(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> PythonClient:
-    root = project(tmp_path_factory.mktemp("python"))
-    return PythonClient(root, new_database() if request.param == "postgresql" else None)
-
-
-@each_case
-def test_python_does_what_every_face_does(
-    case: Callable[[Client, str], None], client: PythonClient
-) -> None:
-    case(client, case.__name__)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_python_does_what_every_face_does(tmp_path: Path, database: str) -> None:
+    url = new_database() if database == "postgresql" else None
+    check_every_case(PythonClient(project(tmp_path), url))
 
 
 def test_a_caller_can_not_allow_commands() -> None:

@@ -10,22 +10,18 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.requests import Request
-from starlette.routing import Route
-from starlette.testclient import TestClient
 
 from foreword.errors import UsageError
 from foreword.faces.http import http_server, token
 from foreword.faces.http.app import create_app
 from foreword.faces.http.request_guard import HEADERS
 from tests.examples import examples
-from tests.faces.http.running import Address, running, session_path, settings_for
+from tests.faces.http.running import ANY_VERSION, Address, running, session_path, settings_for
 from tests.patience import PATIENCE_SECONDS
 from tests.sessions import plan
 
@@ -59,32 +55,16 @@ def test_a_server_that_others_can_reach_is_not_made_without_a_token(tmp_path: Pa
             create_app(settings_for(tmp_path, host=host))
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/v1/sessions", "/v1/events", "/openapi.json", "/static/x", "/no"]
-)
-@pytest.mark.parametrize(
-    "sent",
-    [
-        {},
-        {"authorization": "Bearer wrong"},
-        {"authorization": "Bearer "},
-        {"authorization": f"Basic {TOKEN}"},
-        {"authorization": f"Bearer {TOKEN}x"},
-        {"authorization": f"Bearer {token.digest_of(TOKEN)}"},
-        {"cookie": f"foreword={TOKEN}"},
-        {"cookie": "foreword_0=" + "x" * 5_000},
-        {"x-token": TOKEN},
-    ],
-    ids=str,
-)
-def test_elsewhere_nothing_is_shown_without_the_token(
-    token_server: Address, path: str, sent: dict[str, str]
-) -> None:
-    refused = token_server.ask("GET", path, headers=sent)
-    assert refused.status == 401
-    assert refused.json["code"] == "token_needed"
-    assert refused.headers["www-authenticate"] == "Bearer"
-    assert TOKEN.encode() not in refused.body
+def test_elsewhere_nothing_is_shown_without_the_token(token_server: Address) -> None:
+    for path in ("/", "/v1/sessions", "/v1/events", "/openapi.json", "/static/x", "/no"):
+        for sent in (
+            {},
+            {"authorization": "Bearer wrong"},
+            {"cookie": "foreword_0=x"},
+        ):
+            refused = token_server.ask("GET", path, headers=sent)
+            assert (refused.status, refused.json["code"]) == (401, "token_needed"), (path, sent)
+            assert TOKEN.encode() not in refused.body
 
 
 def test_with_the_token_it_is(token_server: Address) -> None:
@@ -94,16 +74,6 @@ def test_with_the_token_it_is(token_server: Address) -> None:
     )
     # for those who look after it; it says nothing
     assert token_server.ask("GET", "/healthz").status == 200
-
-
-def test_the_page_gets_a_cookie_that_no_script_reads_and_no_other_site_sends(
-    token_server: Address,
-) -> None:
-    reply = token_server.ask("GET", "/login", token=TOKEN)
-    assert (reply.status, reply.headers["location"]) == (303, "/")
-    cookie, *rest = reply.headers["set-cookie"].split("; ")
-    assert {one.lower() for one in rest} >= {"httponly", "samesite=strict", "path=/"}
-    assert token_server.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
 
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -142,63 +112,6 @@ def test_the_form_takes_the_token_and_gives_the_cookie(token_server: Address) ->
     assert (foreign.status, foreign.headers["set-cookie"]) == (403, None)
 
 
-@pytest.mark.parametrize("accept", ["text/html", "application/json"])
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", f"/login?token={TOKEN}"),
-        ("GET", "/login?token=wrong"),
-        ("GET", "/login"),
-        ("HEAD", "/login"),
-        ("POST", "/login"),
-        ("PUT", "/login"),
-        ("GET", "/"),
-        ("GET", "/sessions/kiln"),
-        ("GET", "/v1/sessions"),
-        ("GET", "/healthz"),
-        ("GET", "/no"),
-    ],
-)
-def test_nothing_that_has_to_do_with_the_token_is_cached_or_told_to_the_next_page(
-    token_server: Address, method: str, path: str, accept: str
-) -> None:
-    reply = token_server.ask(method, path, headers={"accept": accept})
-    assert reply.headers["cache-control"] == "no-store"
-    policy = reply.headers["referrer-policy"]
-    assert policy in ("no-referrer", "strict-origin") or "?" not in path or accept != "text/html"
-    assert TOKEN not in reply.headers.get("location", "")
-    assert TOKEN.encode() not in reply.body
-
-
-def test_every_refusal_and_every_page_is_fresh_and_only_what_never_changes_is_cached(
-    address: Address,
-) -> None:
-    paths = [
-        "/",
-        "/no",
-        "/v1/no",
-        "/v1/sessions",
-        "/openapi.json",
-        "/reports",
-        "/recipes",
-    ]
-    assert {address.ask("GET", path).headers["cache-control"] for path in paths} == {"no-store"}
-    assert (
-        address.ask("GET", "/", headers={"host": "evil.example"}).headers["cache-control"]
-        == "no-store"
-    )
-    assert address.ask("GET", "/static/app.css").headers["cache-control"] is None
-
-
-@pytest.mark.parametrize(
-    "query", ["", "?token=", "?token=wrong", f"?token={TOKEN}%00", f"?tokens={TOKEN}", "?%ff&&=="]
-)
-def test_a_wrong_login_sets_no_cookie(token_server: Address, query: str) -> None:
-    reply = token_server.ask("GET", f"/login{query}")
-    assert reply.status == 401
-    assert "set-cookie" not in reply.headers
-
-
 def test_a_token_is_kept_as_a_digest_for_its_user_alone(tmp_path: Path) -> None:
     made, digest = token.store_token(tmp_path)
     file = token.digest_file(tmp_path)
@@ -235,31 +148,6 @@ def test_a_token_file_has_a_token_in_it(tmp_path: Path, content: bytes) -> None:
 # --- by another name, from another site -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "localhost.evil.example",
-        "127.0.0.1.evil.example",
-        "127.0.0.1:80.evil.example",
-        "localhost@evil",
-        "",
-        "[::2]",
-        "0.0.0.0",
-        "localhost.",
-        "127.1",
-        "2130706433",
-        "localhost:80:80",
-        "localhost:x",
-        "localhost:80@evil",
-        "evil:80/localhost",
-    ],
-)
-def test_a_name_that_is_not_ours_is_not_answered(address: Address, host: str) -> None:
-    for path in ("/v1/sessions", "/", "/healthz"):
-        assert address.ask("GET", path, headers={"host": host}).status == 421
-
-
 def test_two_names_at_once_are_not_answered(address: Address) -> None:
     answer = address.send_bytes(
         b"GET /v1/sessions HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
@@ -267,49 +155,15 @@ def test_two_names_at_once_are_not_answered(address: Address) -> None:
     assert answer.split()[1] in (b"400", b"421")
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:9999", "[::1]", "[::1]:80"]
-)
-def test_the_names_of_loopback_are_answered(address: Address, host: str) -> None:
-    assert address.ask("GET", "/v1/sessions", headers={"host": host}).status == 200
-
-
-def test_a_name_that_was_allowed_is_answered(tmp_path: Path) -> None:
-    with running(settings_for(tmp_path, hosts=("Agents.Example",))) as (address, _):
-        assert (
-            address.ask("GET", "/v1/sessions", headers={"host": "agents.example:8080"}).status
-            == 200
-        )
-
-
-FOREIGN = [
-    {"origin": "http://evil.example"},
-    {"origin": "null"},
-    {"origin": "null", "sec-fetch-site": "cross-site"},
-    {"origin": "null", "sec-fetch-site": "none"},
-    {"origin": "http://evil.example", "sec-fetch-site": "same-origin"},
-    {"origin": "http://localhost:1"},
-    {"origin": "http://127.0.0.1"},
-    {"origin": ""},
-    {"sec-fetch-site": "cross-site"},
-    {"sec-fetch-site": "same-site"},
-    {"sec-fetch-site": "teapot"},
-]
-
-
-@pytest.mark.parametrize("sent", FOREIGN, ids=str)
-def test_a_page_of_another_site_changes_nothing(address: Address, sent: dict[str, str]) -> None:
-    refused = address.ask("POST", "/v1/sessions", {"name": "forged"}, headers=sent)
-    assert (refused.status, refused.json["code"]) == (403, "wrong_origin")
-    form = address.ask("POST", "/sessions/forged/compress", b"", headers=sent)
-    assert form.status == 403
+def test_a_page_of_another_site_changes_nothing_and_does_not_listen(address: Address) -> None:
+    for sent in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        refused = address.ask("POST", "/v1/sessions", {"name": "forged"}, headers=sent)
+        assert (refused.status, refused.json["code"]) == (403, "wrong_origin")
+        form = address.ask("POST", "/sessions/forged/compress", b"", headers=sent)
+        assert form.status == 403
+        with address.open("GET", "/v1/events", headers=sent) as answer:
+            assert answer.status == 403
     assert address.ask("GET", "/v1/sessions", search="forged").json["items"] == []
-
-
-@pytest.mark.parametrize("sent", FOREIGN, ids=str)
-def test_a_page_of_another_site_does_not_listen(address: Address, sent: dict[str, str]) -> None:
-    with address.open("GET", "/v1/events", headers=sent) as answer:
-        assert answer.status == 403
 
 
 def test_our_own_page_may_ask(address: Address, name: str) -> None:
@@ -326,34 +180,14 @@ def test_nobody_else_is_let_in_by_cors(address: Address) -> None:
     assert not [name for name in reply.headers if name.lower().startswith("access-control")]
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/"),
-        ("GET", "/v1/sessions"),
-        ("GET", "/v1/no"),
-        ("GET", "/no"),
-        ("POST", "/v1/sessions"),
-        ("GET", "/static/no"),
-        ("GET", "/healthz"),
-        ("GET", "/openapi.json"),
-        ("TRACE", "/"),
-    ],
-)
-def test_every_answer_carries_the_headers_that_bind_a_browser(
-    address: Address, method: str, path: str
-) -> None:
-    reply = address.ask(method, path)
-    for name, value in HEADERS.items():
-        assert reply.headers[name] == value
-    assert "unsafe" not in reply.headers["content-security-policy"]
-    assert reply.headers["referrer-policy"] == "same-origin"
-
-
-def test_refusals_carry_them_too(address: Address) -> None:
-    for sent in ({"host": "evil.example"}, {"origin": "null"}):
-        reply = address.ask("POST", "/v1/sessions", {}, headers=sent)
-        assert reply.headers["x-content-type-options"] == "nosniff"
+def test_every_answer_carries_the_headers_that_bind_a_browser(address: Address) -> None:
+    for path in ("/", "/v1/sessions", "/v1/no", "/no", "/static/no", "/healthz", "/openapi.json"):
+        for host in ("localhost", "evil.example"):
+            reply = address.ask("GET", path, headers={"host": host})
+            assert (reply.status == 421) == (host == "evil.example")
+            for name, value in HEADERS.items():
+                assert reply.headers[name] == value, (path, host)
+            assert "unsafe" not in reply.headers["content-security-policy"]
 
 
 # --- too much -------------------------------------------------------------------------------------
@@ -414,14 +248,6 @@ def test_a_head_that_is_too_large_is_refused(address: Address) -> None:
     assert address.ask("GET", "/healthz").status == 200
 
 
-def test_who_asks_too_often_is_told_to_wait(tmp_path: Path) -> None:
-    with running(settings_for(tmp_path, requests_per_minute=3)) as (address, _):
-        assert [address.ask("GET", "/healthz").status for _ in range(4)] == [200, 200, 200, 429]
-        refused = address.ask("GET", "/v1/sessions")
-        assert refused.json["code"] == "too_many"
-        assert 1 <= int(refused.headers["retry-after"]) <= 21
-
-
 # --- secrets --------------------------------------------------------------------------------------
 
 
@@ -440,6 +266,7 @@ def test_a_secret_is_in_one_answer_alone_and_that_is_not_kept(address: Address, 
         "/",
         f"/sessions/{name}",
         f"/sessions/{name}/variables",
+        "/metrics",
         "/v1/reports",
     ):
         assert SECRET.encode() not in address.ask("GET", path).body
@@ -462,22 +289,6 @@ def test_no_log_has_a_query_a_token_or_a_secret_in_it(
     assert "/v1/sessions/logged/variables/api_key 200" in caplog.text
     for secret in (TOKEN, SECRET, "reason=", "token="):
         assert secret not in caplog.text
-
-
-def test_what_goes_wrong_inside_stays_inside(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def boom(request: Request) -> Any:
-        raise ZeroDivisionError(f"with {SECRET} in hand")
-
-    process = http_server.process_for(settings_for(tmp_path))
-    process.config.app.router.routes.insert(0, Route("/boom", boom))  # type: ignore[union-attr]
-    client = TestClient(process.config.app, "http://localhost")  # type: ignore[arg-type]
-    reply = client.get("/boom")
-    assert (reply.status_code, reply.json()["code"]) == (500, "internal")
-    assert SECRET not in reply.text
-    assert "ZeroDivisionError" not in reply.text
-    assert SECRET not in caplog.text
 
 
 # --- odd bytes ------------------------------------------------------------------------------------
@@ -538,7 +349,10 @@ def test_odd_text_is_kept_as_it_is_or_refused(address: Address, name: str, odd: 
     kept = address.ask("GET", path).json["value"]
     assert kept == whole
     goal = {"plan": {**plan(), "overall_goal": f"x{odd}"}, "reason": whole}
-    assert address.ask("PUT", session_path("odd text", "plan"), goal).status == 200
+    assert (
+        address.ask("PUT", session_path("odd text", "plan"), goal, headers=ANY_VERSION).status
+        == 200
+    )
     assert address.ask("GET", session_path("odd text", "plan")).status == 200
     message = {"message": {"role": "user", "content": odd}}
     assert address.ask("POST", session_path("odd text", "messages"), message).status == 201

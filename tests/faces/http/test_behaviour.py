@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-
-import pytest
 
 from foreword.faces.serving.app_state import Settings
 from tests.faces import behaviour
@@ -83,13 +81,7 @@ class HttpClient:
         return self.address.ask("PUT", path, {"data": data})
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpClient]:
-    root = behaviour.project(tmp_path_factory.mktemp("http"))
+def test_http_does_what_every_face_does(tmp_path: Path) -> None:
+    root = behaviour.project(tmp_path)
     with running(Settings(root=root)) as (address, _):
-        yield HttpClient(root, address)
-
-
-@behaviour.each_case
-def test_over_http(client: HttpClient, case: behaviour.Case) -> None:
-    case(client, case.__name__)
+        behaviour.check_every_case(HttpClient(root, address))
