@@ -9,7 +9,7 @@ from typing import TypeVar
 PATIENCE_SECONDS = 300.0
 # Time limits of things of which some hang and use all of it: enough for the rest on a quiet
 # machine, on a busy one, and on any.
-LIMITS_SECONDS = (4.0, 40.0, PATIENCE_SECONDS)
+LIMITS_SECONDS = (2.5, 20.0, PATIENCE_SECONDS)
 
 Result = TypeVar("Result")
 

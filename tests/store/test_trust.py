@@ -215,21 +215,6 @@ def test_a_read_only_root_without_a_store_has_one_in_the_cache(
     tmp_path.chmod(0o755)
 
 
-def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path: Path) -> None:
-    path = write_store(tmp_path)
-    old, new = ({"kind": "decision", "title": "Store", "text": text} for text in ("old", "new"))
-    for text in (old, new):
-        db = Sqlite(store_path(tmp_path)[0])
-        write_items(db, "work", {("decision", "Store"): text})
-        db.close()
-        path.parent.chmod(0o555)
-    found = open_existing(tmp_path)
-    path.parent.chmod(0o755)
-    assert found
-    assert found.carried_items("work") == [new]
-    found.close()
-
-
 def test_the_store_of_another_user_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,36 +256,6 @@ def test_an_original_that_would_fill_the_memory_is_not_unpacked(
     write_store(tmp_path)
     with pytest.raises(StoreError, match="was altered"):
         recall(handle_of(BODY), tmp_path)
-
-
-ODD = [
-    "",
-    "no json",
-    "[]",
-    "null",
-    "{}",
-    '{"recipe": 5}',
-    "[" * 100_000,
-    7,
-    b"\xff",
-    '{"kind": "a", "title": 1}',
-]
-
-
-@pytest.mark.parametrize("row", ODD, ids=range(len(ODD)))
-def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(
-    tmp_path: Path, row: object
-) -> None:
-    path = write_store(tmp_path)
-    run_sql(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?, NULL, NULL)", row)
-    run_sql(path, "INSERT INTO carried VALUES ('work', 'a', 'b', ?)", row)
-    found = open_existing(tmp_path)
-    assert found
-    assert [stored.number for stored in found.reports()] == [1]
-    assert found.carried_items("work") == []
-    with pytest.raises(StoreError, match=r"report 2 in .* was altered"):
-        found.report(2)
-    found.close()
 
 
 def test_numbers_beyond_what_a_database_holds_are_numbers_of_nothing(tmp_path: Path) -> None:

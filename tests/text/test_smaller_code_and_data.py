@@ -215,39 +215,6 @@ def test_what_a_locked_version_depends_on_stands_under_its_name(
             assert len(numbers) <= 1, form
 
 
-def test_a_tag_that_closes_itself_opens_nothing() -> None:
-    checks = "".join(f'    <check name="rim-{n}"/>\n' for n in range(30))
-    text = f'<checks level="1">\n  <checks level="2">\n{checks}  </checks>\n</checks>\n'
-    text = f'<?xml version="1.0"?>\n{text.replace("<check ", "<checks ")}'
-    for room in range(180, len(text), 23):
-        form = cut.summary(text, room, len, mark, name="checks.xml") or ""
-        assert form.count("</checks>") == len(re.findall(r"<checks level", form)), form
-
-
-def test_a_wrapped_line_may_begin_with_code() -> None:
-    text = (
-        "As was said before, the kiln begins to cool down, and does so slowly __after__\n"
-        "`.close()`, `.bank()` or `.stop()` were called by hand, and as such, __after__ they\n"
-        "have been looked at. This means that, even though a lid may bring pots\n"
-        "into the room, the pots that it brought will not be\n"
-        "cold before calling `.close()` with both hands on it, and before anybody has looked\n"
-        "into the small window, or asked for it, or both of them at\n"
-        "the same time of the day.\n\n"
-    )
-    text = f"# Kiln\n\nIt is hot.\n\n{text}The end.\n"
-    for room in range(150, len(text), 7):
-        form = cut.relevant(text, room, len, mark, query="called by hand close bank stop") or ""
-        assert "`.bank()`" not in form or "begins to cool down" in form, form
-
-
-def test_lines_of_json_with_escapes_are_whole_entries() -> None:
-    note = '{"shelf": "the \\"red\\" one"}, ' * 30
-    text = "".join(f'{{"pot": [{note}{n}], "state": null}}\n' for n in range(8))
-    for room in range(1_300, len(text), 253):
-        form = cut.excerpt(text, room, len, mark, name="events.txt") or ""
-        assert form.count('{"pot"') == form.count('"state": null}')
-
-
 def test_records_with_the_same_keys_are_no_yaml() -> None:
     text = "".join(
         f"Date: 2026-11-{n:02}  14:36:25\nCommand: fire pot-{n}\nRemoved: pot-{n}\n\n"

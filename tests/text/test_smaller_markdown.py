@@ -79,31 +79,12 @@ def test_a_sentence_in_the_middle_of_wrapped_lines_has_the_mark_on_its_own_line(
     assert "[...] The gauge of pump seven sticks. [...]" in form
 
 
-def test_a_table_in_a_list_item_comes_with_the_line_that_opens_the_item() -> None:
-    for room in range(200, len(GUIDE), 31):
-        form = cut.relevant(GUIDE, room, len, mark, query="outlet right three turns") or ""
-        assert "| outlet" not in form or "1. Close the valves in this order:" in form
-
-
 def test_a_long_title_gives_way_where_nothing_else_would_fit() -> None:
     title = "# " + "a very long title of a short text " * 3
     text = f"{title}\n\n" + "".join(f"Line {n} says something.\n\n" for n in range(9))
     smallest = next(room for room in range(60, 400) if cut.summary(text, room, len, mark))
     for room in range(smallest, len(text), 7):
         assert cut.summary(text, room, len, mark)
-
-
-def test_what_follows_a_quote_in_a_list_item_stays_with_the_item() -> None:
-    items = "".join(
-        f"{n}. **Step {n}**: when it is done, say:\n"
-        f'   > "Step {n} is saved, and nothing was lost."\n\n'
-        f"   Do not name the files of step {n}.\n\n"
-        for n in range(1, 9)
-    )
-    for room in range(200, len(items), 41):
-        form = cut.relevant(items, room, len, mark, query="do not name the files of step 5") or ""
-        for n in range(1, 9):
-            assert f"files of step {n}." not in form or f"**Step {n}**" in form
 
 
 def test_a_mark_counts_the_parts_of_a_divided_line_as_one_line() -> None:
@@ -314,17 +295,6 @@ def test_a_title_inside_a_code_block_is_above_nothing_behind_it() -> None:
     assert "The lamp is blue." in form
     assert "They are brass." in form
     assert "Report" not in form
-
-
-def test_badges_beside_links_and_pictures_of_restructured_text_come_last() -> None:
-    badge = "[![build](https://pumps.example/b.svg)](https://pumps.example/b)"
-    body = "The list of all pumps.\n\n" + "Every pump has a number on its lid.\n\n" * 9
-    markdown = f"# Pumps\n\n{badge}\n[[Deutsch](https://pumps.example/de)]\n\n{body}"
-    rst = f"Pumps\n=====\n\n.. image:: https://pumps.example/b.svg\n    :target: b\n\n{body}"
-    for text, name in ((markdown, "README.md"), (rst, "README.rst")):
-        form = cut.summary(text, 230, len, mark, name=name) or ""
-        assert "The list of all pumps." in form
-        assert "b.svg" not in form
 
 
 def test_a_paragraph_that_begins_as_an_import_does_is_none() -> None:

@@ -28,7 +28,7 @@ class _QuickEvent:
 @pytest.fixture(scope="session", autouse=True)
 def quick_queues() -> Iterator[None]:
     """Let dbos look for new queues more often."""
-    look: Any = _dbos.queue_thread
+    look: Any = vars(_dbos)["queue_thread"]
 
     def quick_thread(stop: Event, dbos: object) -> None:
         look(_QuickEvent(stop), dbos)

@@ -145,17 +145,6 @@ def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(
     assert "[hidden]" in result.stdout
 
 
-@pytest.mark.parametrize("task", ["../x", "../../etc/passwd", "/etc/passwd", ".."])
-def test_a_task_that_looks_like_a_path_is_only_a_name(tmp_path: Path, task: str) -> None:
-    (tmp_path / "root").mkdir()
-    write(tmp_path / "root", None, Checkpoint(task="FEAT-1", phase="1"))
-    (tmp_path / "x-phase-1.json").write_text('{"format": 1}')
-    for command in ("show", "resume", "list"):
-        done = foreword("checkpoint", command, task, cwd=tmp_path / "root")
-        assert (done.code, done.out) == (2, "")
-        assert done.err.startswith(f"error: unknown task {task!r} among the checkpoints in ")
-
-
 def test_a_mistyped_task_is_exit_2_with_a_suggestion(tmp_path: Path) -> None:
     write_checkpoints(tmp_path, "1")
     done = foreword("checkpoint", "resume", "FEAT1", cwd=tmp_path)

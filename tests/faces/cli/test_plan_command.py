@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from foreword.faces.cli.main import cli
 from tests.command import foreword
 from tests.postgres import new_database
 
@@ -102,41 +100,12 @@ def test_a_conflict_is_exit_1_and_says_what_to_do(tmp_path: Path) -> None:
     assert "hint: look at version 1" in ran.err
 
 
-def test_expecting_a_version_makes_no_workflow(tmp_path: Path) -> None:
-    path = write_json(tmp_path, plan())
-    foreword("plan", "update", "demo", path, "--reason", "one", cwd=tmp_path)
-    ran = foreword(
-        "plan", "update", "demmo", path, "--reason", "two", "--expect", "1", cwd=tmp_path
-    )
-    assert ran.code == 2
-    assert "unknown workflow 'demmo'" in ran.err
-    assert "did you mean 'demo'?" in ran.err
-
-
 def test_what_is_no_json_is_told_with_line_and_column_and_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text('{"overall_goal": "x",\n  oops}')
     ran = foreword("plan", "update", "demo", "plan.json", "--reason", "x", cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("error: plan.json:2:3: not JSON: ")
     assert not (tmp_path / ".foreword").exists()
-
-
-def test_every_problem_of_a_plan_is_on_a_line_of_its_own(tmp_path: Path) -> None:
-    path = write_json(
-        tmp_path, {"phases": [{"phase_name": "\x1b[31m", "status": "don\ne", "tasks": [{}]}]}
-    )
-    ran = foreword("plan", "update", "demo", path, "--reason", "x", cwd=tmp_path)
-    head, *problems, hint = ran.err.splitlines()
-    assert ran.code == 2
-    assert head.endswith("plan.json: 5 problems")
-    assert [problem.split(":")[0].strip() for problem in problems] == [
-        "overall_goal",
-        "phases[0].status",
-        "phases[0].tasks[0].task_id",
-        "phases[0].tasks[0].description",
-        "phases[0].tasks[0].status",
-    ]
-    assert hint.startswith("hint: a plan is {overall_goal, phases")
 
 
 def test_reading_where_nothing_is_kept_makes_no_store(tmp_path: Path) -> None:
@@ -150,14 +119,6 @@ def test_reading_where_nothing_is_kept_makes_no_store(tmp_path: Path) -> None:
         in foreword("plan", "show", "demo", "--db", "sqlite:///state.db", cwd=tmp_path).err
     )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_workflow_without_a_plan_says_so(tmp_path: Path) -> None:
-    foreword("variable", "set", "demo", "a", "1", "--reason", "x", cwd=tmp_path)
-    for words in (["show", "demo"], ["history", "demo"], ["diff", "demo"]):
-        ran = foreword("plan", *words, cwd=tmp_path)
-        assert (ran.code, ran.out) == (2, "")
-        assert "workflow 'demo' has no plan yet" in ran.err
 
 
 def test_a_list_of_tasks_shows_no_secret_and_steers_no_terminal(tmp_path: Path) -> None:
@@ -185,11 +146,3 @@ def test_a_mistyped_command_and_a_version_that_is_not_there_get_an_answer(tmp_pa
     assert (ran.code, ran.out) == (2, "")
     assert "unknown plan version '7' of 'demo'" in ran.err
     assert "one version" in foreword("plan", "diff", "demo", cwd=tmp_path).err
-
-
-@pytest.mark.parametrize("command", ["", "show", "update", "history", "diff"])
-def test_every_command_has_help_with_an_example(command: str) -> None:
-    ran = CliRunner().invoke(cli, ["plan", *command.split(), "--help"], prog_name="foreword")
-    assert f"foreword plan {command}".strip() in ran.output.partition("Example")[2]
-    assert "..." not in ran.output.partition("Commands:")[2]
-    assert command == "" or "FOREWORD_DB" in ran.output

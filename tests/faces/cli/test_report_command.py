@@ -7,9 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from foreword.faces.cli.main import cli
 from tests.command import foreword
 from tests.postgres import new_database
 
@@ -69,10 +67,3 @@ def test_a_report_that_is_not_there_and_a_store_that_is_not_there(tmp_path: Path
         assert foreword("recall", "fw_00000000000000", *where, cwd=tmp_path).code == 1
     assert list(tmp_path.iterdir()) == []
     assert "did you mean 'list'?" in foreword("report", "lst", cwd=tmp_path).err
-
-
-@pytest.mark.parametrize("command", ["", "list", "show", "diff"])
-def test_every_command_has_help_with_an_example(command: str) -> None:
-    ran = CliRunner().invoke(cli, ["report", *command.split(), "--help"], prog_name="foreword")
-    assert f"foreword report {command}".strip() in ran.output.partition("Example")[2]
-    assert command == "" or "FOREWORD_DB" in ran.output

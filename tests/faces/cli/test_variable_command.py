@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from foreword.faces.cli.main import cli
 from tests.command import CommandResult, foreword
 from tests.postgres import new_database
 
@@ -115,27 +113,7 @@ def test_a_near_name_is_noted_when_a_workflow_is_made(tmp_path: Path) -> None:
     assert "there is a workflow 'demo' already; did you mean that one?" in ran.err
 
 
-def test_what_reads_or_clears_wants_the_workflow_to_exist(tmp_path: Path) -> None:
-    set_variable(tmp_path, "x", "1")
-    for words in (["list"], ["get"], ["clear"], ["clear-all"]):
-        more = {"get": ["x"], "clear": ["x", "--reason", "r"], "clear-all": ["--reason", "r"]}.get(
-            words[0], []
-        )
-        ran = foreword("variable", *words, "dmeo", *more, cwd=tmp_path)
-        assert (ran.code, ran.out) == (2, "")
-        assert "unknown workflow 'dmeo'" in ran.err
-        assert "did you mean 'demo'?" in ran.err
-
-
 def test_a_name_and_a_node_are_one_too_many(tmp_path: Path) -> None:
     ran = foreword("variable", "get", "demo", "x", "--node", "7", cwd=tmp_path)
     assert ran.code == 2
     assert "not both" in ran.err
-
-
-@pytest.mark.parametrize("command", ["", "list", "get", "set", "clear", "clear-all"])
-def test_every_command_has_help_with_an_example(command: str) -> None:
-    ran = CliRunner().invoke(cli, ["variable", *command.split(), "--help"], prog_name="foreword")
-    assert f"foreword variable {command}".strip() in ran.output.partition("Example")[2]
-    assert "..." not in ran.output.partition("Commands:")[2]
-    assert command == "" or "FOREWORD_DB" in ran.output

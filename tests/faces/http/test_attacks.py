@@ -266,7 +266,6 @@ def test_a_secret_is_in_one_answer_alone_and_that_is_not_kept(address: Address, 
         "/",
         f"/sessions/{name}",
         f"/sessions/{name}/variables",
-        "/metrics",
         "/v1/reports",
     ):
         assert SECRET.encode() not in address.ask("GET", path).body

@@ -91,69 +91,6 @@ def test_a_request_that_is_none_is_an_error_of_the_protocol(
     assert len(error["message"]) < 5_000
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        ("recall", {}, "handle: missing\nhint: needed: handle"),
-        ("recall", {"handle": 5}, "handle: must be text, not 5"),
-        (
-            "recall",
-            {"handle": "fw_abc", "offset": True},
-            "offset: must be a whole number, not true",
-        ),
-        (
-            "recall",
-            {"handle": "fw_abc", "budget": 1.5},
-            "budget: must be a whole number, not 1.5",
-        ),
-        ("recall", {"handel": "fw_abc"}, "handel: unknown name, did you mean 'handle'?"),
-        (
-            "update_plan",
-            {"plan": [], "reason": "x"},
-            "plan: must be a mapping, not a list",
-        ),
-        ("update_plan", {"plan": None, "reason": "x"}, "plan: must be a mapping, not null"),
-        (
-            "assemble_context",
-            {"recipe": "package", "source": 5},
-            "source: must be a mapping or a list or text, not 5",
-        ),
-        (
-            "checkpoint",
-            {"action": "forget"},
-            "action: 'forget' is not one of list, show, resume, write",
-        ),
-        ("checkpoint", {"action": ["list"]}, "action: a list is not one of"),
-        ("checkpoint", {"action": "resume"}, "task: missing"),
-        ("checkpoint", {"action": "write", "task": "a"}, "phase: missing"),
-        ("get_workflow_variable", {}, "which variable?"),
-        (
-            "get_workflow_variable",
-            {"name": "x" * MANY},
-            "name: must have at most 1,000 characters, not 10,000,000",
-        ),
-        (
-            "set_variable",
-            {"name": "a", "value": 1, "reason": "x" * MANY},
-            "reason: must have at most 10,000 characters, not 10,000,000",
-        ),
-        ("set_variable", {"name": "\0", "value": 1, "reason": "x"}, "a variable's name must be"),
-        ("assemble_context", {"recipe": "\0.yaml"}, "leads outside the root"),
-        ("get_current_plan", {"x" * MANY: 1}, "xxx: unknown name"),
-        ("get_current_plan", {"root": "/"}, "root: unknown name"),
-        ("get_current_plan", {"db": "sqlite:////tmp/x.db"}, "db: unknown name"),
-    ],
-)
-def test_wrong_arguments_are_told_and_change_nothing(
-    connection: Frames, tool: str, arguments: dict[str, Any], said: str
-) -> None:
-    result = connection.call(tool, **arguments)["result"]
-    assert result["isError"]
-    assert said in result["content"][0]["text"]
-    assert len(result["content"][0]["text"]) < 5_000
-    assert "structuredContent" not in result
-
-
 def test_ten_megabytes_are_kept_and_one_comes_back_fitted(connection: Frames) -> None:
     text = "clay and water " * (MANY // 15)
     for value in (text, text[: MANY // 10]):

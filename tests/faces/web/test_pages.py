@@ -178,19 +178,6 @@ def test_another_site_can_not_change_anything(address: Address, agent: foreword.
     assert agent.get_current_plan() == before
 
 
-def test_a_person_without_the_token_gets_a_page_and_a_program_gets_json(tmp_path: Path) -> None:
-    from foreword.faces.http.token import digest_of
-
-    with running(settings_for(tmp_path, token_digest=digest_of("secret"))) as (address, _):
-        page = address.ask("GET", "/", headers={"accept": "text/html,*/*"})
-        assert (page.status, page.headers["www-authenticate"]) == (401, "Bearer")
-        assert "this server wants a token" in words(page)
-        assert (
-            address.ask("GET", "/v1/sessions", headers={"accept": "text/html"}).json["code"]
-            == "token_needed"
-        )
-
-
 @pytest.mark.parametrize(
     "view", ["", "chat", "workflow", "plan", "context", "variables", "compare", "checkpoints"]
 )
