@@ -404,54 +404,6 @@ def test_what_a_template_says_under_a_condition_stands_under_it(
     assert shortened
 
 
-WRAPPED = """\
-The lane keeper looks after the ropes and the floats of every lane, and does so by a key called
-`lane.key` which is kept at the desk. What the key opens is written on the tag that hangs from it
-"for whoever comes", and the tag is read aloud by the one who takes it, so that all can hear which
-[lane](lanes.md) it is about. A lane that is shut has its rope across, and none that is open has a
-(red or blue) rope on it. Whoever opens one writes the hour into the book that is kept beside the
-**lane book** at the desk, and whoever shuts it writes the other.
-"""
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_no_sentence_is_torn_where_it_was_wrapped(way: Callable[..., str | None]) -> None:
-    whole = " ".join(WRAPPED.split())
-    shortened = 0
-    for room in range(150, len(WRAPPED), 7):
-        form = way(WRAPPED, room, len, mark, query=QUERY) or ""
-        for kept in re.split(r"\[\.\.\.[^\]]*\]", form):
-            words = " ".join(kept.split())
-            if not words:
-                continue
-            before, _, behind = whole.partition(words)
-            assert not before or before.endswith(". "), form
-            assert not behind or words.endswith("."), form
-            shortened += 1
-    assert shortened > 9
-
-
-@pytest.mark.parametrize("way", [cut.summary, cut.excerpt])
-@pytest.mark.parametrize(
-    "decoration",
-    [
-        "import { Pumps, Valves, Hoses } from '../components/pumps-and-valves'",
-        "export const pumps = valves.filter((valve) => valve.colour === 'red')",
-        "![All pumps of the works, seen from the east gate](pictures/all-pumps.svg)",
-    ],
-)
-def test_a_line_that_decorates_comes_behind_every_sentence(
-    way: Callable[..., str | None], decoration: str
-) -> None:
-    # Shorter than a decoration, so that none fits where a sentence does not.
-    sentences = "".join(f"Pump {n} has {n + 2} valves, and all are red.\n\n" for n in range(9))
-    text = f"{decoration}\n\n{sentences}"
-    for room in range(160, len(sentences), 20):
-        form = way(text, room, len, mark) or ""
-        assert "valves" in form
-        assert decoration not in form, form
-
-
 TASKS = """\
 # Plan
 

@@ -84,15 +84,6 @@ def test_the_skill_has_a_name_that_no_command_of_claude_code_has(tmp_path: Path)
     assert skill.name not in built_in
 
 
-def test_two_projects_write_nothing_that_both_would_share(tmp_path: Path) -> None:
-    texts = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        init(tmp_path / name, "--yes")
-        texts.append(b"\n".join(files(tmp_path / name).values()).decode())
-    assert all("arketplace" not in text and "enabledPlugins" not in text for text in texts)
-
-
 def test_where_the_command_is_not_on_the_path_its_own_path_is_written_and_said(
     tmp_path: Path,
 ) -> None:
@@ -116,22 +107,6 @@ def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
     text = fw.assemble("coding", root=tmp_path, save=False).text
     assert "Tells harbours" in text
     assert "foreword recall" in text
-
-
-def test_a_project_written_in_restructured_text_is_read_as_well(tmp_path: Path) -> None:
-    written = {
-        "README.rst": "Tidepool\n========\n\nTells harbours when the tide turns.\n",
-        "CONTRIBUTING.rst": "Never push to main.\n",
-        "doc/gauges.rst": "Gauges\n======\n\nA gauge is read once an hour.\n",
-        "ISSUE.md": "The gauge is read too often.\n",
-    }
-    for name, text in written.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
-    init(tmp_path, "--yes")
-    text = fw.assemble("coding", root=tmp_path, task="ISSUE.md", save=False).text
-    for words in ("Tells harbours", "Never push", "read once an hour"):
-        assert words in text
 
 
 def test_the_commands_that_the_files_name_are_there(tmp_path: Path) -> None:
@@ -371,7 +346,3 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     ran = foreword("init", "--root", tmp_path / "nowhere", "--yes")
     assert ran.code == 2
     assert "no such folder" in ran.err
-
-
-def test_every_agent_that_can_be_named_is_known() -> None:
-    assert set(KINDS) == set(targets.AGENTS)

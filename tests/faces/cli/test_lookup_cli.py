@@ -69,17 +69,6 @@ def test_bad_input_is_one_error_with_a_hint(
     assert hint in ran.err.partition("hint:")[2]
 
 
-def test_a_recipe_without_documents_finds_what_is_written_and_says_so_where_nothing_is(
-    project: Path, tmp_path: Path
-) -> None:
-    ran = foreword("lookup", "firing", "--recipe", "director", cwd=project)
-    assert ran.code == 0
-    assert "# docs/firing.md" in ran.out
-    ran = foreword("lookup", "firing", "--recipe", "director", cwd=tmp_path)
-    assert ran.code == 2
-    assert "says nothing about documents" in ran.err
-
-
 def test_a_phase_is_assembled_from_the_command_line(project: Path) -> None:
     ran = foreword(
         "assemble",
@@ -94,10 +83,3 @@ def test_a_phase_is_assembled_from_the_command_line(project: Path) -> None:
     )
     assert "Build it." in ran.out
     assert "keeps to distance" in ran.out
-
-
-def test_a_phase_that_does_not_exist_is_an_error_with_those_that_do(project: Path) -> None:
-    ran = foreword("assemble", "factory", "--phase", "5", cwd=project)
-    assert (ran.code, ran.out) == (2, "")
-    assert "unknown phase '5' in prompts/workflows/feature-implementation.md" in ran.err
-    assert "3b" in ran.err.partition("hint:")[2]

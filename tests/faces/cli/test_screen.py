@@ -113,11 +113,6 @@ def test_without_a_command_the_help_is_shown_and_that_is_no_error() -> None:
         assert ran.err == ""
 
 
-def test_no_summary_of_a_command_is_cut() -> None:
-    for group in ([], ["report"], ["recipe"]):
-        assert "..." not in command(*group, "--help").out.partition("Commands:")[2]
-
-
 def test_a_broken_recipe_is_marked_and_the_others_are_listed(tmp_path: Path) -> None:
     folder = tmp_path / "foreword/recipes"
     folder.mkdir(parents=True)
@@ -130,38 +125,8 @@ def test_a_broken_recipe_is_marked_and_the_others_are_listed(tmp_path: Path) -> 
     assert listed["zest"].startswith("Fine")
 
 
-def test_a_project_without_reports_says_so_and_stays_as_it_is(tmp_path: Path) -> None:
-    ran = command("report", "list", cwd=tmp_path)
-    assert (ran.code, ran.out) == (0, "")
-    assert "no reports yet" in ran.err
-    assert command("report", "show", "1", cwd=tmp_path).code == 2
-    assert not (tmp_path / ".foreword").exists()
-
-
-def test_the_list_of_reports_has_a_header(tmp_path: Path) -> None:
-    package_report(tmp_path, [{"kind": "task", "text": "Do it."}])
-    ran = command("report", "list", cwd=tmp_path)
-    (head,), (line,) = ran.err.splitlines(), ran.out.splitlines()
-    assert head.split() == [
-        "no.",
-        "when",
-        "(UTC)",
-        "recipe",
-        "for",
-        "tokens",
-        "of",
-        "budget",
-        "status",
-    ]
-    assert line.split()[2:4] == ["package", "design"]
-
-
 def test_lint_without_recipes_says_where_it_looked(tmp_path: Path) -> None:
     assert f"{tmp_path.resolve()}/foreword/recipes" in command("lint", cwd=tmp_path).err
-
-
-def test_counting_a_folder_says_that_it_is_one(tmp_path: Path) -> None:
-    assert "is a folder" in command("count", ".", cwd=tmp_path).err
 
 
 @pytest.mark.parametrize("end", [">&-", "> /dev/full", ">&- <&-"])

@@ -12,8 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 import foreword
 from foreword.director import node_tools
 from foreword.faces.web import addresses
-from foreword.work.checkpoint import Checkpoint
-from foreword.work.task_checkpoints import write
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import tab
 from tests.faces.web.scene import plan
@@ -51,26 +49,6 @@ def _caret(page: Page, selector: str) -> list[int]:
 # --- sessions -------------------------------------------------------------------------------------
 
 
-def test_the_name_of_a_new_session_is_still_there_when_the_first_one_appears(
-    browser: Browser, server: Address, tmp_path: Path
-) -> None:
-    with tab(browser, server) as opened:
-        page = opened.live("/")
-        expect(page.locator("#sessions")).to_contain_text("No sessions yet")
-        page.fill("#new", "half a na")
-        page.locator("#new").evaluate("field => field.setSelectionRange(2, 5)")
-        with foreword.Session.open(settings_for(tmp_path).db, "other", root=tmp_path) as other:
-            other.append(numbered_message(1))
-        expect(page.locator("#sessions tbody tr")).to_have_count(1)
-        expect(page.locator("#count")).to_have_text("1")
-        expect(page.locator("#new")).to_be_focused()
-        assert _caret(page, "#new") == [2, 5]
-        page.locator("#new").press("End")
-        page.keyboard.type("me")
-        page.keyboard.press("Enter")
-        expect(page.locator("h1")).to_have_text("half a name")
-
-
 def test_a_search_and_the_session_in_focus_stay_when_the_list_changes_its_order(
     browser: Browser, server: Address, agent: foreword.Session
 ) -> None:
@@ -94,40 +72,6 @@ def test_a_search_and_the_session_in_focus_stay_when_the_list_changes_its_order(
 
 
 # --- monitor --------------------------------------------------------------------------------------
-
-
-def test_a_compression_in_hand_and_what_is_unfolded_and_scrolled_stay_on_the_monitor(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    for number in range(60):
-        agent.append(numbered_message(number, 40))
-    agent.compress(to=1500)
-    agent.context()
-    with tab(browser, server) as opened:
-        page = opened.live(_address())
-        page.click("#parts-meant summary")
-        page.click("#compression-1 summary")
-        shown = page.locator("#compression-1 pre")
-        shown.evaluate("text => { text.scrollTop = 40 }")
-        page.click("#ask-compress")
-        page.fill("#to", "700")
-        for number in range(60, 63):
-            agent.append(numbered_message(number))
-            count = page.locator(".stats div").first.locator("dd.num")
-            expect(count).to_have_text(str(number + 1))
-        expect(page.locator("#to")).to_have_value("700")
-        expect(page.locator("#to")).to_be_focused()
-        expect(page.locator("#parts-meant dl")).to_be_visible()
-        expect(shown).to_be_visible()
-        assert shown.evaluate("text => text.scrollTop") == 40
-        page.click("#compression-1 summary")
-        agent.append(numbered_message(63))
-        expect(count).to_have_text("64")
-        expect(shown).to_be_hidden()
-        page.click("text=Preview again")
-        page.click("#apply")
-        expect(page.locator("#compress")).to_contain_text("The history is compressed")
-    assert [made.last for made in agent.compressions()][-1] > 40
 
 
 # --- plan -----------------------------------------------------------------------------------------
@@ -176,30 +120,6 @@ def test_a_task_that_was_removed_meanwhile_says_so_and_the_reason_is_kept(
         expect(page.locator("#reason")).to_have_value("wrote them by hand")
 
 
-def test_the_slider_stays_at_the_version_that_a_person_looks_at_and_follows_the_newest_otherwise(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    for reason in ("one", "two", "three"):
-        agent.update_plan(plan(), reason)
-    with tab(browser, server) as opened:
-        page = opened.live(_address("plan"))
-        agent.update_plan(plan(), "four")
-        expect(page.locator("#version-now")).to_have_text("4")
-        expect(page.locator("#version")).to_have_value("4")
-        page.locator("#version").focus()
-        for _ in range(2):
-            page.keyboard.press("ArrowLeft")
-        expect(page.locator("#differences")).to_contain_text("two")
-        agent.update_plan(plan(), "five")
-        expect(page.locator("#versions-title")).to_contain_text("of 5")
-        expect(page.locator("#version")).to_have_value("2")
-        expect(page.locator("#version-now")).to_have_text("2")
-        expect(page.locator("#differences")).to_contain_text("two")
-        page.keyboard.press("End")
-        expect(page.locator("#differences")).to_contain_text("five")
-        expect(page.locator("#tick-1")).to_be_visible()
-
-
 # --- chat -----------------------------------------------------------------------------------------
 
 
@@ -225,43 +145,6 @@ def test_what_is_unfolded_and_where_one_reads_stay_when_the_chat_goes_on(
 # --- workflow -------------------------------------------------------------------------------------
 
 
-def test_the_type_of_a_new_node_stays_as_chosen_when_the_list_changes(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    with tab(browser, server) as opened:
-        page = opened.live(_address("workflow"))
-        page.select_option("#add-last", "extract")
-        page.locator("#add-last").focus()
-        node_tools.create_node(agent, "navigate", {"url": "http://localhost/"})
-        expect(page.locator(".flow-node")).to_have_count(1)
-        expect(page.locator("#add-last")).to_have_value("extract")
-        expect(page.locator("#add-last")).to_be_focused()
-        page.click("#more-node1 summary")
-        page.select_option("#add-node1", "wait")
-        node_tools.create_node(agent, "click", {"selector": "#a"}, after="start")
-        node_tools.update_node(agent, "node1", description="the way in")
-        expect(page.locator("#node1")).to_contain_text("the way in")
-        expect(page.locator(".flow-node").first).to_have_id("node2")
-        expect(page.locator("#add-node1")).to_have_value("wait")
-        expect(page.locator("#add-node2")).to_have_value("navigate")
-        expect(page.locator("#add-last")).to_have_value("extract")
-        expect(page.locator("#more-node1 pre").first).to_be_visible()
-        page.locator("#more-node1").get_by_role("button", name="Add below").click()
-        page.fill("#config-seconds", "5")
-        node_tools.create_node(agent, "click", {"selector": "#b"})
-        expect(page.locator(".flow-node")).to_have_count(3)
-        expect(page.locator("#config-seconds")).to_have_value("5")
-        page.click("#save-node")
-        expect(page.locator(".flow-node")).to_have_count(4)
-        made = node_tools.read_tree(agent).children("", "")
-    assert [(node["id"], node["type"]) for node in made] == [
-        ("node2", "click"),
-        ("node1", "navigate"),
-        ("node4", "wait"),
-        ("node3", "click"),
-    ]
-
-
 def test_a_choice_that_is_gone_with_its_node_is_told_until_the_person_does_something(
     browser: Browser, server: Address, agent: foreword.Session
 ) -> None:
@@ -283,71 +166,7 @@ def test_a_choice_that_is_gone_with_its_node_is_told_until_the_person_does_somet
         expect(page.locator("#toast")).to_be_hidden()
 
 
-def test_words_for_a_node_that_was_deleted_meanwhile_are_kept_and_it_says_so(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    node_tools.create_node(agent, "click", {"selector": "#a"})
-    node_tools.create_node(agent, "click", {"selector": "#b"})
-    with tab(browser, server) as opened:
-        page = opened.live(_address("workflow"))
-        page.click("#edit-node1")
-        page.fill("#node-description", "opens the drawer")
-        node_tools.delete_node(agent, "node1")
-        expect(page.locator(".flow-node")).to_have_count(1)
-        expect(page.locator("#node-description")).to_have_value("opens the drawer")
-        page.click("#save-node")
-        expect(page.locator("#change [role=alert]")).to_contain_text("unknown node 'node1'")
-        expect(page.locator("#node-description")).to_have_value("opens the drawer")
-
-
 # --- variables, checkpoints, context --------------------------------------------------------------
-
-
-def test_a_variable_in_hand_stays_when_others_are_set(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    with tab(browser, server) as opened:
-        page = opened.live(_address("variables"))
-        page.fill("#name", "city")
-        page.fill("#value", "Lund")
-        page.fill("#reason", "where it is")
-        agent.set_variable("retries", 5, "slow in the evening")
-        expect(page.locator(".pairs")).to_contain_text("retries")
-        expect(page.locator("#reason")).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(page.locator(".pairs")).to_contain_text("Lund")
-    assert agent.get_workflow_variables()["city"] == "Lund"
-
-
-def test_a_checkpoint_in_focus_is_the_one_that_is_opened(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    write(agent.root, agent.db, Checkpoint(task=NAME, phase="2", objective="Log in"))
-    with tab(browser, server) as opened:
-        page = opened.live(_address("checkpoints"))
-        page.locator(".row-link", has_text="phase 2").focus()
-        write(agent.root, agent.db, Checkpoint(task=NAME, phase="1", objective="Look"))
-        expect(page.locator("#checkpoints tbody tr")).to_have_count(2)
-        expect(page.locator(".row-link", has_text="phase 2")).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(page.locator("main")).to_contain_text("Log in")
-
-
-def test_another_budget_and_what_is_unfolded_stay_when_the_session_changes(
-    browser: Browser, server: Address, agent: foreword.Session
-) -> None:
-    agent.append(numbered_message(1, 40))
-    with tab(browser, server) as opened:
-        page = opened.live(_address("context"))
-        page.locator("#budget").focus()
-        page.keyboard.press("Home")
-        least = page.locator("#budget").input_value()
-        page.click(".section summary")
-        agent.append(numbered_message(777))
-        page.click("#anew")
-        expect(page.locator("#next")).to_contain_text("Message 777.")
-        expect(page.locator(".section").first.locator("pre")).to_be_visible()
-        expect(page.locator("#budget")).to_have_value(least)
 
 
 # --- the mechanism --------------------------------------------------------------------------------
