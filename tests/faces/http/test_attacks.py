@@ -188,6 +188,7 @@ def test_every_answer_carries_the_headers_that_bind_a_browser(address: Address) 
             for name, value in HEADERS.items():
                 assert reply.headers[name] == value, (path, host)
             assert "unsafe" not in reply.headers["content-security-policy"]
+            assert reply.headers["referrer-policy"] == "same-origin"
 
 
 # --- too much -------------------------------------------------------------------------------------
