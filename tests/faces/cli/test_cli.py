@@ -212,6 +212,7 @@ def test_a_thing_has_one_name_whatever_the_command() -> None:
 
 # What reads a project's files alone.
 WITHOUT_STORE = {
+    "checkpoint list",
     "recipe list",
     "recipe show",
     "recipes",
