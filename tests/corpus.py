@@ -1,4 +1,4 @@
-"""The corpora in `tests/data`: keys, attacks and messages, one case on each line."""
+"""The corpora in `tests/data`: keys, attacks, messages and policies, one case on each line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ DATA = Path(__file__).parent / "data"
 Case = TypeVar("Case")
 
 
+def text_of(name: str) -> str:
+    """Return the text of a file in `tests/data`."""
+    return (DATA / name).read_text("utf-8")
+
+
 def lines(name: str) -> list[str]:
     """Return the lines of a text file in `tests/data`."""
-    return (DATA / name).read_text("utf-8").splitlines()
+    return text_of(name).splitlines()
 
 
 def rows(name: str) -> list[Any]:

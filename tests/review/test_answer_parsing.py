@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from foreword.review.answer_parsing import LONGEST_ANSWER, MOST_FINDINGS, parse_answer
 from foreword.review.finding_parsing import LONGEST
 from foreword.review.findings import merge
+from tests.corpus import rows
 
 ENTRY = {
     "severity": "high",
@@ -24,44 +25,7 @@ ENTRY = {
 PLAIN = json.dumps({"findings": [ENTRY]})
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        PLAIN,
-        f"```json\n{PLAIN}\n```",
-        (
-            f"Sure. I looked at {{everything}}, and here is what I found:\n\n```\n{PLAIN}\n```\nLet"
-            " me know."
-        ),
-        f"<!-- STRUCTURED_EMISSION_START -->\n{PLAIN}\n<!-- STRUCTURED_EMISSION_END -->",
-        (
-            f"```json\n<!-- STRUCTURED_EMISSION_START -->\n{PLAIN}\n<!-- STRUCTURED_EMISSION_END"
-            " -->\n```"
-        ),
-        (
-            f"<!-- STRUCTURED_EMISSION_START -->\n```json\n{PLAIN}\n```\n<!--"
-            " STRUCTURED_EMISSION_END -->"
-        ),
-        f"I return [] for none, but here: {PLAIN} and that is all.",
-        json.dumps([ENTRY]),
-        json.dumps({"review": {"Findings": [ENTRY]}}),
-        f'{{"findings": []}} is what I would say of a clean change. Of this one: {PLAIN}',
-        json.dumps({"findings": [ENTRY]}, indent=2).replace('"d"', '"two\nlines"'),
-    ],
-    ids=[
-        "plain",
-        "fence",
-        "chatter",
-        "markers",
-        "markers in a fence",
-        "a fence in markers",
-        "in a sentence",
-        "a list",
-        "nested",
-        "the last counts",
-        "raw line breaks",
-    ],
-)
+@pytest.mark.parametrize("answer", rows("answers/readable.jsonl"))
 def test_findings_are_read_wherever_they_stand(answer: str) -> None:
     parsed = parse_answer(answer, "Auditor")
     (finding,) = parsed.findings
@@ -112,47 +76,17 @@ def test_an_answer_without_findings_that_can_be_read_says_why(answer: str) -> No
     assert parsed.findings == ()
 
 
-@pytest.mark.parametrize(
-    ("said", "severity"),
-    [
-        ("CRITICAL", "critical"),
-        ("P1", "high"),
-        ("🟡 Warning", "medium"),
-        ("Nit", "low"),
-        ("SEV-0", "critical"),
-        ("Medium to High", "high"),
-        ("kritisch", "critical"),
-        ("non-blocking", "medium"),
-        ({"level": "critical"}, "critical"),
-        # what is not known here may be the worst
-        ("banana", "high"),
-        (9.8, "high"),
-        (None, "medium"),
-    ],
-)
+@pytest.mark.parametrize(("said", "severity"), rows("answers/severities.jsonl"))
 def test_severities_have_many_names(said: object, severity: str) -> None:
     (finding,) = parse_answer(json.dumps([{**ENTRY, "severity": said}]), "A").findings
     assert finding.severity == severity
 
 
-@pytest.mark.parametrize(
-    ("fields", "place"),
-    [
-        ({"path": "a.py", "line": "12-14"}, ("a.py", 12)),
-        ({"file": "b/a.py", "line": 12.0}, ("a.py", 12)),
-        ({"file": "a.py:12"}, ("a.py", 12)),
-        ({"location": {"path": "a.py", "start": 12}}, ("a.py", 12)),
-        ({"evidence": {"file": "a.py", "line_range": [12, 14]}}, ("a.py", 12)),
-        ({"file": "sub\\a.py", "lines": {"start": 12}}, ("sub/a.py", 12)),
-        ({"file": "a.py", "line": 10**30}, ("a.py", 0)),
-        ({"file": ["a.py"], "line": [[[]]]}, ("", 0)),
-    ],
-    ids=str,
-)
-def test_places_are_written_in_many_ways(fields: dict[str, object], place: tuple[str, int]) -> None:
+@pytest.mark.parametrize(("fields", "place"), rows("answers/places.jsonl"), ids=str)
+def test_places_are_written_in_many_ways(fields: dict[str, object], place: list[object]) -> None:
     entry = {"severity": "low", "title": "x", **fields}
     (finding,) = parse_answer(json.dumps({"findings": [entry]}), "A", {"a.py"}).findings
-    assert (finding.file, finding.line) == place
+    assert [finding.file, finding.line] == place
 
 
 def test_a_line_that_is_not_a_number_is_no_line() -> None:
@@ -183,57 +117,14 @@ def test_flags_of_an_emission_are_findings_and_votes_are_not() -> None:
     assert parse_answer(json.dumps({"findings": votes[:1]}), "A").findings == ()
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"findings": [], "blockers": [{"title": "Card numbers are logged", "severity": "P0"}]},
-        {"findings": [], "critical_issues": [{"title": "Card numbers are logged"}]},
-        {"findings": {"critical": [{"title": "Card numbers are logged"}], "low": []}},
-        {"critical": [{"title": "Card numbers are logged"}]},
-        {"findings": ["CRITICAL: Card numbers are logged"]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("answer", rows("answers/critical.jsonl"), ids=str)
 def test_findings_are_read_under_other_names_by_severity_and_as_sentences(answer: object) -> None:
     (finding,) = parse_answer(json.dumps(answer), "A").findings
     assert finding.severity == "critical"
     assert "Card numbers are logged" in finding.title
 
 
-@pytest.mark.parametrize(
-    ("conclusion", "is_against"),
-    [
-        ({"verdict": "request_changes"}, True),
-        ({"review": {"decision": "Block"}}, True),
-        ({"recommendation": "do not merge"}, True),
-        ({"approved": False}, True),
-        ({"requires_human_review": True}, True),
-        ({"risk_level": "high"}, True),
-        ({"verdict": "approve with comments"}, True),
-        ({"summary": "Card numbers are logged."}, True),
-        ({"score": 3}, True),
-        ({"notes": ["Wait for Alice."]}, True),
-        ({"has_issues": True}, True),
-        ({"confidence": 0.1}, True),
-        ({"files_reviewed": 0}, True),
-        ({"files_reviewed": "a.py; b.py was binary"}, True),
-        ({"execution_trace": {"error": "db.py could not be opened"}}, True),
-        ({"persona": "I am not the auditor"}, True),
-        ({"limitations": ["binary files"]}, True),
-        ({"summary": "~~No issues~~"}, True),
-        ({"verdict": "Approved"}, False),
-        ({"approved": True, "risk_level": "low"}, False),
-        ({"summary": "LGTM, no issues found.", "total_findings": 0}, False),
-        ({"strengths": ["Well tested."], "panel_name": "code-review"}, False),
-        ({"status": "completed", "final_verdict": "pass"}, False),
-        ({"has_issues": False, "is_safe": True, "review_complete": True}, False),
-        ({"confidence": "95%", "perspective": "Security Auditor"}, False),
-        ({"files_reviewed": ["a.py"], "lines_reviewed": 12}, False),
-        ({"execution_trace": {"files_read": ["a.py"], "diff_lines_analyzed": 9}}, False),
-        ({"limitations": "None", "caveats": [], "suggestions": "n/a"}, False),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("conclusion", "is_against"), rows("answers/conclusions.jsonl"), ids=str)
 def test_what_an_answer_says_besides_its_findings_is_unread_unless_it_is_a_plain_yes(
     conclusion: dict[str, object], is_against: bool
 ) -> None:
@@ -315,67 +206,18 @@ def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> 
         assert finding.severity == "critical"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Here is my review:\n\n{}",
-        "Sure. I have reviewed the change and found no issues.\n```json\n{}\n```",
-        "LGTM!\n{}\nLet me know if you have any questions.",
-        "<think>Is it injectable? No.</think>\n{}",
-        "Here's my review:\n<answer>{}</answer>",
-        "After reviewing the diff, I did not find any issues.\n{}",
-        "**Verdict:** Approve\n\n**Findings:** none\n\n{}",
-        "\N{WHITE HEAVY CHECK MARK} The diff looks clean and safe.\n{}\nNo further comments.",
-        "Here is the result of my review. I have no findings to report.\n{}",
-    ],
-)
+@pytest.mark.parametrize("answer", rows("answers/courtesies.jsonl"))
 def test_courtesies_around_an_answer_say_nothing(answer: str) -> None:
     parsed = parse_answer(answer.replace("{}", '{"findings": []}'), "A")
     assert (parsed.findings, parsed.problem, parsed.unread) == ((), "", ())
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "LGTM, but the token is logged.\n{}",
-        "No critical issues, however the query is injectable. {}",
-        "Keine Probleme, aber die Tests fehlen.\n{}",
-        "| severity | finding |\n|---|---|\n| critical | Card numbers are logged |\n\n{}",
-        "The diff says {} and I reject it.",
-        "I could not see the whole change.\n{}",
-        "\N{CROSS MARK}\n{}",
-        "Findings\nnone of which is harmless\n{}",
-        "Approved? No.\n{}",
-        "Verdict: review\nNo issues found... yet.\n{}",
-        "Nicht freigeben.\n{}",
-        "Keine Befunde.\n{}",
-        "問題ありません。\n{}",
-        "却下します。{}",
-        "{}\n<!-- reject -->",
-    ],
-)
+@pytest.mark.parametrize("answer", rows("answers/words_around.jsonl"))
 def test_words_around_an_answer_are_unread_and_quoted(answer: str) -> None:
     assert parse_answer(answer.replace("{}", '{"findings": []}'), "A").unread
 
 
-@pytest.mark.parametrize(
-    ("entry", "severity"),
-    [
-        ({"title": "Card numbers are logged"}, "medium"),
-        ("Card numbers are logged", "medium"),
-        ({"title": "x y", "severity": 10}, "high"),
-        ({"title": "x y", "severity": "spicy"}, "high"),
-        ({"title": "x y", "severity": "low, but it blocks the release"}, "low"),
-        ({"title": "x y", "severity": "low", "cvss": 9.8}, "low"),
-        ({"title": "x y", "severity": "low", "blocking": True}, "low"),
-        ({"title": "x y", "severity": {"cvss": 9.8}}, "high"),
-        ({"title": "x y", "severity": "not low"}, "low"),
-        ({"title": "SQL injection", "severity": "None"}, "info"),
-        ({"title": "I could not read db.py", "severity": "info"}, "info"),
-        ({"title": "x y", "detail": "The diff is truncated.", "severity": "low"}, "low"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("entry", "severity"), rows("answers/worse_than_said.jsonl"), ids=str)
 def test_a_finding_that_may_be_worse_than_its_severity_is_unread(
     entry: object, severity: str
 ) -> None:

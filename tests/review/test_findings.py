@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, combine, merge
 from foreword.review.moderator import regroup, request
+from tests.corpus import rows
 
 INJECTION = Finding(
     severity="high",
@@ -110,82 +111,8 @@ def test_the_worst_come_first_then_by_file_and_line() -> None:
 
 
 # What two people wrote about the same line: of one flaw, and of two.
-ONE_FLAW = [
-    (
-        (
-            "SQL injection in quiet_hours",
-            (
-                "The station name is interpolated into the SQL statement, so a crafted name can"
-                " change the query."
-            ),
-        ),
-        (
-            "Unsanitized station name in SQL query",
-            (
-                "Station comes from the request and is formatted straight into the query; use"
-                " parameters."
-            ),
-        ),
-    ),
-    (
-        ("N+1 query in alerts", "is_quiet runs one query per station in the loop."),
-        (
-            "Query inside a loop",
-            "alerts() calls is_quiet for each station, which issues a database query each time.",
-        ),
-    ),
-    (
-        ("Quiet hours across midnight are wrong", "start <= hour < end is never true for 22 to 5."),
-        (
-            "Midnight wrap-around not handled",
-            (
-                "For quiet hours 22:00-05:00 start is larger than end, so the comparison is always"
-                " false."
-            ),
-        ),
-    ),
-    (
-        (
-            "None row raises TypeError",
-            "fetchone() returns None for an unknown station and row[0] fails.",
-        ),
-        (
-            "Unknown station crashes",
-            "If the station does not exist, row is None and indexing it raises a TypeError.",
-        ),
-    ),
-]
-TWO_FLAWS = [
-    (
-        (
-            "SQL injection in quiet_hours",
-            "The station name is interpolated into the SQL statement with an f-string.",
-        ),
-        (
-            "None row raises TypeError",
-            "fetchone() returns None for an unknown station and row[0] fails.",
-        ),
-    ),
-    (
-        ("No test for quiet_hours", "Nothing exercises the query or the missing row."),
-        ("SQL injection in quiet_hours", "The station name is interpolated into the SQL query."),
-    ),
-    (
-        ("N+1 query in alerts", "is_quiet runs one query per station in the loop."),
-        ("No tests for alerts", "TODO says tests are missing for alerts."),
-    ),
-    (
-        ("Quiet hours across midnight are wrong", "start <= hour < end is never true for 22 to 5."),
-        (
-            "Broad exception swallowed",
-            "Catching Exception and returning False hides database errors in quiet hours.",
-        ),
-    ),
-    (
-        ("No audit log for set_quiet_hours", "A change of quiet hours is not logged."),
-        ("No authorization check on set_quiet_hours", "A change of quiet hours is not checked."),
-    ),
-]
+ONE_FLAW = rows("answers/one_flaw.jsonl")
+TWO_FLAWS = rows("answers/two_flaws.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -292,20 +219,7 @@ def test_a_moderator_puts_findings_together_and_no_place_is_lost() -> None:
     assert "Also at stations.py:40." in found[0].detail
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "no",
-        '{"same": [[1, 9]]}',
-        '{"same": [[0]]}',
-        '{"same": [[1, 2], [2, 3]]}',
-        '{"same": [[1, 3]]}',
-        '{"same": "1"}',
-        '{"same": [["1"]]}',
-        '{"findings": []}',
-    ],
-)
+@pytest.mark.parametrize("answer", rows("answers/moderator.jsonl"))
 def test_a_moderators_answer_that_does_not_add_up_is_not_used(answer: str) -> None:
     found, problem = regroup(answer, OTHERS)
     assert found == OTHERS

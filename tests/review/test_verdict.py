@@ -26,6 +26,7 @@ from foreword.review.profile import ReviewProfile, decision_lines, read_profile
 from foreword.review.profile_rules import passed_name
 from foreword.review.thresholds import Thresholds, read_thresholds
 from foreword.review.verdict import decide
+from tests.corpus import rows
 
 ANSWERED = (
     MemberResult(name="A", status="answered"),
@@ -127,20 +128,7 @@ def test_thresholds_are_read_from_a_profile() -> None:
     ) == Thresholds(high=7, low=3, confidence=0.7, written=("high", "low", "confidence"))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        [],
-        None,
-        "x",
-        {"high": -1},
-        {"high": True},
-        {"high": "many"},
-        {"answered": 75},
-        {"confidence": "high"},
-        {"high": 0, "max_high": 5},
-    ],
-)
+@pytest.mark.parametrize("data", rows("policies/thresholds_without_sense.jsonl"))
 def test_thresholds_that_make_no_sense_are_an_error_that_names_the_file(data: object) -> None:
     with pytest.raises(BadSource, match=r"policy/x\.yaml: ") as caught:
         read_thresholds(data, "policy/x.yaml")
@@ -218,18 +206,7 @@ def test_two_spellings_of_one_rule_are_an_error() -> None:
         profile_of(**{"auto_merge": True, "auto-merge": {"enabled": False}})
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "ci_checks_passed == true",
-        "coverage >= 80",
-        "is it good?",
-        {"metric": "coverage"},
-        "aggregate_confidence >= threshold",
-        'aggregate_confidence != "low"',
-        'panel_executed("security-review")',
-    ],
-)
+@pytest.mark.parametrize("condition", rows("policies/conditions_not_known.jsonl"))
 def test_a_condition_that_cant_be_evaluated_is_named_and_calls_for_a_person(
     condition: object,
 ) -> None:
@@ -264,19 +241,7 @@ def test_one_condition_is_enough_only_where_the_profile_says_so() -> None:
         profile_of(auto_merge={**all_of_them, "operator": "most"})
 
 
-@pytest.mark.parametrize(
-    ("condition", "severities"),
-    [
-        ({"max_high": 0, "max_critical": 0}, ["low"]),
-        ([{"max_high_findings": 0}, {"min_confidence": 0.8}], ["low"]),
-        (["maxSeverity <= low"], ["low"]),
-        (["findings <= 2"], ["low"]),
-        (["total_findings == 0"], []),
-        (["critical == 0 and high == 0"], ["medium"]),
-        (["no_critical_findings", "no_high_findings"], ["medium"]),
-        (["aggregateConfidence >= 80%"], ["low"]),
-    ],
-)
+@pytest.mark.parametrize(("condition", "severities"), rows("policies/conditions_met.jsonl"))
 def test_conditions_are_met_in_the_words_that_people_use(
     condition: object, severities: list[str]
 ) -> None:
@@ -372,71 +337,13 @@ def test_a_part_of_a_profile_that_no_panel_can_apply_calls_for_a_person(section:
     assert decide(review_of(**{fact: True}), profile)[0] == "approve"
 
 
-@pytest.mark.parametrize(
-    "section",
-    [
-        {"multi_model": {"enabled": False, "min_models": 2}},
-        {"override": {"min_approvals": 2}},
-        {"notifications": {"slack": {"channel": "#dev", "on": ["block"]}}},
-        {"human_approval_required": False},
-        {"x-base": {"condition": "true", "action": "block"}},
-        {"escalation": {"enabled": False, "rules": [{"condition": "true", "action": "block"}]}},
-        {"block": {"conditions": [{"condition": "true", "enabled": False}]}},
-    ],
-)
+@pytest.mark.parametrize("section", rows("policies/off.jsonl"))
 def test_what_is_off_or_about_something_else_decides_nothing(section: dict[str, object]) -> None:
     profile = profile_of(thresholds={"critical": 0, "high": 0}, **section)
     assert decide(review_of(), profile)[0] == "approve"
 
 
-@pytest.mark.parametrize(
-    ("section", "verdict"),
-    [
-        ({"human_approval_required": True}, "human_review"),
-        ({"human_approval_required": "sometimes"}, "human_review"),
-        ({"enabled": False}, "human_review"),
-        ({"trigger_conditions": {"change_types": ["docs_only"]}}, "human_review"),
-        ({"rules": [{"if": "files_changed > 0", "then": "block"}]}, "changes_requested"),
-        ({"rules": [{"when": {"any": ["false", "files_changed > 0"]}, "effect": "deny"}]}, "block"),
-        ({"escalation": [{"condition": "true", "action": "page_someone"}]}, "human_review"),
-        (
-            {"escalation": {"rules": {"wide": {"condition": "true", "action": "block"}}}},
-            "changes_requested",
-        ),
-        (
-            {"gates": {"rules": [{"field": "files_changed", "operator": "gte", "value": 1}]}},
-            "human_review",
-        ),
-        (
-            {
-                "proof": {
-                    "rules": [{"condition": "true", "level": "strict", "enforcement": "block"}]
-                }
-            },
-            "human_review",
-        ),
-        ({"proof": {"rules": [{"condition": "true", "enforcement": "warn"}]}}, "approve"),
-        ({"auto_merge": {"enabled": True, "min_approvals": 2}}, "human_review"),
-        ({"auto_merge": {"enabled": True, "requires": ["false"]}}, "human_review"),
-        ({"auto_merge": {"enabled": True, "operator": "any", "when": ["true"], "x": 1}}, "human"),
-        ({"risk_aggregation": {"model": "sum"}, "block": ['risk_level == "high"']}, "human"),
-        ({"rules": [{"condition": "true", "action": "require_merge_approval"}]}, "human_review"),
-        # what stands beside a condition may change when it holds
-        ({"rules": [{"when": "true", "unless": "x", "then": "approve"}]}, "human_review"),
-        ({"rules": [{"when": "true", "then": "approve", "disabled": True}]}, "human_review"),
-        ({"block": [{"condition": "false", "or": "secrets_touched"}]}, "human_review"),
-        ({"block": [{"condition": "true", "or": "secrets_touched"}]}, "block"),
-        ({"auto_merge": {"enabled": True, "when": [{"if": "true", "unless": "x"}]}}, "human"),
-        ({"auto_merge": {"enabled": True, "when": {"all": [{"if": "true", "but": 1}]}}}, "human"),
-        ({"rules": [{"when": "false", "severity": "high", "then": "block"}]}, "approve"),
-        ({"trigger_conditions": {"change_types": ["docs"], "paths": ["docs/"]}}, "human_review"),
-        ({"overrides": {"paths": {"src/": {"auto_merge": False}}}}, "human_review"),
-        ({"approvers": ["alice"]}, "human_review"),
-        ({"plan_required": True}, "human_review"),
-        ({"status": "draft"}, "human_review"),
-        ({"status": "active"}, "approve"),
-    ],
-)
+@pytest.mark.parametrize(("section", "verdict"), rows("policies/forms.jsonl"))
 def test_rules_are_read_in_the_forms_that_projects_write(
     section: dict[str, object], verdict: str
 ) -> None:
@@ -485,45 +392,7 @@ def test_no_field_at_any_depth_is_passed_over(path: tuple[Any, ...]) -> None:
         assert any("unless_alice" in reason for reason in reasons)
 
 
-@pytest.mark.parametrize(
-    "section",
-    [
-        # a permission that is off, not a hurdle
-        {"auto_approval": {"enabled": False}},
-        {"automation": {"enabled": False}},
-        # a list of what has to be so, not of what stops a change
-        {"gates": [{"condition": "medium_findings == 0", "action": "block"}]},
-        {"rules": [{"condition": "medium_findings == 0"}]},
-        {"exceptions": {"rules": [{"when": "true", "then": "approve"}]}},
-        # two conditions, two outcomes, and what may be a condition
-        {"rules": [{"if": "true", "when": "files_changed > 9", "then": "approve"}]},
-        {"rules": [{"when": "true", "then": "approve", "outcome": "block"}]},
-        {"rules": [{"when": "true", "then": "approve", "severity": "low"}]},
-        {"rules": [{"when": "true", "then": "approve", "enabled": "no"}]},
-        {"auto_merge": {"enabled": True, "author": "dependabot"}},
-        {"auto_merge": {"enabled": True, "operator": "any", "requires": ["ci"], "when": ["true"]}},
-        {"auto_merge": {"enabled": True, "method": "manual"}},
-        # an approval that a rule gives is given by no other
-        {"rules": [{"when": "files_changed_in ['docs/']", "then": "approve"}]},
-        # panels that have a weight, and those of some kinds of changes
-        {"weighting": {"weights": {"code-review": 0.2, "security-review": 0.8}}},
-        {"panel_overrides_by_change_type": {"risky": {"required_panels": ["threats"]}}},
-        {"missing_panel_behavior": "hold"},
-        {"status": "pending"},
-        {"notes": "Payments need Alice."},
-        {"owners": {"src/": ["alice"]}},
-        {"override": {"src/": {"required_panels": ["x"]}}},
-        {"аuto_merge": False},  # the first letter is Cyrillic
-        # words that nobody here uses, and places that may be read in two ways
-        {"block": ['any_panel_verdict == "reject"']},
-        {"block": ['risk_level == "severe"']},
-        {"block": ['policy_flag matches "pii.*"']},
-        {"block": ['files_changed_in ["^src/.*"]']},
-        {"block": ['files_changed_in ["a.py"]']},
-        {"block": ['files_changed_in ["SRC/"]']},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("section", rows("policies/ambiguous.jsonl"), ids=str)
 def test_what_may_be_read_in_two_ways_approves_nothing(section: dict[str, object]) -> None:
     profile = profile_of(**{"thresholds": {"critical": 0, "high": 0}, **section})
     assert decide(review_of(), profile)[0] == "human_review"
@@ -579,26 +448,7 @@ def test_a_profile_that_is_for_some_changes_decides_nothing_of_others() -> None:
     assert 'change_type not in ["docs_only"]' in reasons[0]
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        {"thresholds": {"confidence": 0}},
-        {"thresholds": {"low": 9}},
-        {"auto_merge": True},
-        {"auto_merge": {"enabled": True, "conditions": ["ci_checks_passed"]}},
-        {"rules": [{"condition": "ci_checks_passed", "action": "approve"}]},
-        # rules about something else, about other findings, or that only tell somebody
-        *(
-            {"auto_merge": True, "rules": [{"condition": condition, "action": action}]}
-            for condition, action in (
-                ("panel_disagreement_detected", "human_review"),
-                ("feature_flag_on", "block"),
-                ("critical_findings > 0", "block"),
-                ('risk_level == "high"', "notify"),
-            )
-        ),
-    ],
-)
+@pytest.mark.parametrize("rules", rows("policies/blind_to_grave_findings.jsonl"))
 def test_grave_findings_that_no_rule_looks_at_call_for_a_person(rules: dict[str, object]) -> None:
     profile = profile_of(**rules)
     facts = {"ci_checks_passed": True, "feature_flag_on": False}
@@ -683,18 +533,7 @@ def test_the_risk_of_a_change_is_reckoned_as_the_profile_says() -> None:
     assert decide(review_of("low"), profile)[0] == "approve"
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        'finding_severity == "low"',
-        'finding_severity != "critical"',
-        "severity not in [critical, high]",
-        "not (finding_severity in [critical, high])",
-        'panel_verdict == "approve"',
-        "panel_verdict != request_changes",
-        'files_changed_in ["docs/"]',
-    ],
-)
+@pytest.mark.parametrize("condition", rows("policies/conditions_of_some.jsonl"))
 def test_what_holds_for_some_of_several_values_approves_nothing(condition: str) -> None:
     """By the first that holds, a panel approved a critical finding for the low one beside it."""
     change = replace(CHANGE, files=("docs/a.md", "src/auth.py"))
@@ -729,23 +568,7 @@ def test_a_change_without_findings_has_none_that_a_profile_forbids() -> None:
     assert decide(review_of(), profile)[0] == "approve"
 
 
-@pytest.mark.parametrize(
-    ("place", "is_in"),
-    [
-        ("src/**/*.py", True),
-        ("**/a.py", True),
-        ("./src/", True),
-        ("/src/*", True),
-        ("{lib,src}/*.{js,py}", True),
-        ("lib/, src/", True),
-        ("src", True),
-        ("sr", False),
-        ("lib/**", False),
-        ("src/{b,c}.py", False),
-        ("!src/", None),
-        ("{a,b}" * 50, None),
-    ],
-)
+@pytest.mark.parametrize(("place", "is_in"), rows("policies/places.jsonl"))
 def test_files_are_found_by_the_patterns_that_people_write(place: str, is_in: bool | None) -> None:
     profile = profile_of(auto_merge=True, block=[f'files_changed_in ["{place}"]'])
     verdicts = {True: "changes_requested", False: "approve", None: "human_review"}
