@@ -17,6 +17,7 @@ from foreword.lint.check import lint_project
 from foreword.lint.repair import apply_repairs, repairs
 from foreword.plan.flow import handover_lines
 from foreword.text import marks
+from tests.corpus import rows
 from tests.docs.pages import save
 from tests.factory import forbid_listing, project, write
 from tests.work_done import lines_run
@@ -193,53 +194,7 @@ def test_tier_2_counts_a_phase_with_what_it_invokes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "place", "code", "says"),
-    [
-        ("personas/p.md", "# P\n\n## Role\n\nx\n", 1, "missing-section", "no `## Evaluate For`"),
-        ("personas/p.md", "# P\n", 1, "missing-section", "no `## Role` and no `## Evaluate For`"),
-        ("prompts/workflows/w.md", "# W\n\nDo it.\n", 1, "no-phases", "<!-- PHASE:1 -->"),
-        (
-            "prompts/workflows/w.md",
-            "## Phase 1\n\n## Phase 2\n\n## Phase 4\n",
-            5,
-            "missing-phase",
-            "4 follows 2: no 3",
-        ),
-        ("prompts/workflows/w.md", "## Phase 2\n", 1, "missing-phase", "no 1"),
-        (
-            "prompts/workflows/w.md",
-            "## Phase 1\n\n## Phase 1\n",
-            3,
-            "repeated-phase",
-            "first on line 1",
-        ),
-        (
-            "prompts/workflows/w.md",
-            "## Phase 1\n\n> **After:** 7\n",
-            1,
-            "unknown-phase",
-            "waits for 7",
-        ),
-        ("prompts/workflows/w.md", CIRCLE, 1, "cyclic-phases", "1 -> "),
-        (
-            "project.yaml",
-            "name: x\npersonas: [reviewr]\n",
-            2,
-            "unknown-persona",
-            "did you mean 'reviewer'?",
-        ),
-        (
-            "project.yaml",
-            "governance:\n  personas:\n  - name: nobody\n",
-            3,
-            "unknown-persona",
-            "'nobody'",
-        ),
-        ("project.yaml", "\nprofile: strict\n", 2, "unknown-policy", "'strict'"),
-        ("project.yaml", "workflow: migrate\n", 1, "unknown-workflow", "'migrate'"),
-        ("project.yaml", "name: x\nlanguage: [\n", 3, "bad-yaml", "not valid YAML"),
-        ("policy/default.yaml", "a: 1\nb: [\n", 3, "bad-yaml", "not valid YAML"),
-    ],
+    ("path", "text", "place", "code", "says"), rows("documents/out_of_order.jsonl")
 )
 def test_what_is_missing_or_out_of_order_is_told_with_its_line(
     tmp_path: Path, path: str, text: str, place: int, code: str, says: str
@@ -317,29 +272,7 @@ def test_a_file_belongs_to_the_farthest_project_above_it(tmp_path: Path) -> None
 # --- repairs --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("<!--PHASE: 1-->\na\n<!--/PHASE : 1  -->\n", "<!-- PHASE:1 -->\na\n<!-- /PHASE:1 -->\n"),
-        ("<!--ANCHOR:  why  so-->\na\n", "<!-- ANCHOR:  why  so -->\na\n"),
-        (
-            "<!--TIER_1_START-->\na\n<!-- TIER_1_END-->\n",
-            "<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\n",
-        ),
-        (
-            "<!-- PHASE:1 -->\na\n\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n",
-            "<!-- PHASE:1 -->\na\n\n<!-- /PHASE:1 -->\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n",
-        ),
-        (
-            "<!--PHASE:1-->\r\n## Phase 1\r\na",
-            "<!-- PHASE:1 -->\r\n## Phase 1\r\na\r\n<!-- /PHASE:1 -->\r\n",
-        ),
-        (
-            "# T\n\n<!-- PHASE:x -->\n\na\n\n## B\n\n## C\n",
-            "# T\n\n<!-- PHASE:x -->\n\na\n\n## B\n\n## C\n<!-- /PHASE:x -->\n",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), rows("documents/repaired.jsonl"))
 def test_white_space_and_closing_marks_are_repaired(before: str, after: str) -> None:
     assert apply_repairs(before, repairs(before)) == after
     assert repairs(after) == ()
@@ -480,18 +413,7 @@ def test_a_project_without_instructions_is_told_so(tmp_path: Path) -> None:
     assert "no-instructions" not in {one.code for one in lint.check(tmp_path)}
 
 
-@pytest.mark.parametrize(
-    ("line", "severity"),
-    [
-        ("> **Adopt persona:** reviewer", ""),
-        ("Persona: personas/reviewer.md", ""),
-        ("Persona: Reviewer", ""),
-        ("> **Adopt persona:** nobody", "error"),
-        ("Invoke panel: a whole sentence", "error"),
-        ("Persona: nobody", "warning"),
-        ("Prompt: ask them what they want", ""),
-    ],
-)
+@pytest.mark.parametrize(("line", "severity"), rows("documents/labels.jsonl"))
 def test_what_a_label_names_in_vain_is_told_and_what_loads_is_not(
     tmp_path: Path, line: str, severity: str
 ) -> None:
@@ -517,18 +439,7 @@ def test_a_heading_of_a_panel_that_is_nobody_is_told(tmp_path: Path) -> None:
     assert "'Fierer' is no member" in problem.message
 
 
-@pytest.mark.parametrize(
-    ("policy", "code", "severity"),
-    [
-        ("thresholds: {critical: many}\n", "bad-profile", "error"),
-        ("auto_merge: {enabled: true, operator: most}\n", "bad-profile", "error"),
-        ("thresholds: {hgih: 1}\n", "unknown-threshold", "warning"),
-        ("about: words only\n", "profile-without-rules", "warning"),
-        ("block:\n  conditions:\n    - is it good?\n", "unreadable-condition", "warning"),
-        ("auto_merge: true\nmulti_model: {min_models: 2}\n", "unapplied-section", "warning"),
-        ("auto_merge: false\nauto_merge: true\n", "bad-profile", "error"),
-    ],
-)
+@pytest.mark.parametrize(("policy", "code", "severity"), rows("policies/linted.jsonl"))
 def test_a_profile_is_checked_for_what_a_panel_could_not_judge_by(
     tmp_path: Path, policy: str, code: str, severity: str
 ) -> None:

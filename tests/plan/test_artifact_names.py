@@ -5,56 +5,17 @@ from __future__ import annotations
 import pytest
 
 from foreword.plan.artifact_names import handovers, missing_artifacts, repeated_artifacts
+from tests.corpus import rows
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "### Output\n\n- `[ST-1]` the plan, one page\n",
-        "### Output\n\n[ST-1]: Plan\n",
-        "**Output**\n\n* [ST-1]\n",
-        "**Artifact `[ST-1]: Plan`**\n",
-        "Artifact: [ST-1: Plan]\n",
-        "When you are done, hand on `[ST-1]`.\n",
-        "Read [ST-0] and produce [ST-1] from it.\n",
-        "Write the findings to [ST-1].\n",
-        "Plan → [ST-1]\n",
-        "Save it as [ST-1]\n",
-        "[ST-1] is handed on to the next phase.\n",
-        "Stop. Present [ST-1] for review.\n",
-        "### Inputs\n\n- [ST-0]\n\n### Output\n\n[ST-1], based on [ST-0].\n",
-        "Read ST-0.\n\n### Output\n\n- `ST-1`: the plan\n",
-        "**Input:** ST-0\n**Output:** ST-1 Plan\n",
-        "| Output | [ST-1] |\n",
-        'Returns an artifact named "ST-1".\n',
-        "Save the plan under `ST-1`, based on `ST-0`.\n",
-        "Save the plan as artifact ST-1.\n",
-        "When finished, publish ST-1 for the next phase.\n",
-        "<!-- ARTIFACT: ST-1 -->\n",
-    ],
-)
+@pytest.mark.parametrize("text", rows("documents/artifacts_given.jsonl"))
 def test_a_phase_names_what_it_hands_on(text: str) -> None:
     found = handovers({"0": "Output: [ST-0]", "1": text})
     assert found["1"].gives == "ST-1"
     assert set(found["1"].takes) <= {"ST-0"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Follow the plan of [ST-0].\n",
-        "### Input\n\n- `[ST-0]`: Plan\n",
-        "Output: whatever follows from [ST-0].\n",
-        "### Output\n\nA table, based on [ST-0].\n",
-        "See [ST-7](plans/st-7.md).\n",
-        "Replace it with `[PII-REDACTED]`.\n",
-        "Nothing is named here.\n",
-        "If it fails, return to [ST-0].\n",
-        "### Output\n\n- UTF-8 text, as the API-2 wants it\n",
-        "This is what [ST-7] will need later.\n",
-        "Writes `UTF-8`, as `ST-0` says.\n",
-    ],
-)
+@pytest.mark.parametrize("text", rows("documents/artifacts_mentioned.jsonl"))
 def test_a_mention_of_another_phases_artifact_is_no_claim(text: str) -> None:
     assert handovers({"0": "Output: [ST-0]", "1": text})["1"].gives == ""
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from foreword.errors import UnknownName, UsageError
 from foreword.plan.node_tree import MOST_DEEP, Tree, highest_number, number_of
+from tests.corpus import rows
 
 
 def node(name: str, kind: str = "click", position: int = 1, **more: Any) -> dict[str, Any]:
@@ -77,29 +78,7 @@ def test_a_node_moves_with_all_that_is_inside_it(tree: Tree) -> None:
     assert ids(tree.drop("if")) == ["if", "c", "e"]
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "message"),
-    [
-        ("loop", {"parent": "if"}, "loop can't stand inside or behind itself"),
-        ("loop", {"after": "c"}, "loop can't stand inside or behind itself"),
-        ("a", {"after": "a"}, "a can't stand inside or behind itself"),
-        ("a", {"parent": "e"}, "e is of type click, which holds no other nodes"),
-        (
-            "a",
-            {"parent": "loop", "branch": "else"},
-            "branch must be left away: loop is no condition",
-        ),
-        (
-            "a",
-            {"parent": "if", "branch": "otherwise"},
-            "branch must be one of then, else, not 'otherwise'",
-        ),
-        ("a", {"after": "c", "parent": "loop"}, "c does not stand there"),
-        ("a", {"after": "c", "branch": "else"}, "c does not stand there"),
-        ("a", {"after": "x"}, "unknown node 'x'"),
-        ("a", {"parent": "lop"}, "unknown parent 'lop', did you mean 'loop'?"),
-    ],
-)
+@pytest.mark.parametrize(("name", "place", "message"), rows("nodes/no_places.jsonl"))
 def test_a_place_that_is_none_is_refused(
     tree: Tree, name: str, place: dict[str, str], message: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from foreword.errors import BadNode
 from foreword.plan.snapshot import as_json, node_json, read_node, snapshot
+from tests.corpus import rows
 
 
 def node(**fields: Any) -> dict[str, Any]:
@@ -38,19 +39,7 @@ def test_a_node_keeps_its_own_fields_in_one_order_and_its_id_is_text() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "result",
-        "results",
-        "output",
-        "outputs",
-        "last_result",
-        "executionResults",
-        "execution_result",
-        "logs",
-    ],
-)
+@pytest.mark.parametrize("name", rows("nodes/results.jsonl"))
 def test_execution_results_are_no_part_of_a_node(name: str) -> None:
     assert read_node(node(**{name: {"big": "data"}})) == node(config={})
     assert read_node(node(config={name: "inbox"}))["config"] == {name: "inbox"}

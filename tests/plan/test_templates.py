@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from foreword.errors import ForewordError, UnknownName, UsageError
 from foreword.plan.templates import Scope, expressions, fill, parse_expression, problems
+from tests.corpus import rows
 
 EMAILS = [
     {"subject": "Re: Funding", "from": {"name": "Ada"}, "tags": ["a", "b"]},
@@ -27,61 +28,14 @@ SCOPE = Scope(
 )
 
 
-@pytest.mark.parametrize(
-    ("template", "value"),
-    [
-        ("{{node7.emails[0].subject}}", "Re: Funding"),
-        ("{{ node7.emails[0].from.name }}", "Ada"),
-        ("{{node7.emails[-1].subject}}", "Hello"),
-        ('{{node7.emails[0]["from"].name}}', "Ada"),
-        ("{{node7.emails}}", EMAILS),
-        ("{{node7.other}}", 1),
-        ("{{n}}", 3),
-        ("{{no}}", None),
-        (
-            "n is {{n}}, no is '{{no}}', tags are {{node7.emails[0].tags}}",
-            'n is 3, no is \'\', tags are ["a", "b"]',
-        ),
-        ("a { brace } and {{ an open one", "a { brace } and {{ an open one"),
-        ({"deep": ["{{n}}", {"er": "<{{n}}>"}]}, {"deep": [3, {"er": "<3>"}]}),
-        (5, 5),
-    ],
-)
+@pytest.mark.parametrize(("template", "value"), rows("nodes/templates.jsonl"))
 def test_a_template_alone_is_the_value_and_inside_a_text_it_is_written_out(
     template: object, value: object
 ) -> None:
     assert fill(template, SCOPE) == value
 
 
-@pytest.mark.parametrize(
-    ("template", "message", "hint"),
-    [
-        ("{{node7.email[0]}}", "unknown key 'email' in node7", "known: other"),
-        (
-            "{{nod7.emails}}",
-            "unknown variable 'nod7.emails', did you mean 'node7.emails'?",
-            "known: node7.emails",
-        ),
-        (
-            "{{node7.emails[0].subjct}}",
-            "unknown key 'subjct' in node7.emails[0], did you mean 'subject'?",
-            "subject",
-        ),
-        (
-            "{{node7.emails[2]}}",
-            "node7.emails has 2 elements, so there is no [2]",
-            "the first is [0]",
-        ),
-        (
-            "{{node7.emails.subject}}",
-            "node7.emails is a list, so there is no 'subject' in it",
-            "as in [0]",
-        ),
-        ("{{n.x}}", "n is of type int, so there is no 'x' in it", "for example"),
-        ("{{no.x}}", "no is null, so there is no 'x' in it", "for example"),
-        ("{{}}", "{{}} can't be read", "for example"),
-    ],
-)
+@pytest.mark.parametrize(("template", "message", "hint"), rows("nodes/templates_to_nowhere.jsonl"))
 def test_a_template_that_leads_nowhere_says_so_with_what_there_is(
     template: str, message: str, hint: str
 ) -> None:

@@ -5,70 +5,17 @@ from __future__ import annotations
 import pytest
 
 from foreword.text.blank_template import is_blank_template, is_unanswered
+from tests.corpus import rows, text_of
 
-BLANK_VISION = """\
-# Vision
-
-## Project Name
-
-_What do you call it?_
-
-## Features
-
-_List what it does._
-
--
--
-
-## Choices
-
-| Choice | Reason |
-|--------|--------|
-| | |
-
-## Open
-
-- [UNCLEAR]
-"""
+BLANK_VISION = text_of("documents/blank_vision.md")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " \n\n",
-        "# Only\n\n## Headings\n",
-        BLANK_VISION,
-        "> This file will be populated when you run setup\n",
-        (
-            "# Goal: [Name]\n\n## Steps\n\n1. **Step: [Name]** -- _What it brings_\n\n##"
-            " Status\n\n**Done:** 0 of 0\n"
-        ),
-        "# Notes: [Topic]\n\n**Date:** [YYYY-MM-DD]\n\n- [Idea 1 -- one sentence]\n",
-        (
-            "# Stack\n\n- _[Name]_ _[Version]_ - used in `[path]`\n\n```\n[command]   # [what"
-            " for]\n```\n"
-        ),
-    ],
-)
+@pytest.mark.parametrize("text", rows("documents/unfilled.jsonl"))
 def test_prompts_placeholders_and_empty_rows_are_unfilled(text: str) -> None:
     assert is_blank_template(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "plain text",
-        BLANK_VISION.replace("_What do you call it?_", "Tinbox"),
-        "# Questions\n\n- [UNCLEAR] Which database do we use in production\n",
-        "# State\n\n**Status:** In progress\n**Goal:** 2\n",
-        "# Plan\n\nWe do it _slowly_ and keep the old path working until March.\n",
-        "- [x] Write the parser\n- [ ] Read [the guide](https://example.com)\n",
-        "[info] server started on port 80\n[info] ready for more\n",
-        '{"version": 1}',
-        "values[index] = other[0]\n",
-    ],
-)
+@pytest.mark.parametrize("text", rows("documents/filled.jsonl"))
 def test_one_real_answer_makes_it_filled(text: str) -> None:
     assert not is_blank_template(text)
 
@@ -121,21 +68,7 @@ def test_long_headings_with_nothing_under_them_are_no_answer() -> None:
     assert is_blank_template(heading * 5)
 
 
-@pytest.mark.parametrize(
-    ("part", "is_open"),
-    [
-        ("### Locked\n_Choices the user made._\n\n- [Decision from conversation]\n", True),
-        ("**Locked:** _none yet_\n", True),
-        ("**Locked:** Stripe\n\n**Deferred:** _none yet_\n", False),
-        ("- [LOCKED] Stripe\n", False),
-        ("- *Postgres only*\n", False),
-        ("### Locked\n- PDFs will be generated on the server\n", False),
-        ("Invoices will be created by a nightly job.\n", False),
-        ("This section will be filled in later.\n", True),
-        ("Goals will be created when you run `/director:blueprint`.\n", True),
-        ("### Locked\n- Stripe\n\n### A\n_?_\n\n### B\n_?_\n\n### C\n_?_\n\n### D\n_?_\n", False),
-    ],
-)
+@pytest.mark.parametrize(("part", "is_open"), rows("documents/answered.jsonl"))
 def test_one_answer_in_a_part_of_a_file_is_enough(part: str, is_open: bool) -> None:
     assert is_unanswered(part) is is_open
 

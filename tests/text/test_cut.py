@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from splintr import Tokenizer
 
 from foreword.text import cut
+from tests.corpus import text_of
 from tests.examples import examples
 
 TOKENIZER = Tokenizer.from_pretrained("o200k_base")
@@ -235,22 +236,7 @@ def test_the_middle_of_a_book_comes_from_all_of_it_and_what_answers_is_found_any
     assert chapters == set(range(8))
 
 
-WRAPPED = """\
-## Backup
-
-Litestream streams the write-ahead log to object storage, at most ten seconds
-behind. On the first of each month a job restores into a scratch folder, counts members
-and reservations and mails the result to Renske. Restoring by hand (see `docs/restore.md`. Read
-it first) takes a minute, because the file is small.
-
-## Steps
-
-- Built the conversion pipeline in `converters/pdf.py` (PyMuPDF backend, no
-  system dependencies). It converts both reports and keeps their tables. Exported from the package.
-- Pinned the versions. The lock file has 35 packages.
-
-  It was written on a clean machine, and nobody else touched it.
-"""
+WRAPPED = text_of("forms/wrapped.md")
 BEGINNINGS = (
     "## ",
     "- Built",

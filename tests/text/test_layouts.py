@@ -13,6 +13,7 @@ from foreword.text.division import chunks, line_parts
 from foreword.text.layouts import layout_of
 from foreword.text.pieces import Layout
 from foreword.text.sentences import sentences
+from tests.corpus import rows
 from tests.examples import examples
 
 KINDS = "markdown python code go typescript diff log json yaml settings table".split()
@@ -111,23 +112,7 @@ def test_labelled_lines_are_sentences_of_their_own() -> None:
     assert sentences("**A:** one\n**B:** two") == ["**A:** one\n", "**B:** two"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "kind"),
-    [
-        ("", "Some words.\n\nMore words, and a list:\n\n- a\n- b\n", "markdown"),
-        ("notes.md", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "diff"),
-        ("", "import os\n\n\ndef f(x):\n    return os.path.join(x)\n\n\nf(1)\n", "python"),
-        ("", '{"a": 1, "b": [1, 2]}', "json"),
-        ("a.json", "{not json at all", "markdown"),
-        ("", "2026-01-01 10:00:00 INFO a\n" * 5, "log"),
-        ("", "name: x\nsteps:\n  - run: a\n  - run: b\nlast: 1\n", "yaml"),
-        ("", "a,b,c\n1,2,3\n4,5,6\n7,8,9\n", "table"),
-        ("", "package main\n\nfunc main() {\n\tprintln(1);\n\tprintln(2);\n}\n", "go"),
-        ("src/a.rs", "fn main() {}\n", "rust"),
-        ("", "# Title\n\n```python\nimport os\n```\n\nWords.\n\nMore.\n", "markdown"),
-        ("fn.py:10-20", "x = 1\n", "python"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "kind"), rows("forms/kinds.jsonl"))
 def test_a_text_is_known_by_its_name_or_by_what_it_looks_like(
     name: str, text: str, kind: str
 ) -> None:

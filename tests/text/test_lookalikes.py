@@ -15,6 +15,7 @@ from foreword.recipe.load import load
 from foreword.section import Budget, Section
 from foreword.tokens import counter
 from tests.attacks import EXAMPLES
+from tests.corpus import rows
 from tests.sessions import Open
 
 pytestmark = pytest.mark.attack
@@ -74,45 +75,8 @@ ALIKE = {
 CASES: list[tuple[str, str]] = []
 for real_tag, lookalikes in ALIKE.items():
     CASES += [(real_tag, lookalike) for lookalike in lookalikes]
-GUARDED = [
-    "<current_plan>",
-    "</Current_Plan >",
-    "< current_plan x='1'>",
-    "<cur\u200brent_plan>",
-    "<cur\xadrent_plan>",
-    "<\u202ecurrent_plan>",
-    "<current_plan/>",
-    "<//task>",
-    "<\n/task>",
-    "<vısion>",
-    "<vısıon\u0301>",
-]
-PLAIN = [
-    "a < b and c > d",
-    "if x <task_count: pass",
-    "<taskforce>",
-    "‹taskforce›",
-    "‹task-list›",
-    "« task »",
-    "[task]",
-    "(task)",
-    "{task}",
-    "task › vision",
-    "List<Task>",
-    "Map<String, Vision2>",
-    "5 < 6 — the task is done",
-    "a &lt; b",
-    "&lt;p&gt;task",
-    "x ‹ y",
-    "日本語 < 英語 task",
-    "α < β",
-    "100%3C",
-    "\\x3cdiv",
-    "vision ⟨ψ|task⟩",
-    "<p>тask</p>",
-    "⟨x, task⟩",
-    "1 <task.id",
-]
+GUARDED = rows("lookalikes/guarded.jsonl")
+PLAIN = rows("lookalikes/plain.jsonl")
 
 
 @pytest.mark.parametrize(("tag", "text"), CASES, ids=ascii)

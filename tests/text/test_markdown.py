@@ -7,36 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.text import markdown
+from tests.corpus import rows, text_of
 
-GUIDE = """\
-# Guide
-
-Intro line.
-
-## Setup ##
-
-- one
-  - nested
-- two
-
-```sh
-# not a heading
-```
-
-## Use
-
-| a | b |
-|---|---|
-| 1 | 2 |
-| 3 | 4 |
-
-> a quote
-> of two lines
-
-Old style
----------
-
-Last words."""
+GUIDE = text_of("documents/guide.md")
 
 MARKDOWN_LINES = st.lists(
     st.sampled_from(
@@ -131,25 +104,7 @@ def test_the_first_title_is_that_of_the_first_heading() -> None:
     assert markdown.first_title("no heading") == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# One\n\n## Two\n",
-        "\n \t\n  ## One ##\nText\n",
-        "#\tOne\r\nText\r\n",
-        "# One\n===\n",
-        "#  \n\n# Two\n",
-        "# #\n\n# Two\n",
-        "#One\n\n# Two\n",
-        "    # code\n\n# Two\n",
-        "####### seven\n\n# Two\n",
-        "\\# One\n\n# Two\n",
-        "---\na: 1\n# no title\n---\n# One\n",
-        "\f# One\n\n# Two\n",
-        "# One\u2028more\n\n# Two\n",
-        "# One\x0bmore # \n\n# Two\n",
-    ],
-)
+@pytest.mark.parametrize("text", rows("documents/first_titles.jsonl"))
 def test_the_first_title_is_the_same_with_and_without_the_parser(text: str) -> None:
     assert markdown.first_title(text) == markdown.headings(text)[0].title
 

@@ -7,57 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.text import marks, parts
+from tests.corpus import rows, text_of
 from tests.work_done import comes_to_an_end, lines_run
 
-MARKED = """\
-# Workflow
-
-<!-- PHASE:1 -->
-## Phase 1: Look
-
-Look around.
-<!-- /PHASE:1 -->
-
-<!-- PHASE:2a AFTER: 1 -->
-Mend.
-<!-- /PHASE:2a -->
-<!-- PHASE:2b -->
-> **Depends on:** Phase 1
-
-Paint.
-<!-- /PHASE -->
-"""
-HEADED = """\
-# Workflow
-
-## Phases
-
-1. **Look**
-
----
-
-## Phase 1: Look
-
-### Input
-
-```
-## Phase 7: not one
-```
-
----
-
-## Phase 2 — Mend
-
-> **After:** none
-
-## Notes
-
-Later.
-"""
+MARKED = text_of("documents/marked.md")
+HEADED = text_of("documents/headed.md")
 
 
-def codes(text: str) -> list[tuple[int, str]]:
-    return sorted((problem.line, problem.code) for problem in marks.problems(text))
+def codes(text: str) -> list[list[object]]:
+    return sorted([problem.line, problem.code] for problem in marks.problems(text))
 
 
 def test_phases_are_what_the_marks_set_apart() -> None:
@@ -99,17 +57,7 @@ def test_what_stands_in_code_is_no_mark() -> None:
     assert codes(text) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "anchored"),
-    [
-        ("a\n\n<!-- ANCHOR: why -->\nb\n\nc\n<!-- /ANCHOR -->\nd\n", ["b\n\nc"]),
-        ("a\n\n<!-- ANCHOR -->\nb\n\nc\n", ["b"]),
-        ("a\n\nb <!-- ANCHOR -->\n\nc\n", ["b <!-- ANCHOR -->"]),
-        ("<!-- ANCHOR -->\n## H\n\nb\n\n### I\n\nc\n\n## J\n", ["## H\n\nb\n\n### I\n\nc"]),
-        ("<!-- ANCHOR -->\nThese:\n\n- b\n- c\n\nd\n", ["These:\n\n- b\n- c"]),
-        ("a\n<!-- ANCHOR -->\n", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "anchored"), rows("documents/anchors.jsonl"))
 def test_an_anchor_holds_what_is_between_its_marks_or_the_block_it_stands_at(
     text: str, anchored: list[str]
 ) -> None:
@@ -145,37 +93,8 @@ def test_the_header_of_a_persona_is_its_role_and_what_it_looks_for(text: str, he
     assert parts.persona_header(text).strip() == header
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n", [(1, "unclosed-marker")]),
-        (
-            "<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:2 -->\n",
-            [(2, "nested-marker")],
-        ),
-        (
-            "<!-- TIER_1_START -->\n<!-- TIER_2_END -->\n",
-            [(1, "unclosed-marker"), (2, "unopened-marker")],
-        ),
-        ("<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:1 -->\n", [(3, "unopened-marker")]),
-        (
-            "<!-- PHASE -->\n<!-- /PHASE -->\n<!-- PHASE -->\n<!-- /PHASE -->\n",
-            [(1, "unnamed-phase"), (3, "unnamed-phase")],
-        ),
-        (
-            "<!-- END PHASE:1 -->\n<!-- PHASE_1 -->\n<!-- PHASE:2\n",
-            [(number, "broken-marker") for number in (1, 2, 3)],
-        ),
-        (
-            (
-                "<!-- TIERS are below -->\n<!-- STRUCTURED_EMISSION_START -->\n<!-- see the PHASE"
-                " file -->\n"
-            ),
-            [],
-        ),
-    ],
-)
-def test_what_is_wrong_is_told_once_and_where(text: str, found: list[tuple[int, str]]) -> None:
+@pytest.mark.parametrize(("text", "found"), rows("documents/broken_marks.jsonl"))
+def test_what_is_wrong_is_told_once_and_where(text: str, found: list[list[object]]) -> None:
     assert codes(text) == found
 
 

@@ -5,33 +5,13 @@ from __future__ import annotations
 import pytest
 
 from foreword.text.named_sections import section_text, text_without_sections
+from tests.corpus import rows
 
 TITLES = ("Decisions", "Locked", "Flexible", "Deferred", "Non-negotiables", "Decided")
 BODY = "### Locked\n\n- Use SQLite"
 
 
-@pytest.mark.parametrize(
-    "heading",
-    [
-        "## Decisions",
-        "## decisions:",
-        "# User Decisions",
-        "## 3. Decisions",
-        "## Decisions (3 May)",
-        "## Decisions - 3 May 2025",
-        "## \U0001f512 Decisions",
-        "## [Decisions](decisions.md)",
-        "## **Key Decisions**",
-        "## Decision",
-        "## Decisions made so far",
-        "Decisions\n---------",
-        "**Decisions**",
-        "__User decisions:__",
-        "<h2>Decisions</h2>",
-        '<h2 id="decisions" align="center"><b>Our Decisions</b></h2>',
-        "User decisions:",
-    ],
-)
+@pytest.mark.parametrize("heading", rows("documents/headings.jsonl"))
 def test_a_heading_is_found_however_it_is_written(heading: str) -> None:
     body = BODY if heading.startswith(("#", "D", "<")) else "- Use SQLite"
     text = f"# Step\n\nBuild it.\n\n{heading}\n\n{body}\n\n# Tasks\n\n- one\n"
@@ -71,20 +51,7 @@ def test_a_heading_in_a_fence_is_none(heading: str) -> None:
     assert section_text(f"```\n{heading}\n```\n\ntext\n", TITLES) is None
 
 
-@pytest.mark.parametrize(
-    "section",
-    [
-        "> ## Decisions\n>\n> - Use SQLite",
-        "> [!IMPORTANT]\n> **Decisions**\n> - Use SQLite",
-        "<details>\n<summary>Decisions</summary>\n\n- Use SQLite\n</details>",
-        "<details open><summary>Decisions</summary>\n\n- Use SQLite\n</details>",
-        "- Locked:\n  - Use SQLite",
-        "Locked:\n- Use SQLite",
-        "## Non-negotiables\n\n- Use SQLite",
-        "## What we've already decided\n\n- Use SQLite",
-        "## What's locked in\n\n- Use SQLite",
-    ],
-)
+@pytest.mark.parametrize("section", rows("documents/decisions.jsonl"))
 def test_decisions_in_a_quote_a_list_or_under_another_word_are_found(section: str) -> None:
     text = f"# Step\n\n{section}\n\n## Tasks\n\n> # Locked out\n\n- one\n"
     found = section_text(text, TITLES)

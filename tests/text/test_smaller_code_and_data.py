@@ -9,132 +9,15 @@ import pytest
 
 from benchmarks import form_checks
 from foreword.text import cut
+from tests.corpus import text_of
 from tests.text.smaller_forms import mark
 
 WAYS = [cut.summary, cut.relevant, cut.excerpt]
 
-KILN_C = """\
-#include <kiln.h>
-
-#if defined(KILN_GAS) || \\
-    defined(KILN_OIL)
-static int light_burner(int which) {
-  int found = look_up(which);
-  count(found);
-  return found;
-}
-#elif defined(KILN_WOOD)
-static int stack_wood(int which) {
-  int found = wood_for(which);
-  count(found);
-  return found;
-}
-
-static int light_wood(int which) {
-  int found = match_for(which);
-  count(found);
-  return found;
-}
-#else /* by wire */
-static int switch_on(int which) {
-  int found = wire_for(which);
-  count(found);
-  return found;
-}
-#endif
-
-int main(void) {
-  return kiln_run(4);
-}
-"""
-SHELVES_RS = """\
-pub fn fill_shelves(room: &Room) -> Option<Shelves> {
-    let door = room.door().open().ok()?;
-    let mut shelves: Shelves = Shelves::empty();
-    let mut count = 0;
-
-    let put_pots =
-        |shelves: &mut Shelves, first: u32, last: u32| {
-            for pot in first..=last {
-                shelves.put(pot);
-                shelves.turn(pot);
-            }
-        };
-
-    let _ = door.each_row(
-        &mut |row| {
-            let first = row.first_pot();
-            let last = row.last_pot();
-            if first == last {
-                return false;
-            }
-            if row.is_wet() {
-                count += 1;
-            } else {
-                put_pots(&mut shelves, first, last);
-            }
-            if row.is_long() {
-                count += 2;
-            }
-            true
-        },
-        None,
-    );
-
-    shelves.close();
-    Some(shelves)
-}
-"""
-_CLAYS = "".join(f'            "clay-of-the-river-{n}>=5.{n}",\n' for n in range(12))
-_WORDS = "          and turn the wheel once more, as it is said:\n" * 8
-HOOKS_YAML = f"""\
-kiln:
-  schedule: monthly
-  note: "fire the large one first:
-    then the small one, and say:
-    it is done"
-
-hooks:
-  - repo: https://pots.example/hooks
-    rev: v6.0.0
-    uses:
-      - id: glaze-check
-        needs:
-          [
-{_CLAYS}            "salt",
-          ]
-      - id: shelf-check
-        with: {{
-          "rim": "never above",
-          "foot": "always dry"
-        }}
-  - repo: https://pots.example/more-hooks
-    rev: v1.0.0
-    uses:
-      - id: wheel-check
-      - note: "turn it once:
-{_WORDS}          slowly"
-        id: hand-check
-"""
-POTS_TOML = """\
-[pots]
-clay = "red"
-
-[[pots.shelf]]
-place = "beside the door"
-
-[pots.shelf.rules]
-wet = false
-
-[[pots.shelf]]
-place = "below the window"
-
-[pots.shelf.rules]
-wet = true
-
-[kiln]
-hot = true
-"""
+KILN_C = text_of("forms/kiln.c")
+SHELVES_RS = text_of("forms/shelves.rs")
+HOOKS_YAML = text_of("forms/hooks.yaml")
+POTS_TOML = text_of("forms/pots.toml")
 
 
 @pytest.mark.parametrize("way", WAYS)

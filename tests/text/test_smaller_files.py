@@ -11,143 +11,14 @@ import pytest
 from benchmarks import form_checks
 from foreword.text import cut
 from foreword.text.content_type import content_type
+from tests.corpus import text_of
 from tests.text.smaller_forms import MARK, check, mark
 
-STUB = """\
-import sys
-from typing import Any, overload
-
-if sys.platform != "win32":
-    from select import poll
-
-    class Selector:
-        fd: int
-        def close(self) -> None: ...
-        def register(
-            self,
-            fileobj: int,
-            events: int,
-            data: Any = None,
-        ) -> Any: ...
-
-    def fork(
-        stay: bool = True,
-    ) -> int: ...
-elif sys.version_info >= (3, 12):
-    def spawn(name: str) -> int: ...
-    def wait(child: int) -> int: ...
-else:
-    def spawn(name: str, flags: int) -> int: ...
-
-class Outer:
-    # A comment that stands apart, and says why nothing below it is as one would think it is.
-
-    depth: int
-# A comment at the margin inside of a class, as people leave them when they comment out
-# what they did not want to lose.
-#   def old(self): ...
-#   def older(self): ...
-    def inner(self, value: int) -> int: ...
-    def other(self, value: int) -> int: ...
-"""
-LICENSE = "".join(f"// Line {n} of a license that nobody asked for.\n" for n in range(30))
-HEADER = f"""\
-{LICENSE}
-#include <vector>
-
-/**
- * Moves an amount from one account to another.
- *
- * It takes the lock of both, the lower number first, and
- * gives up where one of them is closed.
- */
-int move(Account &from, Account &to, long amount)
-{{
-    if (from.balance < amount) {{
-        return 1;
-    }}
-    return 0;
-}}
-"""
-SETTINGS = """\
-[package]
-name = "clap"
-version = "4.0.32"
-description = \"\"\"
-A parser of arguments.
-
-[Unreleased]: it is simple, and it is fast
-\"\"\"
-
-[[bin]]
-name = "stdio-fixture"
-path = "src/bin/stdio-fixture.rs"
-
-[dependencies]
-bitflags = "1.2"
-once_cell = { version = "1.12.0", optional = true }
-keywords = [
-    "argument",
-    "parser",
-]
-
-[features]
-default = ["std"]
-std = []
-"""
-PAGE = """\
-<!DOCTYPE html>
-<html>
-<head><title>Pumps</title>
-<style>
-td { color: black }
-</style></head>
-<body class="wide"><table><tr><td>
-<h1>Pumps and valves</h1>
-<p>A pump is never opened under pressure. Read the gauge
-first, and knock on it, for the needle
-sticks.</p>
-<div class="note">
-  <ul>
-    <li>Close the inlet</li>
-    <li>
-      Wait until the <em>gauge</em> reads zero
-    </li>
-    <li>Open the lid</li>
-  </ul>
-</div>
-<pre>
-diff --git a/pump.c b/pump.c
---- a/pump.c
-+++ b/pump.c
-@@ -1 +1 @@
--close(inlet)
-+close(outlet)
-</pre>
-</td></tr></table></body></html>
-"""
-SHEET = """\
-.form-control {
-  display: block;
-  width: 100%;
-
-  &:focus {
-    color: red;
-    outline: 0;
-  }
-
-  // Disabled ones are grey.
-  // The system decides about the rest.
-  &:disabled {
-    color: grey;
-    opacity: 1;
-  }
-}
-
-.form-label {
-  margin-bottom: 2px;
-}
-"""
+STUB = text_of("forms/posix.pyi.txt")
+HEADER = text_of("forms/bank.hpp")
+SETTINGS = text_of("forms/clap.toml")
+PAGE = text_of("forms/pumps.html")
+SHEET = text_of("forms/form.scss")
 FILES = {
     "posix.pyi": STUB,
     "bank.hpp": HEADER,
@@ -483,35 +354,7 @@ def test_words_that_are_indented_lose_whole_sentences() -> None:
         assert form.count("If the commit A") == form.count("newer than B."), form
 
 
-COMPONENT = """\
-<template>
-  <form @submit="save"><slot /></form>
-</template>
-
-<script setup lang="ts">
-import { ref } from "vue";
-
-const props = defineProps<{ account: string }>();
-
-async function save(amount: number): Promise<void> {
-  if (amount < limit.value) {
-    await send(props.account, amount);
-    return;
-  }
-  limit.value = amount;
-  console.error("Refused. The limit was reached.");
-}
-
-const limit = ref(20);
-</script>
-
-<style scoped>
-form {
-  display: grid;
-  gap: 1rem;
-}
-</style>
-"""
+COMPONENT = text_of("forms/component.vue")
 
 
 @pytest.mark.parametrize("name", ["a.vue", "a.svelte", "a.html"])

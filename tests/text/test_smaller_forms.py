@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.text import cut
+from tests.corpus import text_of
 from tests.examples import examples
 from tests.text.smaller_forms import MARK, check, mark
 
@@ -59,59 +60,7 @@ LOG = "".join(
     )
     for n in range(120)
 )
-SKILL = """\
----
-name: pump-care
-description: Look after pumps. Use when a pump reports an error.
-tools:
-  - Read
-  - Bash
----
-
-# Pump care
-
-<CRITICAL>
-Never open a pump that is under pressure. Read the gauge first, twice.
-</CRITICAL>
-
-Every report must include:
-
-- the number of the pump
-- the pressure before and after
-- who closed the valve, and when
-
-## Before you begin
-
-Load SAFETY.md. It says **which valves may be closed. None of the red ones** may.
-
-1. Close the inlet:
-   ```sh
-   pumpctl close --inlet $PUMP
-   ```
-2. Wait until the gauge reads zero.
-   The needle sticks. Knock on the glass before you believe it.
-
-<EXAMPLE>
-Pump 7 was opened at 3 bar, because the gauge stuck at zero and nobody knocked on it.
-
-It took two people a day to clean up.
-</EXAMPLE>
-
-## Testing
-
-Load TESTING.md, and run what it lists:
-
-| check | command | must say |
-|---|---|---|
-| seals | `pumpctl test seals` | tight |
-| motor | `pumpctl test motor` | below 60 degrees |
-| gauge | `pumpctl test gauge` | within 2% |
-
-## After
-
-Write down what was done. A pump that was opened is checked again on the next day, and a week
-later: most leaks show only then. Whoever skips this answers for the water on the floor.
-"""
+SKILL = text_of("forms/skill.md")
 
 
 def real_texts() -> dict[str, str]:

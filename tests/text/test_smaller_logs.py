@@ -6,6 +6,7 @@ import pytest
 
 from foreword.text import cut
 from foreword.text.content_type import content_type
+from tests.corpus import rows
 from tests.text.smaller_forms import mark
 
 TRACE = """\
@@ -30,20 +31,7 @@ def forms_of(text: str, *, query: str = "", least: int = 250) -> list[str]:
     return forms
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        "I0518 07:00:{n:02}.000000 1 pump.go:114] lid {n} is open\n",
-        "time=2026-05-18T07:{n:02}:00Z level=INFO msg=open lid={n}\n",
-        '10.0.0.{n} - - [18/May/2026:07:{n:02}:00 +0000] "GET /lid/{n} HTTP/1.1" 200 12\n',
-        "pump-1  | 2026-05-18 07:{n:02}:00 UTC lid {n} is open\n",
-        "[18.05.26, 07:{n:02}:00] Mira: lid {n} is open\nand so is {n} b\n",
-        "[07:{n:02}] <mira> lid {n} is open\n",
-        "[{n:5}.120034] usb 1-1: lid {n} is open\n",
-        "* commit {n:040x}\n| Author: Mira <m{n}@pumps.example>\n| \n|     Open lid {n}\n| \n",
-        "{n}\n00:00:{n:02}.000 --> 00:00:{n:02}.900\nlid {n} is open\n\n",
-    ],
-)
+@pytest.mark.parametrize("entry", rows("forms/log_entries.jsonl"))
 def test_entries_of_logs_and_chats_are_whole(entry: str) -> None:
     entries = [entry.format(n=n) for n in range(10, 50)]
     text = "".join(entries)

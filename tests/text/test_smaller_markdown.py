@@ -9,43 +9,12 @@ import pytest
 
 from benchmarks import form_checks
 from foreword.text import cut
+from tests.corpus import text_of
 from tests.text.smaller_forms import mark
 
 WAYS = [cut.summary, cut.relevant, cut.excerpt]
 QUERY = "which valve is closed first"
-GUIDE = """\
-# Pumps and the valves that belong to them, as they are looked after in the works
-
-Every pump has two valves, and both are numbered. The red ones are never closed by hand, for they
-close by themselves. Who closes one writes it down. The list hangs beside the door, and it is read
-on Mondays.
-
-Three checks are made one after the other:
-
-**First: the seals**
-
-```
-pumpctl test seals --all --slow
-pumpctl test seals --report
-```
-
-**Second: the motor**
-
-It runs for a minute, and the hand feels it. Nobody leaves it alone while it runs. It is warm, but
-not hot.
-
-1. Close the valves in this order:
-
-   | valve | hand | turns |
-   |-------|------|-------|
-   | inlet | left | four and a half |
-   | outlet | right | three |
-   | drain | left | one |
-
-   Then wait.
-
-2. Open the lid. Look inside. **It is dark in there. Take a lamp** with you.
-"""
+GUIDE = text_of("forms/guide.md")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -111,48 +80,7 @@ def test_a_title_right_below_a_tag_is_a_title() -> None:
         assert list(form_checks.findings(document, form, room)) == []
 
 
-RULES = """\
-# Pumps
-
-Every pump has a number, and the number is on its lid, where it is read by whoever comes by.
-
-When a pump is opened that belongs to the hot side, or one that the hot side takes its water from, \
-you must never do any of the following, not even when the one who is on duty asks you for it:
-
-- close the inlet
-- drain the tank
-- turn off the lamp
-
-The cold side is another matter. It has its own people, and they have their own keys and lamps.
-They read this page on Mondays, and then the page of the pump that they were sent to look after.
-These are not to be touched:
-
-- the red valve
-- the brass gauge
-
-## Duties
-
-- You may do this at any time:
-  - read the gauge
-- You may not do this, since it cost us a weekend and two motors, and nobody wants to have that \
-again, least of all those who had to mend them by hand in the night:
-  - oil the shaft
-  - open the lid
-
-Never run this:
-
-```
-pumpctl drain --all
-```
-
-Anybody may close a valve at any time of the day.
-
-Except on Fridays, when nobody closes anything.
-
-Lamps may be taken home. Only the old ones, though. Every report is read by two people. Unless it \
-is about the lamp, which nobody reads about. Gauges may be opened. But never those of brass. \
-Everybody may ask for a key. However, nobody gets one who has not asked twice.
-"""
+RULES = text_of("forms/rules.md")
 
 
 def _check_conditions(
@@ -218,55 +146,7 @@ def test_badges_contents_and_the_licence_come_behind_everything_else(
     assert "without warranty" in almost_all
 
 
-PLAN = """\
-# A plan for the pumps, as the people of the works agreed on it last week at their meeting
-
-<task type="auto">
-  <name>Look after the hot side before anything else is begun there</name>
-  <action>
-Nobody of the day shift does any of this, and those of the night shift ask before they do it:
-- drain the tank of the hot side, which takes an hour and a half
-- close the inlet, and the outlet behind it
-  - with the key that hangs beside the door
-  - with the other key, should the first one break in the lock
-- oil the shaft, with the oil from the red can and with no other one
-  </action>
-  <verify>
-1. Read the gauge of the hot side, and write down what it says
-2. Read it again after an hour, and compare both
-  </verify>
-</task>
-
-For each of the pumps that are no longer needed:
-
-1. Say that it will go:
-   > "Pump seven goes, and it does not come back."
-
-2. Ask for the lamp to be taken away
-3. Take the motor out with all of its bolts
-
-- **Messages** to those of the cold side look like this, and none of them is ever sent by hand:
-
-```
-pump=7 state=gone
-```
-
-**Never by hand:**
-
-- turn the brass wheel
-- lift the lid of the tank
-
-```markdown
-# Report of the day
-
-- the gauge of pump seven was read at noon, and once more at midnight by the one who had the watch
-- the lamp beside the door was lit by nobody, and it was found to be warm all the same, it is said
-- the wheel of brass was turned by the wind, which nobody had asked for, and nobody has seen it
-- the lid of the tank was where it is on every other day of the year, but for the first one of May
-```
-
-The lamp is blue.
-"""
+PLAN = text_of("forms/plan.md")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -302,40 +182,7 @@ def test_a_paragraph_that_begins_as_an_import_does_is_none() -> None:
     assert "import duties" in (cut.summary(text, 160, len, mark) or "")
 
 
-BOXES = """\
-# Pumps
-
-Every pump has a number. It is on its lid.
-
-:::{important}
-A pump does not close by itself.
-
-All it does is to hold the water for as long as its lamp is lit. Then it lets go.
-
-- the red one holds an hour
-- the brass one holds two
-:::
-
-## Opening
-
-::::{tab-set}
-:::{tab-item} By hand
-Turn the wheel to the left. Wait for the bell.
-:::
-
-:::{tab-item} By key
-Press the key twice. Wait for the lamp. It is green.
-:::
-::::
-
-Then wait for a minute. Nobody has to stand beside it.
-
-::: warning
-Never open two at once.
-
-The main takes no more than one.
-:::
-"""
+BOXES = text_of("forms/boxes.md")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -352,34 +199,7 @@ def test_boxes_between_colons_that_open_also_close(way: Callable[..., str | None
     assert cut_boxes
 
 
-TEMPLATE = """\
-# Pumps
-
-Every pump has a number. It is on its lid. `{% if %}` is how a page asks which one it is.
-
-{% ifversion hot %}
-Wait for the red lamp. Open the inlet by a quarter.
-
-Close it when the bell rings. The bell rings once.
-{% else %}
-Open the inlet at once. There is no lamp on this side.
-
-Close it after a minute.
-{% endif %}
-
-{{< tabs >}}
-{{% tab "By hand" %}}
-Turn the wheel to the left. Wait for the bell.
-{{% /tab %}}
-{{% tab "By key" %}}
-Press the key twice. Wait for the lamp. It is green.
-{{% /tab %}}
-{{< /tabs >}}
-
-{% include "lamps.md" %}
-
-Then wait for a minute. Nobody has to stand beside it.
-"""
+TEMPLATE = text_of("forms/template.md")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -404,24 +224,7 @@ def test_what_a_template_says_under_a_condition_stands_under_it(
     assert shortened
 
 
-TASKS = """\
-# Plan
-
-<task>
-  <action>
-Open the lid of every pump that belongs to the hot side, and look for rust along its rim.
-
-- The red pump is the first one, and its lid is locked with a key that hangs beside it
-- The brass pump comes last, since nobody can reach it while the red one is running
-  </action>
-  <verify>
-Read the book of the pumps and make sure that none of these is written in it:
-1. A lid that was left open over night
-2. A key that hangs on the wrong nail
-3. A lamp that was out when the pump was opened
-  </verify>
-</task>
-"""
+TASKS = text_of("forms/tasks.md")
 
 
 @pytest.mark.parametrize("way", WAYS)

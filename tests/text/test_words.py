@@ -15,28 +15,10 @@ from foreword.text.lines import scan
 from foreword.text.relevance import rank
 from foreword.text.sentences import sentences
 from foreword.text.words import LONGEST_NAME, has_name, names
+from tests.corpus import rows
 
 LONG = 200_000
-NAMELIKE = [
-    "a",
-    "1",
-    "中",
-    "A",
-    "_",
-    "-",
-    "a_",
-    "a.",
-    "a/",
-    "a@",
-    "a-",
-    "-/",
-    "./",
-    "1a",
-    "aB",
-    "`",
-    "~",
-    "#1",
-]
+NAMELIKE = rows("namelike.jsonl")
 
 
 def long(unit: str) -> str:
