@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from foreword.coding_agents import jsonc
 from foreword.errors import BadSource
+from tests.corpus import rows
 from tests.examples import examples
 
 VALUES = st.recursive(
@@ -108,22 +109,7 @@ def test_windows_line_ends_stay_windows_line_ends() -> None:
     assert after.count("\n") == after.count("\r\n") == 6
 
 
-@pytest.mark.parametrize(
-    ("text", "where"),
-    [
-        ("{", "a.json:1:2"),
-        ('{"a": 1,}', "a.json:1:9"),
-        ('{"a": 1 "b": 2}', "a.json:1:9"),
-        ("// note\n{}", "a.json:1:1"),
-        ('{"a": NaN}', "a.json:1:7"),
-        ("{}\n{}", "a.json:2:1"),
-        ("{a: 1}", "a.json:1:2"),
-        ('{"a" 1}', "a.json:1:6"),
-        ("[" * 5_000, "a.json:1:202"),
-        ("[]", "a.json: it must be an object"),
-        ('{"mcp": 3}', "a.json: mcp must be an object"),
-    ],
-)
+@pytest.mark.parametrize(("text", "where"), rows("no_jsonc.jsonl"))
 def test_what_is_no_json_is_an_error_with_its_place(text: str, where: str) -> None:
     with pytest.raises(BadSource) as wrong:
         jsonc.with_member(text, "a.json", ("mcp", "x"), 1)

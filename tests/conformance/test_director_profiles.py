@@ -10,7 +10,7 @@ import pytest
 
 import foreword
 from tests.conformance.project import FILES, OTHERS, TASK, blocks, commit, project, sources, tags
-from tests.corpus import check_each
+from tests.corpus import check_each, rows
 
 ROOM = 20_000
 
@@ -231,22 +231,7 @@ def test_d15_a_keyword_alone_tells_the_type_of_the_task(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("Write a unit test and an integration test", "testing"),
-        ("Run all TESTS", "testing"),
-        ("Prepare the contest, the latest protest and an attestation", "general"),
-        (
-            "Platform, information, reviewer, stylish, apiary, forest, remodelled, inspector",
-            "general",
-        ),
-        ("`page.tsx`, (button)", "ui"),
-        ("A form that sends a request", "ui, api"),
-        ("Test the endpoint behind the button", "ui, api, testing"),
-        ("Sweep the floor", "general"),
-    ],
-)
+@pytest.mark.parametrize(("text", "kinds"), rows("documents/keywords.jsonl"))
 def test_d15_keywords_are_whole_words_and_types_add_up(
     tmp_path: Path, text: str, kinds: str
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foreword import lint
+from tests.corpus import rows
 from tests.docs.pages import save
 
 HEADER = "# P\n\n## Role\n\nx\n\n## Evaluate For\n\ny\n"
@@ -65,29 +66,7 @@ def test_a_phase_may_have_a_thousand_tokens(tmp_path: Path, opening: str) -> Non
         ]
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "code"),
-    [
-        ("<!-- PHASE:1 -->\na\n", 1, "unclosed-marker"),
-        ("a\n<!-- TIER_1_START -->\nb\n", 2, "unclosed-marker"),
-        ("a\n\n<!-- /PHASE:1 -->\n", 3, "unopened-marker"),
-        ("a\n\n<!-- /ANCHOR -->\n", 3, "unopened-marker"),
-        (
-            "<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:2 -->\n<!-- /PHASE:1 -->\n",
-            2,
-            "nested-marker",
-        ),
-        (
-            "<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n",
-            3,
-            "repeated-marker",
-        ),
-        ("a\n<!-- PHASE -->\n<!-- /PHASE -->\n", 2, "unnamed-phase"),
-        ("a\n<!-- / PHASE:1 -->\n", 2, "broken-marker"),
-        ("a\n<!-- ANCHOR: why\nb -->\n", 2, "broken-marker"),
-        ("a\n<!-- TIER_1 -->\n", 2, "broken-marker"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "code"), rows("documents/linted_marks.jsonl"))
 def test_a_broken_mark_is_an_error_with_file_and_line(
     tmp_path: Path, text: str, line: int, code: str
 ) -> None:

@@ -16,6 +16,7 @@ from foreword.errors import AmbiguousName, BadSource, InputMissing, UnknownName
 from foreword.tokens import COUNTERS
 from foreword.work import factory_project
 from tests.conformance.workshop import DOCUMENTS, PERSONA, WORKFLOW, limited, workshop
+from tests.corpus import rows
 from tests.factory import write
 
 MARKED = (
@@ -203,38 +204,7 @@ def test_f3_what_a_header_leaves_out_can_be_recalled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "has", "has_not"),
-    [
-        (
-            long_persona("smith", 250),
-            ["# Persona: smith", "You are the smith", "what a smith looks at"],
-            "hammers",
-        ),
-        (
-            "# S\n\n## Role\n\nOnly a role.\n\n## Other\n\n" + "Word. " * 2_000,
-            ["Only a role."],
-            "Other",
-        ),
-        (
-            "# S\n\n## EVALUATE FOR\n\n- heat\n\n## role\n\nSmith.\n\n## X\n\n" + "Word. " * 2_000,
-            ["heat", "Smith."],
-            "X",
-        ),
-        (
-            "# S\r\n\r\n## Role\r\n\r\nSmith.\r\n\r\n## X\r\n\r\n" + "Word. " * 2_000,
-            ["Smith."],
-            "Word",
-        ),
-        (
-            "# S\n\nA smith, in short.\n\n## X\n\n" + "Word. " * 2_000,
-            ["A smith, in short."],
-            "Word",
-        ),
-        (
-            "---\nname: smith\n---\n# S\n\n## Role\n\nSmith.\n\n## X\n\n" + "Word. " * 2_000,
-            ["Smith."],
-            "name: smith",
-        ),
-    ],
+    rows("documents/persona_headers.jsonl"),
     ids=["both", "role alone", "other case", "CRLF", "neither", "front matter"],
 )
 def test_f7_the_header_is_role_and_evaluate_for(

@@ -16,6 +16,7 @@ from foreword.errors import EssentialsTooLarge, TierTooLarge
 from foreword.tokens import COUNTERS
 from tests.command import foreword as command
 from tests.conformance.workshop import WORKFLOW, limited, workshop
+from tests.corpus import rows
 from tests.examples import examples
 from tests.factory import write
 
@@ -357,34 +358,7 @@ PAIRED = "<!-- ANCHOR: why -->\nNever glaze with lead.\n\nNot even once.\n<!-- /
 
 @pytest.mark.parametrize(
     ("text", "anchored", "left"),
-    [
-        (PAIRED + "\nThe rest.\n", ["Never glaze with lead.", "Not even once."], "The rest."),
-        (
-            "<!-- ANCHOR: why -->\nNever glaze with lead.\n\nThe rest.\n",
-            ["Never glaze with lead."],
-            "The rest.",
-        ),
-        (
-            "<!-- ANCHOR -->\n- Never lead\n- Never asbestos\n\nThe rest.\n",
-            ["- Never lead\n- Never asbes"],
-            "The rest",
-        ),
-        (
-            "<!-- ANCHOR -->\n## Lead\n\nNever.\n\n## Rest\n\nThe rest.\n",
-            ["## Lead\n\nNever."],
-            "The rest.",
-        ),
-        (
-            "Never glaze with lead. <!-- ANCHOR -->\n\nThe rest.\n",
-            ["Never glaze with lead."],
-            "The rest.",
-        ),
-        (
-            "<!-- anchor: why -->\r\nNever lead.\r\n<!-- /anchor -->\r\n\r\nThe rest.\r\n",
-            ["Never lead."],
-            "The rest.",
-        ),
-    ],
+    rows("documents/anchored.jsonl"),
     ids=["paired", "paragraph", "list", "heading", "in a line", "lower case, CRLF"],
 )
 def test_f14_anchored_text_is_tier_0_and_the_rest_stays_where_it_was(

@@ -16,36 +16,11 @@ from foreword.sources.library import lookup_library
 from foreword.store.database import Database
 from foreword.store.search_index import IndexSource
 from foreword.store.sqlite import Sqlite
+from tests.corpus import text_of
 
 REAL = Path(__file__).parents[2].parent / "shared" / "real"
 # Folder, question, part of the path of the document that answers it.
-QUESTIONS = """
-spellbook|how do two agent sessions talk to each other through files|agent2agent
-spellbook|do our tests really catch failures or do they only look green|auditing-green-mirage
-spellbook|check whether a function that was cited exists or was made up|dehallucination
-spellbook|when should I use a subagent instead of staying in the main context|parallel-agents
-spellbook|turn promise chains into async await|async-await-patterns
-spellbook|mute the desktop notifications|audio-notifications
-spellbook|a state machine with approval steps|designing-workflows
-director|go back to before the last task|skills/undo
-director|which agent updates documents that have drifted from the code|director-syncer
-director|what happens when the user changes the direction of the project|pivot
-director|who asks the user one question at a time about their vision|director-interviewer
-planning|how is the cost in tokens and dollars shown for each goal|06-progress-continuity
-planning|what breaks when Claude Code changes how plugins are discovered|PITFALLS
-planning|what does the landing page look like|11-landing-page
-shipfast|which known bugs and technical debt does the code have|codebase/CONCERNS
-shipfast|how is the PDF report generated|02-pdf-generation
-shipfast|pin the versions of dependencies|pin-dependency-versions
-bmad|how are review findings sorted into patch, defer and reject|step-03-triage
-bmad|what sections does a PRD have|prd-template
-bmad|how do I find edge cases that nobody handles|edge-case-hunter
-voltagent|who tests that a site works with a screen reader|accessibility-tester
-voltagent|inject failures into production to see how the system copes|chaos-engineer
-wshobson-agents|upgrade outdated dependencies safely|deps-upgrade
-wshobson-agents|durable workflows with the Temporal SDK|temporal-python-pro
-wshobson-agents|write a failing test first|tdd-red
-"""
+QUESTIONS = text_of("repository/questions.txt")
 LEAST_FIRST = 22  # of the 25
 # `worktree` and `override` name documents that are not among those here.
 NOT_HERE = {"worktree", "override"}

@@ -12,36 +12,9 @@ from hypothesis import strategies as st
 
 from foreword.models import ask
 from foreword.models.review_rules import added_lines, review
+from tests.corpus import text_of
 
-DIFF = """\
-Review this change.
-<diff>
-diff --git a/src/kiln.py b/src/kiln.py
---- a/src/kiln.py
-+++ b/src/kiln.py
-@@ -8,4 +8,5 @@ def fire(kiln):
-     try:
-         heat(kiln)
--    except OSError:
-+    except:
-+        print("too hot")
-         pass
-@@ -40 +41,6 @@
--old = 1
-+password = "hunter2"
-+rows = db.execute(f"SELECT * FROM kilns WHERE id = {kiln}")
-+level = eval(text)
-+if level == None:  # TODO: a default
-+    return os.environ["PASSWORD"]
-+clean = level
---- a/web/fetch.py
-+++ b/web/fetch.py
-@@ -0,0 +1,2 @@
-+page = requests.get(url, verify=False)
-+size = 4
-</diff>
-+ TODO: not a part of the diff
-"""
+DIFF = text_of("git/change.diff")
 
 
 def test_every_line_that_breaks_a_rule_is_a_finding_with_its_place_in_the_new_file() -> None:

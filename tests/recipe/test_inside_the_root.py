@@ -12,6 +12,7 @@ from foreword.errors import ForewordError, RecipeError
 from foreword.recipe.load import checked_layers, layers, load, names, problems
 from tests.attacks import sample
 from tests.command import CommandResult, run_in_process
+from tests.corpus import rows
 
 pytestmark = pytest.mark.attack
 
@@ -57,27 +58,7 @@ def everything_that_shows(name: str) -> list[CommandResult]:
     ]
 
 
-OUTSIDE = [
-    "~/.config/gh/hosts.yml",
-    "~/.config/gh/recipe.yaml",
-    "{home}/.config/gh/hosts.yml",
-    "{home}/.config/gh/recipe.yaml",
-    "../home/.config/gh/hosts.yml",
-    "../../../home/.config/gh/recipe.yaml",
-    "foreword/recipes/../../../home/.config/gh/hosts.yml",
-    "./../home/.config/gh/recipe.yaml",
-    "/proc/self/root{home}/.config/gh/hosts.yml",
-    "/proc/self/cwd/../home/.config/gh/hosts.yml",
-    "link.yaml",
-    "link.yml",
-    "folder/hosts.yml",
-    "folder/recipe.yaml",
-    "foreword/recipes/among.yaml",
-    "among.yaml",
-    "among",
-    "chain.yaml",
-    "~alice/hosts.yml",
-]
+OUTSIDE = rows("recipes/outside.jsonl")
 
 
 @pytest.mark.parametrize("extends", sample(OUTSIDE, 8))

@@ -4,52 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PRICES = '''"""What things cost."""
+from tests.corpus import text_of
 
-from decimal import Decimal
+PRICES = text_of("repository/prices.py.txt")
 
-RATES = {"de": Decimal("0.19"), "fr": Decimal("0.20")}
-
-
-class PriceList:
-    """Prices by article."""
-
-    def __init__(self, prices):
-        self.prices = dict(prices)
-
-    def lookup(self, article):
-        """The price of one article."""
-        return self.prices[article]
-
-
-def apply_discount(price, percent):
-    """The price less so many percent."""
-    if percent < 0:
-        raise ValueError(percent)
-    return price - price * percent / 100
-
-
-def with_tax(price, country):
-    return price * (1 + RATES[country])
-'''
-
-CART = '''"""What somebody wants to buy."""
-
-from shop.prices import PriceList, apply_discount
-
-
-class Cart:
-    def __init__(self, prices: PriceList):
-        self.prices = prices
-        self.lines = []
-
-    def add(self, article, count=1):
-        self.lines.append((article, count))
-
-    def total(self, percent=0):
-        full = sum(self.prices.lookup(article) * count for article, count in self.lines)
-        return apply_discount(full, percent)
-'''
+CART = text_of("repository/cart.py.txt")
 
 FILES = {
     "shop/__init__.py": "",

@@ -7,24 +7,10 @@ import pytest
 from foreword.repository.file_ranking import is_test
 from foreword.repository.index import IndexedFile
 from foreword.repository.module_names import ModuleNames
+from tests.corpus import rows
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("tests/models.py", True),
-        ("shop/tests/helpers.py", True),
-        ("shop/test_cart.py", True),
-        ("cart_test.go", True),
-        ("src/cart.spec.ts", True),
-        ("test/cart.rb", True),
-        ("app/src/test/java/Cart.java", True),
-        ("django/test/client.py", False),
-        ("shop/testing/tools.py", False),
-        ("shop/contest.py", False),
-        ("shop/latest/cart.py", False),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), rows("repository/test_paths.jsonl"))
 def test_tests_are_told_by_where_they_are_and_what_they_are_called(
     path: str, expected: bool
 ) -> None:

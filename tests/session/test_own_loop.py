@@ -10,6 +10,7 @@ import pytest
 
 import foreword
 from foreword.errors import keyword_hint
+from tests.corpus import rows
 from tests.sessions import Open, numbered_message, words
 
 TOOL = {
@@ -148,22 +149,7 @@ def test_a_pin_stays_as_it_was_said_however_much_of_the_budget_it_takes(
     assert session.context().report.total_tokens <= 4_000
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [
-        ("for example --budget 12000", "for example budget=12000"),
-        ("give --budget or --reserve, not both", "give budget=... or reserve=..., not both"),
-        ("name another with --db", "name another with url=..."),
-        ("there is one above: --root /a/b", "there is one above: root=/a/b"),
-        ("run `foreword why package --budget 10`", "run `foreword why package --budget 10`"),
-        (
-            "the user can allow it: --origin https://a.b",
-            "the user can allow it: --origin https://a.b",
-        ),
-        ("for example --warn-at 12000", "for example warn_at=12000"),
-        ("give --task FILE, or --model NAME", "give task=..., or model=..."),
-    ],
-)
+@pytest.mark.parametrize(("said", "meant"), rows("commands/hints.jsonl"))
 def test_hints_in_python_name_arguments_and_leave_commands_alone(said: str, meant: str) -> None:
     assert keyword_hint(said) == meant
     error = foreword.UsageError("no", hint=said)

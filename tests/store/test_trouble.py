@@ -20,6 +20,7 @@ from foreword.store.database import Database
 from foreword.store.project_stores import open_existing, recall
 from foreword.store.reports import save_report
 from foreword.store.urls import VARIABLE, open_database
+from tests.corpus import rows
 from tests.postgres import new_database, server
 from tests.store.databases import conversation_in, open_db, text_message, workflow_in
 from tests.warm_process import ForkedCommand
@@ -37,22 +38,7 @@ def open_error(url: str) -> ForewordError:
 # --- addresses ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("url", "says"),
-    [
-        ("sqlit:///state.db", "sqlit:// is no database we know, did you mean sqlite://?"),
-        ("postgre://localhost/x", "postgre:// is no database we know, did you mean postgres://?"),
-        ("mongodb://localhost/x", "mongodb:// is no database we know"),
-        ("SQLITE:///state.db", "SQLITE:// is no database we know, did you mean sqlite://?"),
-        ("state.db", "a database address begins with"),
-        ("sqlite:/state.db", "a database address begins with"),
-        ("sqlite://", "sqlite:// names no file"),
-        ("sqlite:///", "sqlite:/// names no file"),
-        ("sqlite://state.db", "sqlite://state.db names no file"),
-        ("sqlite:///folder/", "sqlite:///folder/ names no file"),
-        ("sqlite:///a\0b", "names no file"),
-    ],
-)
+@pytest.mark.parametrize(("url", "says"), rows("store/no_addresses.jsonl"))
 def test_an_address_that_makes_no_sense_says_what_one_looks_like(url: str, says: str) -> None:
     error = open_error(url)
     assert isinstance(error, UsageError)
@@ -150,26 +136,7 @@ def test_a_password_is_in_no_error_and_in_no_name() -> None:
         assert SECRET not in f"{error.message} {error.hint} {error!r}"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"postgresql://me:{SECRET}@127.0.0.1:1/x",
-        f"postgresql://me@127.0.0.1:1/x?password={SECRET}",
-        f"postgresql://me:{SECRET}/y@127.0.0.1:1/x",
-        f"postgresql://me:12/{SECRET}@127.0.0.1:1/x",
-        f"postgresql://me:{SECRET}#y@127.0.0.1:1/x",
-        f"postgresql://me:?{SECRET}@127.0.0.1:1/x",
-        f"postgresql://me:{SECRET}%zz@127.0.0.1:1/x",
-        f"postgresql://me:a@{SECRET}@127.0.0.1:1/x",
-        f"postgresql://[me:{SECRET}@127.0.0.1:1/x",
-        f"postgresql://me:{SECRET}",
-        f"postgresql://127.0.0.1:1/x?user=a@b&password={SECRET}",
-        f"postgresql://127.0.0.1:1/x?pasword={SECRET}",
-        f"postgresq://me:{SECRET}@127.0.0.1:1/x",
-        f"postgresql:me:{SECRET}@127.0.0.1:1/x",
-        f"me:{SECRET}@127.0.0.1:1/x",
-    ],
-)
+@pytest.mark.parametrize("url", rows("store/passwords.jsonl"))
 def test_no_address_tells_its_password(url: str) -> None:
     error = open_error(url)
     assert SECRET not in f"{error.message} {error.hint} {error!r}"

@@ -18,7 +18,7 @@ from foreword.text.words import LONGEST_NAME, has_name, names
 from tests.corpus import rows
 
 LONG = 200_000
-NAMELIKE = rows("namelike.jsonl")
+NAMELIKE = rows("forms/namelike.jsonl")
 
 
 def long(unit: str) -> str:

@@ -19,6 +19,7 @@ import foreword as fw
 from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
 from tests.command import CommandResult, foreword
+from tests.corpus import rows
 from tests.patience import PATIENCE_SECONDS
 
 DATA = Path(__file__).parents[2] / "data"
@@ -277,20 +278,7 @@ def test_the_mode_of_a_file_that_is_added_to_stays(tmp_path: Path) -> None:
 # --- what can't be used ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "path", "text"),
-    [
-        ("claude-code", ".mcp.json", "{"),
-        ("claude-code", ".claude/settings.json", "[]"),
-        ("claude-code", ".mcp.json", '{"mcpServers": []}'),
-        ("claude-code", ".mcp.json", "{} // no comments here"),
-        ("codex", ".codex/config.toml", "model = "),
-        ("codex", ".codex/config.toml", "mcp_servers = {}"),
-        ("codex", ".codex/hooks.json", '{"hooks": {"PreCompact": {}}}'),
-        ("opencode", "opencode.json", '{"mcp": "x"}'),
-        ("vscode", ".vscode/mcp.json", "{]"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "path", "text"), rows("commands/settings_refused.jsonl"))
 def test_a_file_that_can_not_be_added_to_is_an_error_and_changes_nothing(
     tmp_path: Path, kind: str, path: str, text: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.command import foreword
 from tests.conformance.workshop import workshop
+from tests.corpus import rows
 
 
 @pytest.fixture(scope="module")
@@ -43,23 +44,7 @@ def test_json_has_the_text_and_the_report(project: Path) -> None:
     assert data["report"]["recipe"] == "lookup"
 
 
-@pytest.mark.parametrize(
-    ("args", "says", "hint"),
-    [
-        (["firng"], "unknown document 'firng', did you mean 'firing'?", "firing"),
-        (
-            ["firing", "--kind", "docs"],
-            "unknown kind of document 'docs', did you mean 'doc'?",
-            "policy",
-        ),
-        (["firing", "--budget", "0"], "budget must be", "--budget"),
-        (["firing", "--counter", "o20k"], "did you mean 'o200k'?", "estimate"),
-        (["firing", "--recipe", "factry"], "did you mean 'factory'?", "factory"),
-        (["firing", "--root", "nowhere"], "no such folder", "--root"),
-        ([" "], "say what to look up", "name"),
-        ([], "WANTED", "--help"),
-    ],
-)
+@pytest.mark.parametrize(("args", "says", "hint"), rows("commands/lookup_misuse.jsonl"))
 def test_bad_input_is_one_error_with_a_hint(
     project: Path, args: list[str], says: str, hint: str
 ) -> None:

@@ -21,6 +21,7 @@ from foreword.review.panel_result import PanelResult
 from foreword.testing import fake_provider
 from foreword.work.run_status import RunStatus
 from tests.command import foreword, run_in_process
+from tests.corpus import rows
 from tests.factory import DIFF, project
 
 SAMPLE = Path(package.__file__).parent / "demos" / "factory"
@@ -140,41 +141,7 @@ def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        (
-            ["code-reviw", "--diff", "change.diff", "--model", "test"],
-            "did you mean 'code-review'?",
-            "known: ",
-        ),
-        (
-            ["code-review", "--diff", "change.diff"],
-            "a panel needs a model",
-            "`--model test` needs no key",
-        ),
-        (["code-review", "--diff", "nosuch", "--model", "test"], "nosuch: ", "HEAD~1"),
-        (["code-review", "--diff", "--output=x", "--model", "test"], "is no diff", "HEAD~1"),
-        (["code-review", "--diff", "empty.diff", "--model", "test"], "the diff is empty", "HEAD~1"),
-        (
-            ["code-review", "--diff", "project.yaml", "--model", "test"],
-            "project.yaml: is not a diff",
-            "HEAD~1",
-        ),
-        (["code-review", "--diff", "change.diff", "--model", "nosuch:x"], "nosuch", ""),
-        (
-            ["code-review", "--diff", "change.diff", "--model", "test", "--timeout-seconds", "0"],
-            "timeout",
-            "",
-        ),
-        (["code-review", "--model", "test"], "Missing option '--diff'", ""),
-        (
-            ["code-review", "--diff", "change.diff", "--model", "test", "--root", "nosuch"],
-            "no such folder",
-            "--root",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("words", "message", "hint"), rows("commands/panel_misuse.jsonl"))
 def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
     words: list[str], message: str, hint: str, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

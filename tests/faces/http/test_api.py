@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from foreword.message import KINDS, SHAPES
+from tests.corpus import rows
 from tests.faces.http.running import Address, session_path
 from tests.sessions import numbered_message, plan, words
 
@@ -301,26 +302,7 @@ def test_the_server_says_that_it_is_well(address: Address) -> None:
     assert address.ask("GET", "/healthz").json["status"] == "ok"
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status", "code"),
-    [
-        ("GET", "/v1/teapot", 404, "no_such_path"),
-        ("POST", "/v1/", 404, "no_such_path"),
-        ("POST", "/v1", 405, "wrong_method"),
-        ("GET", "/v1?teapot=1", 400, "bad_request"),
-        ("PATCH", "/v1/sessions", 405, "wrong_method"),
-        ("BREW", "/v1/sessions", 405, "wrong_method"),
-        ("GET", "/v1/sessions?limit=0", 400, "bad_request"),
-        ("GET", "/v1/sessions?limit=1&limit=2", 400, "bad_request"),
-        ("GET", "/v1/sessions?teapot=1", 400, "bad_request"),
-        ("GET", "/v1/sessions?limit=1e3", 400, "bad_request"),
-        ("GET", "/v1/sessions/teapot", 404, "unknown_name"),
-        ("GET", "/v1/sessions/%ff", 400, "bad_request"),
-        ("GET", "/v1/sessions/%00", 400, "bad_request"),
-        ("GET", "/v1/sessions/%0d%0a", 400, "usage"),
-        ("DELETE", "/v1/sessions/teapot/variables", 400, "bad_request"),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "status", "code"), rows("http/refusals.jsonl"))
 def test_every_refusal_is_a_problem_with_a_code(
     address: Address, method: str, path: str, status: int, code: str
 ) -> None:

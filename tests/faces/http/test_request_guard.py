@@ -20,6 +20,7 @@ from foreword.faces.http import token
 from foreword.faces.http.problems import BEGUN
 from foreword.faces.http.request_guard import HEADERS, LARGEST_FORM_BYTES, OPEN, RequestGuard
 from foreword.faces.serving.app_state import AppState
+from tests.corpus import rows
 from tests.faces.http.running import settings_for
 
 TOKEN = "a-token-that-is-long-enough"
@@ -216,20 +217,7 @@ def test_those_who_listen_are_told_of_what_may_have_changed_and_of_nothing_else(
 # --- by which name --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "localhost",
-        "LocalHost:8765",
-        "127.0.0.1:1",
-        "[::1]",
-        "[::1]:8765",
-        "agents.example",
-        "AGENTS.example:443",
-        "10.1.2.3",
-        "[fd00::7]:80",
-    ],
-)
+@pytest.mark.parametrize("host", rows("http/hosts.jsonl"))
 def test_loopback_the_allowed_names_and_the_address_itself_are_answered(
     guarded: Make, host: str
 ) -> None:
@@ -238,31 +226,7 @@ def test_loopback_the_allowed_names_and_the_address_itself_are_answered(
     assert guard.ask(headers=sent, server=("10.1.2.3", 80)).status == 200
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        [],
-        [("host", "")],
-        [("host", "evil.example")],
-        [("host", "localhost.evil.example")],
-        [("host", "127.0.0.1.evil.example")],
-        [("host", "127.0.0.1:80.evil.example")],
-        [("host", "localhost@evil")],
-        [("host", "localhost:80@evil")],
-        [("host", "evil:80/localhost")],
-        [("host", "localhost.")],
-        [("host", "[::2]")],
-        [("host", "0.0.0.0")],
-        [("host", "127.1")],
-        [("host", "2130706433")],
-        [("host", "localhost:80:80")],
-        [("host", "localhost:port")],
-        [("host", "localhost:")],
-        [("host", "::1")],
-        [("host", "10.9.9.9")],
-        [("host", "localhost"), ("host", "localhost")],
-    ],
-)
+@pytest.mark.parametrize("sent", rows("http/other_hosts.jsonl"))
 def test_any_other_name_or_two_of_them_are_not_answered(
     guarded: Make, sent: list[tuple[str, str]]
 ) -> None:

@@ -18,6 +18,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 from foreword.faces.mcp.tools import TOOLS
 from foreword.tokens import counter
 from tests.command import foreword
+from tests.corpus import rows
 from tests.faces.behaviour import ITEMS, PythonClient, Refused, project
 from tests.faces.mcp.clients import McpClient, answer_of, over_stdio
 from tests.patience import PATIENCE_SECONDS
@@ -182,23 +183,7 @@ class Others(PythonClient):
         self.call("update_plan", plan=plan(), reason="elsewhere", workflow=workflow)
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "foreword://recipe/..%2F..%2Fsecret.yaml",
-        "foreword://recipe/%2Fetc%2Fpasswd",
-        "foreword://recipe/nope",
-        "foreword://plan/nope",
-        "foreword://plan/kilns/99",
-        "foreword://plan/kilns/x",
-        "foreword://report/0",
-        "foreword://report/99999999999999999999999",
-        "foreword://tea/pot",
-        "file:///etc/passwd",
-        "foreword://",
-        "",
-    ],
-)
+@pytest.mark.parametrize("uri", rows("mcp/no_resources.jsonl"))
 def test_what_is_no_resource_is_an_error_with_a_hint(client: McpClient, uri: str) -> None:
     client.call("set_variable", name="x", value=1, reason="makes the workflow")
     with pytest.raises(MCPError) as error:

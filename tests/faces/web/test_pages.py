@@ -12,6 +12,7 @@ import pytest
 import foreword
 from foreword.faces.web import addresses
 from foreword.store import messages
+from tests.corpus import rows
 from tests.faces.http.running import Address, Reply, running, settings_for
 from tests.faces.web.scene import HOME, HOSTILE, IMAGE, WORKFLOW, plan
 from tests.sessions import numbered_message
@@ -27,27 +28,7 @@ def words(reply: Reply) -> str:
     return reply.body.decode()
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "message"),
-    [
-        ("/nowhere", 404, "there is no page at /nowhere"),
-        ("/sessions/gmail-to-airtabel", 404, "did you mean &#39;gmail-to-airtable&#39;?"),
-        (f"{HOME}/plan?version=99", 404, "unknown plan version &#39;99&#39;"),
-        (f"{HOME}/plan?version=x", 400, "version must be a whole number, not &#39;x&#39;"),
-        (f"{HOME}/plan?task=99", 400, "there is no task &#39;99&#39;"),
-        (f"{HOME}?conversation=other", 404, "unknown conversation &#39;other&#39;"),
-        (f"{HOME}/compress?to=much", 400, "compress-to must be a positive whole number"),
-        (f"{HOME}/context?budget=-1", 400, "budget must be a positive whole number"),
-        (f"{HOME}/context/section/99", 400, "the call has no section 99"),
-        (f"{HOME}/context/original/fw_00000000000000", 404, "no original is kept under"),
-        (f"{HOME}/chat/message/999", 404, "unknown message &#39;999&#39;"),
-        (f"{HOME}/chat?before=x", 400, "before must be a whole number"),
-        (f"{HOME}/compressions/99", 404, "unknown compression &#39;99&#39;"),
-        ("/reports/99999", 404, "unknown report &#39;99999&#39;"),
-        ("/recipes/..~1..~1etc", 404, "unknown recipe"),
-        ("/checkpoints/nobody/1", 404, "unknown task &#39;nobody&#39;"),
-    ],
-)
+@pytest.mark.parametrize(("path", "status", "message"), rows("http/pages_refused.jsonl"))
 def test_what_can_not_be_shown_is_a_page_with_the_message_and_a_way_back(
     address: Address, path: str, status: int, message: str
 ) -> None:

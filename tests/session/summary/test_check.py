@@ -10,6 +10,7 @@ from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.session.summary import check_against, compress, evidence_of, mark_unproven
 from foreword.session.summary.summary_check import strike_unproven
 from foreword.tokens import counter
+from tests.corpus import rows
 
 HISTORY = [
     Message("user", (Text("Please don't amend commits - it messes with the workflows."),)),
@@ -46,21 +47,7 @@ def test_what_was_said_is_proven_in_whatever_form_it_is_repeated(summary: str) -
     assert unproven(summary) == []
 
 
-@pytest.mark.parametrize(
-    ("summary", "kind", "text"),
-    [
-        ("- see `src/cache/evict.go` for it", "path", "src/cache/evict.go"),
-        ("- `evictNewest` was added", "name", "evictNewest"),
-        ("- it has 2,048 entries", "number", "2,048"),
-        ("- run `npm test -- --watch` next", "command", "npm test -- --watch"),
-        ('- The log: "all eviction tests passed"', "quote", "all eviction tests passed"),
-        (
-            '- The user said "evictOldest never runs, commit 23c05e9d41 removed the call"',
-            "user",
-            "evictOldest never runs, commit 23c05e9d41 removed the call",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("summary", "kind", "text"), rows("messages/invented.jsonl"))
 def test_what_occurs_nowhere_is_named(summary: str, kind: str, text: str) -> None:
     assert unproven(summary) == [(kind, text)]
 
