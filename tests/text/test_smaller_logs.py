@@ -16,7 +16,6 @@ TRACE = """\
 {stamp}    Expected: {n}
 {stamp}    Received: -{n}
 """
-JEST_FAILURE = TRACE.replace("{stamp}", "")
 
 
 def forms_of(text: str, *, query: str = "", least: int = 250) -> list[str]:
@@ -98,8 +97,3 @@ def test_rows_in_columns_come_with_their_titles(head: str, row: str) -> None:
     assert content_type(text) == "table"
     for form in forms_of(text, query="pump-40"):
         assert form.startswith(head), form
-
-
-def test_a_page_that_shows_the_output_of_a_test_is_a_page() -> None:
-    text = f"Run the tests.\n\n```\n{JEST_FAILURE.format(n=1)}```\n\nThen read it.\n\nAll of it.\n"
-    assert content_type(text) == "markdown"
