@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from foreword.message import Message, Text
 from foreword.session.timeline import Group, TimelineMessage
-from foreword.session.window import AVERAGE, choose, low_water
+from foreword.session.window import choose, low_water
 from tests.examples import examples
 
 
@@ -43,56 +43,6 @@ def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_mo
     is_much = low - size > low / 4
     assert window.shorten_to == (low - size if is_much else 0)
     assert window.moved == (kept < len(sizes))
-
-
-def test_a_newest_group_as_large_as_the_room_stays_whole() -> None:
-    window = choose(groups_of(3, 5), room=5, low=4)
-    assert [group.tokens for group in window.groups] == [5]
-    assert not window.shorten_to
-
-
-def test_a_window_that_shortens_its_oldest_group_has_moved_where_an_older_one_went() -> None:
-    window = choose(groups_of(5, 5, 5, 1), room=10, low=9)
-    assert [group.tokens for group in window.groups] == [5, 5, 1]
-    assert (window.moved, window.shorten_to) == (True, 3)
-
-
-def test_a_window_whose_oldest_group_is_shortened_and_none_went_has_not_moved() -> None:
-    window = choose(groups_of(100, 10), room=50, low=40)
-    assert [group.tokens for group in window.groups] == [100, 10]
-    assert (window.moved, window.shorten_to) == (False, 30)
-
-
-def test_a_group_that_would_leave_just_a_quarter_of_the_mark_empty_goes_whole() -> None:
-    window = choose(groups_of(100, 30), room=50, low=40)
-    assert [group.tokens for group in window.groups] == [30]
-    assert (window.moved, window.shorten_to) == (True, 0)
-
-
-def test_a_newest_group_in_no_room_at_all_is_shortened_to_a_token() -> None:
-    assert choose(groups_of(10), room=5, low=0).shorten_to == 1
-
-
-@given(st.integers(1_000, 100_000), st.integers(1, 100), st.integers(0, 30))
-def test_the_middle_between_a_cut_and_the_next_is_the_average_fill_that_is_aimed_at(
-    budget: int, share: int, others_share: int
-) -> None:
-    size = max(2, budget * share // 1_000)  # of every turn: up to a tenth of the budget
-    others = budget * others_share // 100
-    groups = groups_of(*[size] * 20)
-    low = low_water(groups, budget=budget, others=others, room=budget - others)
-    just_after, just_before = others + low, budget - size
-    assert abs((just_after + just_before) / 2 - AVERAGE * budget) <= 1
-
-
-def test_of_uneven_turns_the_large_ones_count_for_more_but_never_for_more_than_a_tenth() -> None:
-    budget = 10_000
-    even = low_water(groups_of(*[100] * 20), budget=budget, others=0, room=budget)
-    uneven = groups_of(*[10] * 100, 1_000)
-    # half of the tokens are in turns of 10, half in one of 1,000: 505 on average
-    assert low_water(uneven, budget=budget, others=0, room=budget) == even - 100 + 505
-    giant = groups_of(9_000, 10)
-    assert low_water(giant, budget=budget, others=0, room=budget) == even - 100 + 1_000
 
 
 def test_a_cut_leaves_three_tenths_of_the_room_where_the_other_parts_take_nearly_all() -> None:

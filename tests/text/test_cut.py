@@ -360,3 +360,13 @@ def test_sources_and_licenses_come_last_in_a_summary() -> None:
     short = cut.summary(text, len("".join(parts)), len, mark)
     assert short is not None
     assert "## Sources" not in short
+
+
+def test_a_summary_says_what_was_decided_before_it_repeats_or_announces() -> None:
+    decision = "The cache must never hold more than 512 entries because `evict_oldest` is linear."
+    announced = "In this section we will look at the cache."
+    liked = "People like caches, and they say so on many a day of the week."
+    text = f"# Cache\n\n{announced}\n\n{liked}\n\n{decision}\n\n{liked}\n\n{decision}\n"
+    short = cut.summary(text, len(f"# Cache\n\n{decision}") + 75, len, mark) or ""
+    assert short.count(decision) == 1
+    assert announced not in short

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.text.content_type import content_type
-from foreword.text.division import chunks, line_parts
+from foreword.text.division import chunks
 from foreword.text.layouts import layout_of
 from foreword.text.pieces import Layout
-from foreword.text.sentences import sentences
 from tests.corpus import rows
 from tests.examples import examples
 
@@ -24,11 +23,6 @@ WORDS = st.lists(
     ),
     max_size=20,
 ).map("\n".join)
-
-
-EMPHASIS = (
-    "It **costs 4 euro in winter. Or 5 in summer.** Ask for `a. b` in the harbour, before noon."
-)
 
 
 def layout(text: str, kind: str = "markdown", room: int = 10**9) -> Layout:
@@ -46,70 +40,8 @@ def test_the_pieces_join_to_the_text(kind: str, text: str, room: int) -> None:
     assert all(0 <= other < len(found.pieces) for needed in found.needs for other in needed)
 
 
-@given(st.text(alphabet="ab \u0301漢", min_size=2000, max_size=4000))
-@settings(max_examples=examples(10))
-def test_an_endless_line_falls_into_parts_and_only_the_first_begins_it(text: str) -> None:
-    found = line_parts(text)
-    assert "".join(part for part, _ in found) == text
-    assert [torn for _, torn in found] == [False] + [True] * (len(found) - 1)
-
-
 def test_a_character_is_not_parted_from_its_accent() -> None:
     assert not any(unicodedata.combining(part[0]) for part in chunks("e\u0301" * 100, 7))
-
-
-def test_a_sentence_is_not_parted_inside_emphasis_or_code() -> None:
-    assert [part for part, _ in line_parts(EMPHASIS)] == [
-        "It **costs 4 euro in winter. Or 5 in summer.** ",
-        "Ask for `a. b` in the harbour, before noon.",
-    ]
-
-
-def test_small_code_and_whole_lines_are_pieces() -> None:
-    text = "# Title\n\nOne. Two.\n\n```\ncode\n```\n"
-    assert [(piece.kind, piece.text) for piece in layout(text).pieces] == [
-        ("heading", "# Title\n\n"),
-        ("paragraph", "One. Two.\n\n"),
-        ("code", "```\ncode\n```\n"),
-    ]
-
-
-def test_only_a_line_larger_than_the_room_falls_into_sentences() -> None:
-    text = "A first. And a second sentence.\n\nA third. And a fourth one, which is longer.\n"
-    assert [piece.text for piece in layout(text, room=35).pieces] == [
-        "A first. And a second sentence.\n\n",
-        "A third. ",
-        "And a fourth one, which is longer.\n",
-    ]
-
-
-def test_long_code_has_its_fences_as_pieces_that_all_of_it_needs() -> None:
-    found = layout("```py\n" + "value = 1\n" * 60 + "```\n")
-    assert [piece.kind for piece in (found.pieces[0], found.pieces[-1])] == ["fence", "fence"]
-    assert all({0, 61} <= {at, *found.needs[at]} for at in range(62))
-
-
-def test_abbreviations_numbers_and_file_names_do_not_end_a_sentence() -> None:
-    text = "Use e.g. Foo or v1.2 of a.b here. See Fig. 3 by Dr. Who. 1. First of all. Done"
-    assert sentences(text) == [
-        "Use e.g. Foo or v1.2 of a.b here. ",
-        "See Fig. 3 by Dr. Who. ",
-        "1. First of all. ",
-        "Done",
-    ]
-
-
-def test_sentences_end_in_chinese_and_japanese_too() -> None:
-    assert sentences("これは文です。次の文！真的吗？好") == [
-        "これは文です。",
-        "次の文！",
-        "真的吗？",
-        "好",
-    ]
-
-
-def test_labelled_lines_are_sentences_of_their_own() -> None:
-    assert sentences("**A:** one\n**B:** two") == ["**A:** one\n", "**B:** two"]
 
 
 @pytest.mark.parametrize(("name", "text", "kind"), rows("forms/kinds.jsonl"))

@@ -36,20 +36,3 @@ def test_a_cut_does_not_depend_on_the_cuts_before_it(text: str) -> None:
         if pick.random() < 0.5:  # the next one finds the layout of a large room or of a small one
             narrow.whole_layout.cache_clear()
             cut.excerpt(text, pick.randint(20, 500), quarters, mark)
-
-
-def test_a_text_is_laid_out_once_for_all_rooms_that_hold_its_lines() -> None:
-    text = prose(12)
-    asked = list[str]()
-
-    def over(start: int, part: str) -> bool:
-        asked.append(part)
-        return False
-
-    narrow.whole_layout.cache_clear()
-    first = narrow.layout(text, "", "", over)
-    assert asked
-    assert narrow.layout(text, "", "", lambda start, part: False) is first
-    divided = narrow.layout(text, "", "", lambda start, part: len(part) > 40)
-    assert len(divided.pieces) > len(first.pieces)
-    assert narrow.layout(text, "", "", lambda start, part: False) is first

@@ -79,3 +79,26 @@ def test_sentences_end_in_other_languages(parts: list[str]) -> None:
 
 def test_dots_with_a_space_in_front_end_nothing() -> None:
     assert sentences("test lid ... FAILED") == ["test lid ... FAILED"]
+
+
+def test_abbreviations_numbers_and_file_names_do_not_end_a_sentence() -> None:
+    text = "Use e.g. Foo or v1.2 of a.b here. See Fig. 3 by Dr. Who. 1. First of all. Done"
+    assert sentences(text) == [
+        "Use e.g. Foo or v1.2 of a.b here. ",
+        "See Fig. 3 by Dr. Who. ",
+        "1. First of all. ",
+        "Done",
+    ]
+
+
+def test_sentences_end_in_chinese_and_japanese_too() -> None:
+    assert sentences("これは文です。次の文！真的吗？好") == [
+        "これは文です。",
+        "次の文！",
+        "真的吗？",
+        "好",
+    ]
+
+
+def test_labelled_lines_are_sentences_of_their_own() -> None:
+    assert sentences("**A:** one\n**B:** two") == ["**A:** one\n", "**B:** two"]
