@@ -194,20 +194,6 @@ def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
-    start_session: Open, recipe: str
-) -> None:
-    session = start_session(recipe=recipe)
-    session.append(numbered_message(0))
-    session.append(call("c1"))
-    assert problems(session.context()) == []
-    session.append(results(c1="here"))
-    package = session.context()
-    assert problems(package) == []
-    assert "no result was recorded" not in package.text
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
 def test_pinned_messages_stay_through_cuts_and_compressions(
     start_session: Open, recipe: str
 ) -> None:

@@ -45,6 +45,12 @@ def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_mo
     assert window.moved == (kept < len(sizes))
 
 
+def test_a_window_whose_oldest_group_is_shortened_and_none_went_has_not_moved() -> None:
+    window = choose(groups_of(100, 10), room=50, low=40)
+    assert [group.tokens for group in window.groups] == [100, 10]
+    assert (window.moved, window.shorten_to) == (False, 30)
+
+
 def test_a_cut_leaves_three_tenths_of_the_room_where_the_other_parts_take_nearly_all() -> None:
     groups = groups_of(*[10] * 20)
     assert low_water(groups, budget=1_000, others=900, room=100) == 30
