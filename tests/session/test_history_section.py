@@ -10,9 +10,9 @@ import pytest
 
 import foreword
 from foreword.message import IMAGE_TOKENS, NO_RESULT
-from foreword.session.history_plan import SHORTENED
+from foreword.session.history_plan import LEFT_OUT, SHORTENED
 from foreword.tokens import counter
-from tests.sessions import Open, call, numbered_message, shown_numbers, words
+from tests.sessions import Open, call, numbered_message, results, shown_numbers, words
 
 HISTORY = "conversation_history"
 RECIPES = ("workflow", "workflow-cached")
@@ -173,6 +173,40 @@ def test_an_empty_history_says_so(start_session: Open) -> None:
 
 
 # --- how far a window moves -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prompt", [0, 300])
+def test_just_after_a_cut_a_context_is_as_full_as_the_average_asks_for(
+    start_session: Open, prompt: int
+) -> None:
+    session = start_session(4_000, recipe="workflow-cached", counter="estimate")
+    session.system_prompt = text_of_tokens("prompt", prompt)
+    shares = list[float]()
+    for number in range(60):
+        session.append({"role": "user", "content": text_of_tokens(f"n{number}", 100)})
+        package = session.context()
+        if "left out" in package.text and number % 2:
+            shares.append(package.report.total_tokens / 4_000)
+    # from 62% of the budget and one message, less the room of a mark, to all but one message
+    assert 0.61 <= min(shares) <= 0.66, shares
+    assert max(shares) >= 0.95, shares
+
+
+def test_a_result_too_large_to_stay_whole_is_shortened_where_it_stands_and_stays_so(
+    start_session: Open,
+) -> None:
+    session = start_session(recipe="workflow-cached")
+    session.append(numbered_message(0))
+    session.context()
+    session.append(call("c1"))
+    session.append(results(c1=text_of_tokens("row", 4_000)))
+    session.context()
+    assert usage_of(session)["prefix_break"] == LEFT_OUT  # the first message stands in front now
+    session.append(numbered_message(1, 5))
+    package = session.context()
+    assert usage_of(session)["prefix_break"] == ""
+    assert shown_numbers(package) == [0, 1]
+    assert package.report.total_tokens <= 2_000
 
 
 def test_a_message_that_would_leave_much_of_the_room_empty_is_shortened_and_the_log_says_so(
