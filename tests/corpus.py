@@ -18,6 +18,13 @@ def text_of(name: str) -> str:
     return (DATA / name).read_text("utf-8")
 
 
+def tree(name: str) -> dict[str, str]:
+    """Return the texts of all files in a folder of `tests/data`, by their paths in it."""
+    folder = DATA / name
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
+
+
 def lines(name: str) -> list[str]:
     """Return the lines of a text file in `tests/data`."""
     return text_of(name).splitlines()

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from foreword import Package
+from tests.corpus import tree
 from tests.git_history import write_history
 
 STEP = ".director/goals/02-bookings/01-calendar"
@@ -32,108 +33,7 @@ DECISIONS = """\
 - Waiting lists
 """
 
-FILES = {
-    ".director/VISION.md": (
-        """\
-# Vision: Amberlight
-
-A booking book for a small climbing hall. Members reserve a rope lane in under a minute.
-
-- No accounts for guests
--   odd   spacing, kept as it is
-"""
-    ),
-    ".director/GAMEPLAN.md": (
-        """\
-# Gameplan: Brightwater
-
-1. **Goal 1: Members sign up by themselves** -- done
-2. **Goal 2: Members book a lane** -- now
-"""
-    ),
-    ".director/STATE.md": (
-        """\
-# Project State: Copperfield
-
-**Current goal:** Members book a lane
-**Current step:** Calendar
-**Current task:** Choose a slot
-"""
-    ),
-    ".director/config.json": '{"mode": "guided", "tokens": "Quicksilver"}\n',
-    ".director/IDEAS.md": "# Ideas: Nettlebed\n\nSell chalk at the counter.\n",
-    ".director/brainstorms/2026-02-23-chalk.md": (
-        "# Brainstorm: Oxbow\n\nThe assistant said: sell chalk.\n"
-    ),
-    ".director/goals/01-accounts/GOAL.md": (
-        "# Goal 1: Members sign up by themselves\n\nGoal text: Pinwheel.\n"
-    ),
-    ".director/goals/01-accounts/01-sign-up/STEP.md": "# Step 1: Sign-up\n\nOther step: Rookery.\n",
-    ".director/goals/01-accounts/01-sign-up/RESEARCH.md": (
-        "# Research: Sundial\n\nAnother step's research.\n"
-    ),
-    ".director/goals/01-accounts/01-sign-up/tasks/01-ask-for-a-name.done.md": (
-        "# Task: Ask for a name\n\nTallowood.\n"
-    ),
-    ".director/goals/02-bookings/GOAL.md": (
-        "# Goal 2: Members book a lane\n\nGoal text: Pinwheel.\n"
-    ),
-    f"{STEP}/STEP.md": (
-        f"""\
-# Step 1: Calendar
-
-## What This Delivers
-
-A month at a glance: Ebbtide. Members see which lanes are free.
-
-## Decisions
-
-{DECISIONS}
-## Needs First
-
-Sign-up has to work.
-"""
-    ),
-    f"{STEP}/RESEARCH.md": (
-        "# Step research: Foxglove\n\nCalendars that keep UTC have no trouble in March.\n"
-    ),
-    f"{STEP}/tasks/01-draw-the-month.done.md": (
-        "# Task: Draw the month\n\nFinished task: Undertow.\n"
-    ),
-    TASK: (
-        """\
-# Task: Choose a slot
-
-## What To Do
-
-A member chooses a lane and an hour: Gossamer.
-
-## Done When
-
-- [ ] A chosen hour is marked
-"""
-    ),
-    f"{STEP}/tasks/03-cancel.md": "# Task: Cancel\n\nOther pending task: Velveteen.\n",
-    ".director/goals/02-bookings/02-reminders/STEP.md": (
-        "# Step 2: Reminders\n\nOther step: Wintergreen.\n"
-    ),
-    ".director/goals/02-bookings/02-reminders/tasks/01-write-mail.md": (
-        "# Task: Write mail\n\nYarrow.\n"
-    ),
-    ".director/research/SUMMARY.md": (
-        "# Research summary: Harebell\n\nHalls lose a third of lanes to no-shows.\n"
-    ),
-    ".director/research/FEATURES.md": (
-        "# Features: Ironwood\n\nMembers choose a lane, then an hour.\n"
-    ),
-    ".director/research/STACK.md": "# Stack research: Juniper\n\nSmall web frameworks will do.\n",
-    ".director/codebase/SUMMARY.md": "# Codebase summary: Kestrel\n\nOne package, few files.\n",
-    ".director/codebase/CONVENTIONS.md": "# Conventions: Larkspur\n\nNames are nouns.\n",
-    ".director/codebase/STRUCTURE.md": "# Structure: Meadowlark\n\nsrc/ has it all.\n",
-    ".director/codebase/ARCHITECTURE.md": "# Architecture: Northwind\n\nThree layers.\n",
-    ".director/codebase/TESTING.md": "# Testing: Osprey\n\npytest, no network.\n",
-    ".director/codebase/STACK.md": "# Stack: Partridge\n\nPython and SQLite.\n",
-}
+FILES = tree("projects/climbing")
 
 OTHERS = (
     "Quicksilver",
