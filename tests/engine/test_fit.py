@@ -613,20 +613,6 @@ def test_of_a_tag_in_several_pieces_the_whole_of_it_calls_for_its_stand_in() -> 
 # --- room that is left ----------------------------------------------------------------------------
 
 
-@settings(max_examples=examples(20))
-@given(ranked, st.integers(300, 3_000))
-def test_where_more_came_in_than_fits_hardly_any_room_stays_empty(
-    sizes: list[tuple[int, int]], budget: int
-) -> None:
-    sections = list[Section]()
-    for place, (size, rank) in enumerate(sizes):
-        sections.append(section(f"s{place}", 100 * size, rank=rank, forms=CUT))
-    choices = fitted(*sections, budget=budget)
-    used = sum(choice.units for choice in choices.values())
-    came_in = sum(size_of(one) for one in sections)
-    assert used >= min(came_in, budget - 150)
-
-
 def test_what_equals_leave_goes_back_to_one_that_was_cut_whoever_stands_in_front_of_it() -> None:
     small = section("small", 100, forms=CUT)
     large = section("large", 3_000, forms=CUT)

@@ -82,30 +82,6 @@ def session_text(tmp_path: Path) -> str:
         return session.context().text
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ("", "empty"),
-        ("   \n", "empty"),
-        ("Worked on src/kiln.py for node_17, and it went well. " * 400, "were asked for"),
-        ("Everything is fine.", "too few to stand for"),
-        ("We went on and it went well. " * 9, "identifiers, 'node_17' first"),
-    ],
-    ids=["nothing", "blank", "too long", "too short", "names lost"],
-)
-def test_an_answer_that_will_not_do_is_replaced_by_the_built_in_compressor_and_that_is_said(
-    answer: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with fake_provider(lambda body: answer) as provider, long_session(tmp_path) as session:
-        use(provider, monkeypatch)
-        made = session.compress(model="openai-chat:gpt-4o")
-    assert made.method == "extract"
-    assert made.applied
-    assert "node_17" in made.summary
-    assert said in made.notes[0] or not answer.strip()
-    assert "the built-in compressor was used" in made.notes[0]
-
-
 def test_a_provider_that_fails_costs_a_note_and_not_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from foreword.faces.web import addresses
+from tests.corpus import text_of
 from tests.faces.http.running import Address
 from tests.faces.web.browsing import DESKTOP, PHONE, tab
 from tests.faces.web.scene import HOME, HOSTILE, LONG, SECRET, WORKFLOW
@@ -193,34 +194,7 @@ def test_without_scripts_the_list_is_searched_and_a_task_is_ticked(
 
 # Every text with too little contrast (WCAG AA: 4.5, large text 3) against the nearest painted
 # ground behind it.
-CONTRAST = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgb = (colour) => {
-    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const light = (c) => {
-    const linear = (v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-    const [r, g, b] = c.slice(0, 3).map(v => linear(v / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (one) => {
-    for (; one; one = one.parentElement) {
-      const c = rgb(getComputedStyle(one).backgroundColor);
-      if (c[3] > 250) return c;
-    }
-    return [255, 255, 255, 255];
-  };
-  const texts = [...document.querySelectorAll("body *")].filter(one =>
-    one.checkVisibility() && !one.closest(".sr-only, svg, :disabled, .off")
-    && [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()));
-  return texts.map(one => {
-    const style = getComputedStyle(one), a = light(rgb(style.color)), b = light(ground(one));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const words = `${one.className}: ${ratio.toFixed(2)} ${one.textContent.trim().slice(0, 30)}`;
-    return [ratio < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5), words];
-  }).filter(([bad]) => bad).map(([, words]) => words);
-}"""
+CONTRAST = text_of("web/contrast.js")
 
 # Every control that a screen reader could not name.
 UNNAMED = """() => [...document.querySelectorAll(
