@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword import lint
-from foreword.errors import UnknownName, UsageError
 from foreword.lint import Problem
-from foreword.lint.check import lint_project
 from foreword.lint.repair import apply_repairs, repairs
-from foreword.plan.flow import handover_lines
 from foreword.text import marks
 from tests.corpus import rows
 from tests.docs.pages import save
@@ -252,14 +249,6 @@ def test_a_recipe_that_extends_the_factory_sets_limits_and_exceptions(tmp_path: 
     ]
 
 
-def test_a_recipe_that_is_unknown_or_has_no_documents_is_an_error(tmp_path: Path) -> None:
-    factory(tmp_path)
-    with pytest.raises(UnknownName, match="did you mean 'factory'"):
-        lint.check(tmp_path, "factry")
-    with pytest.raises(UsageError, match="says nothing about documents"):
-        lint.check(tmp_path, "director")
-
-
 def test_a_file_belongs_to_the_farthest_project_above_it(tmp_path: Path) -> None:
     root = factory(
         tmp_path / "work/it", {"governance/templates/go/instructions.md": "go", "notes/x.md": "x"}
@@ -475,18 +464,6 @@ def test_artifacts_that_are_handed_on_twice_or_never_are_told(tmp_path: Path) ->
         (7, "repeated-artifact", "error"),
         (7, "unnamed-artifact", "warning"),
         (11, "unnamed-artifact", "warning"),
-    ]
-
-
-def test_what_each_phase_takes_and_gives_is_told(tmp_path: Path) -> None:
-    root = project(tmp_path, ["anna"])
-    phases = ["## Phase 1: A", "Look.", "## Phase 2: B", "Think.", "## Phase 3: C", "Output: [W-3]"]
-    write(root, "prompts/workflows/w.md", "\n\n".join(["# W", *phases]))
-    (flow,) = lint_project(root).flows
-    assert handover_lines(flow) == [
-        "phase 1 A: hands on [phase 1]",
-        "phase 2 B: is given [phase 1], hands on [phase 2]",
-        "phase 3 C: is given [phase 1], [phase 2], hands on [W-3]",
     ]
 
 
