@@ -25,11 +25,20 @@ from tests.work.flow_scene import PHASES, Agent, artifact_texts, checkpoints, pr
 from tests.work.test_flows_killed import SOAK, check_flow, command, until
 
 BYTES = 4096  # as far as files may be written on a disk that is full
+# `foreword` that gives up sooner on a run whose end the database does not take.
+IMPATIENT = """
+import sys
+from foreword.__main__ import main
+from foreword.work import runs
+runs.RECORD_SECONDS = 0.5
+sys.argv[0] = "foreword"
+main()
+"""
 
 
 @contextmanager
 def on_a_disk_that_fills_up(
-    root: Path, agent: Agent, phase: str
+    root: Path, agent: Agent, phase: str, program: str = ""
 ) -> Iterator[tuple[ForkedCommand, Agent]]:
     """A flow whose disk is full as soon as a phase is answered; it tells what dbos logs."""
     words = ["flow", "run", "feature", "--root", str(root), "--task", "t", "--task-id", "FEAT-7"]
@@ -44,6 +53,7 @@ def on_a_disk_that_fills_up(
         fake_provider(agent) as provider,
         ForkedCommand(
             [*words, "--model", provider.openai],
+            program=program,
             environment={**os.environ, "FOREWORD_LOG": "error"},
         ) as process,
     ):
@@ -54,7 +64,7 @@ def test_a_disk_that_is_full_is_an_error_and_the_flow_goes_on_when_there_is_room
     tmp_path: Path,
 ) -> None:
     root = project(tmp_path)
-    with on_a_disk_that_fills_up(root, Agent(), "2") as (process, agent):
+    with on_a_disk_that_fills_up(root, Agent(), "2", IMPATIENT) as (process, agent):
         output, errors = process.communicate()
         assert (process.returncode, output) == (1, "")
         lines = [line for line in errors.splitlines() if line.startswith(("error: ", "hint: "))]
