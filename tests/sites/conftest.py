@@ -54,7 +54,7 @@ def applications(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applicati
         yield Applications(tmp_path_factory, ends)
 
 
-@pytest.fixture(scope="session", params=list(APPLICATIONS))
+@pytest.fixture(scope="session")
 def application(request: pytest.FixtureRequest, applications: Applications) -> Application:
     name: str = request.param
     return applications.get(name)

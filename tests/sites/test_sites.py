@@ -1,28 +1,36 @@
 """Applications that nobody here wrote: what is seen of them, and that every effect happens once, by
 their own data, though answers are slow and the process is killed.
 
-`make test` has two of them; `make sites` (FOREWORD_SITES=1) installs and runs all.
+`make test` looks at one and works on another; `make sites` (FOREWORD_SITES=1) installs all and does
+both on each.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
+
+import pytest
 
 from foreword.browser import Browser
 from foreword.testing import fake_provider
 from tests.director.scenes import open_director, results_in
 from tests.sites import director_script
 from tests.sites.application import Application
-from tests.sites.conftest import Applications
+from tests.sites.conftest import APPLICATIONS, Applications
 from tests.sites.scenario import Figures, look, work
 from tests.sites.slow_proxy import slow_proxy
 from tests.sites.small_applications import PASSWORD
 
 ASTERS = [{"name": "Sea aster", "height": "40", "note": ""}]
+SEEN, WORKED_ON = ["datasette"], ["sqlite-web"]
+if os.environ.get("FOREWORD_SITES"):
+    SEEN = WORKED_ON = list(APPLICATIONS)
 
 
+@pytest.mark.parametrize("application", SEEN, indirect=True)
 def test_an_application_is_seen_as_playwright_sees_it(
     application: Application, site_browser: Browser, figures: dict[str, Figures]
 ) -> None:
@@ -33,6 +41,7 @@ def test_an_application_is_seen_as_playwright_sees_it(
     assert not measured.lost
 
 
+@pytest.mark.parametrize("application", WORKED_ON, indirect=True)
 def test_every_effect_happens_once_though_answers_are_slow_and_the_process_is_killed(
     application: Application, tmp_path: Path, figures: dict[str, Figures]
 ) -> None:
