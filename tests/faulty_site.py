@@ -12,7 +12,7 @@ from foreword.demos.site.site_server import Page, SiteRequest, SiteResponse, ans
 
 # Of a page that is slow or hangs: longer than any browser in a test waits for a page.
 LONGEST_WAIT_SECONDS = 60.0
-LARGE_ROWS = 5_000  # far more than a result of a tool has room for
+LARGE_ROWS = 2_000  # far more than a result of a tool has room for
 
 
 def server_failure() -> str:

@@ -11,13 +11,23 @@ from foreword.errors import BrowserFailed
 from tests.browser.post_office import PostOffice
 from tests.browser.working import until
 
+ACTION_SECONDS = 0.8
+HOLD_SECONDS = 1.0  # longer than an action may take
+
+
+@pytest.fixture
+def browser(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Browser:
+    rules = replace(browser.rules, action_seconds=ACTION_SECONDS)
+    monkeypatch.setattr(browser, "rules", rules)
+    return browser
+
 
 def test_a_click_whose_form_is_answered_late_is_a_click_and_posts_once(
     browser: Browser, office: PostOffice
 ) -> None:
     browser.navigate(office.url)
     office.answering.clear()
-    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    office.hold_seconds = HOLD_SECONDS
     result = browser.click("#send")
 
     assert (result["title"], "loading" in result) == ("Posted", False)
@@ -46,7 +56,7 @@ def test_a_tab_that_a_form_opens_is_waited_for_though_its_answer_is_late(
 ) -> None:
     browser.navigate(f"{office.url}/apart")
     office.answering.clear()
-    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    office.hold_seconds = HOLD_SECONDS
     result = browser.click("#send")
 
     assert (result["opened"], "loading" in result) == (["Posted"], False)
@@ -72,7 +82,7 @@ def test_pages_that_a_script_brings_late_are_pages_of_the_list(
 ) -> None:
     browser.navigate(f"{office.url}/pager")
     office.answering.clear()
-    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    office.hold_seconds = HOLD_SECONDS
     rows = []
     while browser.perform("next_page", {"selector": "#next"})["next"]:
         rows += browser.extract("li", many=True)["found"]
@@ -84,7 +94,7 @@ def test_scrolling_to_the_end_waits_for_rows_that_come_late_inside_of_a_box(
     browser: Browser, office: PostOffice
 ) -> None:
     office.answering.clear()
-    office.hold_seconds = 1.25 * browser.rules.action_seconds
+    office.hold_seconds = HOLD_SECONDS
     browser.navigate(f"{office.url}/feed")
     browser.perform("scroll", {"to": "end"})
 

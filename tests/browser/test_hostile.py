@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foreword.browser import Browser
+from foreword.browser import Browser, browser_errors
 from foreword.browser.side_events import MOST_TABS
 from foreword.demos.site import PASSWORD, Site
 from foreword.errors import BrowserFailed, OriginRefused
@@ -131,8 +131,9 @@ def test_a_password_stays_hidden_when_its_field_becomes_another(
 
 
 def test_a_page_that_asks_without_end_is_left(
-    browser: Browser, hostile: Hostile, desk: Site
+    browser: Browser, hostile: Hostile, desk: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(browser_errors, "ANSWER_SECONDS", 0.8)
     hostile("go.onclick = () => { while (true) alert('again') }")
     with pytest.raises(BrowserFailed, match="the tab 'Main Tab' asks without end"):
         browser.click("#go")

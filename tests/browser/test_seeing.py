@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foreword.browser import Browser, Rules
+from foreword.browser import Browser, Rules, explore
 from tests.browser.accessibility import ALL, controls_seen, missing
 from tests.browser.structures import Structures, pages, structures
 
@@ -169,10 +169,12 @@ def test_a_dialog_that_covers_the_page_is_told_with_what_is_behind_it(
 
 
 def test_a_page_that_is_loading_is_waited_for_and_said_to_be(
-    browser: Browser, served: Structures
+    browser: Browser, served: Structures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser.navigate(f"{served.url}/loading")
-    assert browser.explore("board")["loading"].startswith("the page is still loading")
+    with monkeypatch.context() as patch:
+        patch.setattr(explore, "LOADING_SECONDS", 0.5)
+        assert browser.explore("board")["loading"].startswith("the page is still loading")
 
     browser.navigate(f"{served.url}/late")
     late = browser.explore("anything")

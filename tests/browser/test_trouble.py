@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from foreword.browser import Browser, Rules
+from foreword.browser import Browser, Rules, browser_errors
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, UsageError
 from tests.browser.certificate import untrusted
@@ -58,8 +58,9 @@ def test_a_certificate_that_nobody_trusts_is_an_error(browser: Browser, tmp_path
 
 
 def test_a_page_that_does_not_answer_any_more_is_replaced_on_navigating(
-    browser: Browser, desk: Site
+    browser: Browser, desk: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(browser_errors, "ANSWER_SECONDS", 0.8)
     browser.navigate(f"{desk.url}/busy")
     with pytest.raises(BrowserFailed, match="the page did not answer within 1 s") as failure:
         browser.click("#freeze")
