@@ -111,7 +111,7 @@ def test_calls_by_hand_share_the_browser_they_attach_to(
 def test_a_node_that_fails_on_an_empty_page_says_what_brings_it_to_another(tmp_path: Path) -> None:
     node = {"type": "click", "config": {"selector": "#sign-in"}, "description": "sign in"}
     director(tmp_path, "call", "create_node", json.dumps(node))
-    ran = director(tmp_path, "test", "node1")
+    ran = director(tmp_path, "test", "node1", "--action-seconds", "0.5")
     assert json.loads(ran.out)["status"] == "failed", ran.err
     assert "empty page; --attach" in ran.err
 

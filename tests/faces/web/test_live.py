@@ -71,9 +71,6 @@ def test_a_search_and_the_session_in_focus_stay_when_the_list_changes_its_order(
         expect(page.locator("h1")).to_have_text("live")
 
 
-# --- monitor --------------------------------------------------------------------------------------
-
-
 # --- plan -----------------------------------------------------------------------------------------
 
 
@@ -166,9 +163,6 @@ def test_a_choice_that_is_gone_with_its_node_is_told_until_the_person_does_somet
         expect(page.locator("#toast")).to_be_hidden()
 
 
-# --- variables, checkpoints, context --------------------------------------------------------------
-
-
 # --- the mechanism --------------------------------------------------------------------------------
 
 FORM = """
@@ -254,9 +248,8 @@ def test_every_kind_of_control_that_was_touched_stays_and_every_other_follows(
         expect(page.locator("#toast")).to_contain_text("“b” can no longer be chosen")
 
 
-@pytest.mark.parametrize("view", ["", "chat", "workflow", "plan", "variables", "checkpoints"])
 def test_every_control_in_a_part_that_changes_by_itself_has_an_id_of_its_own(
-    browser: Browser, server: Address, agent: foreword.Session, view: str
+    browser: Browser, server: Address, agent: foreword.Session
 ) -> None:
     agent.update_plan(plan(), "the first plan")
     agent.set_variable("page", "inbox", "seen")
@@ -264,7 +257,8 @@ def test_every_control_in_a_part_that_changes_by_itself_has_an_id_of_its_own(
     agent.context()
     node_tools.create_node(agent, "loop", {"over": [1], "as": "letter"})
     with tab(browser, server) as opened:
-        for path in ("/", _address(view) if view else _address()):
+        views = ("chat", "workflow", "plan", "variables", "checkpoints")
+        for path in ("/", _address(), *map(_address, views)):
             page = opened.live(path)
             nameless = page.locator("main").evaluate(
                 "main => [...main.querySelectorAll('a.row-link, select, details, textarea,"

@@ -38,9 +38,8 @@ def broken_workflow(
         node_tools.create_node(
             session, "type", {"selector": "#password", "text": "{{creds.password}}"}, "who it is"
         )
-        node_tools.create_node(
-            session, "extract", {"selector": "#nothing", "variable": "title"}, "read the title"
-        )
+        wrong = {"selector": "#nothing", "variable": "title", "timeout": 0.5}
+        node_tools.create_node(session, "extract", wrong, "read the title")
         loop = node_tools.create_node(session, "loop", {"over": ["a", "b"], "as": "letter"})
         inside = node_tools.create_node(
             session,
