@@ -290,7 +290,7 @@ def test_a_selector_that_leads_nowhere_fails_and_the_nearest_are_named(
     state: WorkflowState, browser: Browser, bench: Workbench, kind: str, more: dict[str, Any]
 ) -> None:
     (state.root / "notes.txt").write_text("x")
-    config = {"selector": 'role=button[name="Choose it"]', "timeout": 0.3, **more}
+    config = {"selector": 'role=button[name="Choose it"]', "timeout": 0.1, **more}
     result = run(state, browser, ("navigate", {"url": bench.url}), (kind, config))
     assert (result["status"], result["failed_at"]) == ("failed", "node2"), result
     assert result["error"].startswith("nothing on the page matches 'role=button")
