@@ -19,6 +19,7 @@ HOLD_SECONDS = 1.0  # longer than an action may take
 def browser(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Browser:
     rules = replace(browser.rules, action_seconds=ACTION_SECONDS)
     monkeypatch.setattr(browser, "rules", rules)
+    monkeypatch.setattr("foreword.browser.browser_errors.ANSWER_SECONDS", 0.8)
     return browser
 
 
