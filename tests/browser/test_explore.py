@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from foreword.browser import Browser
 from foreword.demos.site import Site
 from tests.browser.working import in_the_page, sign_in
@@ -36,20 +34,6 @@ def test_the_elements_of_the_login_come_with_role_name_and_selector(
     }
     assert _element(found, "Sign in")["selector"] == 'role=button[name="Sign in"]'
     assert {one["name"] for one in found["elements"][:2]} == {"Sign in", "Password"}
-
-
-@pytest.mark.parametrize(
-    "path", ["/login", "/dashboard", "/list", "/form", "/frames", "/settings", "/dialogs"]
-)
-def test_every_selector_leads_to_exactly_its_element(
-    browser: Browser, desk: Site, path: str
-) -> None:
-    if path != "/login":
-        sign_in(browser, desk, path)
-    browser.navigate(f"{desk.url}{path}")
-
-    for one in browser.explore("everything")["elements"]:
-        assert browser.extract(one["selector"], many=True)["count"] == 1, one
 
 
 def test_an_alert_is_told(browser: Browser, desk: Site) -> None:

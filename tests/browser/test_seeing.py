@@ -11,6 +11,7 @@ import pytest
 from foreword.browser import Browser, Rules, explore
 from tests.browser.accessibility import ALL, controls_seen, missing
 from tests.browser.structures import Structures, pages, structures
+from tests.browser.working import counts
 
 # `/loading` has no control, and is waited for in a test of its own.
 PATHS = sorted(pages("").keys() - {"/loading"})
@@ -42,13 +43,11 @@ def test_every_control_of_the_accessibility_snapshot_is_found_and_its_selector_l
 
     assert sum(controls_seen(browser).values()) > 0
     assert not missing(browser)
-    for one in found["elements"]:
-        assert browser.extract(one["selector"], many=True)["count"] == 1, one
+    selectors = [one["selector"] for one in found["elements"]]
+    assert counts(browser, selectors) == [1] * len(selectors), selectors
     browser.navigate(served.url + path)  # and again on the page loaded anew
     again = browser.explore("everything", limit=ALL)
-    assert [one["selector"] for one in again["elements"]] == [
-        one["selector"] for one in found["elements"]
-    ]
+    assert [one["selector"] for one in again["elements"]] == selectors
 
 
 @pytest.mark.parametrize("path", ["/slots", "/contents", "/no-height", "/frames"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from socket import socket
@@ -12,6 +12,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from foreword.browser import Browser
+from foreword.browser.actions import locate
 from foreword.browser.profile_folders import program
 from foreword.demos.site import NAME, PASSWORD, Site
 from tests.patience import PATIENCE_SECONDS
@@ -39,6 +40,18 @@ def in_the_page(browser: Browser, script: str, tab: str | None = None) -> Any:
     chromium = browser._chromium
     assert chromium is not None
     return browser._thread.run(chromium.tabs.by_name(tab).page.evaluate(script), 10)
+
+
+def counts(browser: Browser, selectors: Sequence[str]) -> list[int]:
+    """How many elements each selector leads to on the page as it is."""
+    chromium = browser._chromium
+    assert chromium is not None
+    page = chromium.tabs.by_name(None).page
+
+    async def count() -> list[int]:
+        return [await locate(page, selector).count() for selector in selectors]
+
+    return browser._thread.run(count(), PATIENCE_SECONDS)
 
 
 def by_protocol(browser: Browser, method: str, **values: Any) -> None:

@@ -15,11 +15,11 @@ from typing import Any
 
 from foreword import tokens
 from foreword.browser import Browser
-from foreword.browser.actions import locate
 from foreword.director import node_tools
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, node_runs, node_steps
 from tests.browser.accessibility import ALL, controls_in, controls_seen
+from tests.browser.working import counts
 from tests.sites.application import Application, Node, opening, waiting
 from tests.sites.slow_proxy import SlowProxy
 from tests.sites.small_applications import PASSWORD
@@ -102,7 +102,7 @@ def look(application: Application, browser: Browser, figures: Figures) -> None:
         # Not those of a message that has gone, or of a time that has passed.
         selectors = [one["selector"] for one in found if (one["role"], one["name"]) in kinds]
         figures.selectors += len(selectors)
-        for selector, elements in zip(selectors, _counts(browser, selectors), strict=True):
+        for selector, elements in zip(selectors, counts(browser, selectors), strict=True):
             figures.numbered += ":nth-of-type(" in selector or " >> nth=" in selector
             figures.lasting += elements == 1
             if elements != 1:
@@ -120,18 +120,6 @@ def _found_and_seen(browser: Browser) -> tuple[list[dict[str, Any]], Counter[tup
         if seen == before:
             return found, seen
     raise AssertionError("the page never stops changing")
-
-
-def _counts(browser: Browser, selectors: Sequence[str]) -> list[int]:
-    """How many elements each selector leads to on the page as it is."""
-    chromium = browser._chromium
-    assert chromium is not None
-    page = chromium.tabs.by_name(None).page
-
-    async def count() -> list[int]:
-        return [await locate(page, selector).count() for selector in selectors]
-
-    return browser._thread.run(count(), PATIENCE_SECONDS)
 
 
 def _snapshot_for_models(browser: Browser) -> str:

@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.command import foreword
-from tests.postgres import new_database
 
 
 def plan(status: str = "pending", **fields: Any) -> dict[str, Any]:
@@ -31,9 +28,7 @@ def write_json(folder: Path, value: object, name: str = "plan.json") -> Path:
     return folder / name
 
 
-@pytest.mark.parametrize("database", ["file", "postgresql"])
-def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: str) -> None:
-    env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
+def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path) -> None:
     first = foreword(
         "plan",
         "update",
@@ -42,7 +37,6 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
         "--reason",
         "first plan",
         cwd=tmp_path,
-        **env,
     )
     assert (first.code, first.out) == (0, "version 1\n")
     assert "made workflow 'demo'" in first.err
@@ -58,30 +52,27 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
         "1",
         cwd=tmp_path,
         stdin=second,
-        **env,
     )
     assert (piped.code, piped.out) == (0, "version 2\n")
     assert piped.err == "warning: current_phase: 'Bulid' names no phase\n"
 
-    todo = foreword("plan", "show", "demo", cwd=tmp_path, **env)
+    todo = foreword("plan", "show", "demo", cwd=tmp_path)
     assert "[x] 2. Read the invoices (node7)" in todo.out
     assert todo.err == ""
     old = json.loads(
-        foreword(
-            "plan", "show", "demo", "--version", "1", "--format", "json", cwd=tmp_path, **env
-        ).out
+        foreword("plan", "show", "demo", "--version", "1", "--format", "json", cwd=tmp_path).out
     )
     assert {name: old[name] for name in plan()} == plan()
     assert list(old["zebra"]) == ["b", "a"]
 
-    history = foreword("plan", "history", "demo", cwd=tmp_path, **env)
+    history = foreword("plan", "history", "demo", cwd=tmp_path)
     lines = [line.split() for line in history.out.splitlines()]
     assert [(line[0], line[2:5]) for line in lines] == [
         ("1", ["1", "of", "2"]),
         ("2", ["2", "of", "2"]),
     ]
     assert history.out.splitlines()[0].endswith("first plan")
-    diff = foreword("plan", "diff", "demo", cwd=tmp_path, **env)
+    diff = foreword("plan", "diff", "demo", cwd=tmp_path)
     assert 'task 2 "Read the invoices": pending -> completed' in diff.out.splitlines()
     assert diff.err == "version 1 -> 2: 2 changed\n"
 

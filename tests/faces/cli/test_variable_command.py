@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.command import CommandResult, foreword
-from tests.postgres import new_database
 
 SECRET = "hunter2-and-more"
 
 
-def set_variable(
-    folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str
-) -> CommandResult:
+def set_variable(folder: Path, name: str, *value: str, stdin: bytes = b"") -> CommandResult:
     return foreword(
         "variable",
         "set",
@@ -27,21 +23,18 @@ def set_variable(
         *value,
         cwd=folder,
         stdin=stdin,
-        **env,
     )
 
 
-@pytest.mark.parametrize("database", ["file", "postgresql"])
-def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str) -> None:
-    env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
+def test_variables_are_set_listed_got_and_cleared(tmp_path: Path) -> None:
 
     def run(*words: str) -> CommandResult:
-        return foreword("variable", *words, cwd=tmp_path, **env)
+        return foreword("variable", *words, cwd=tmp_path)
 
-    made = set_variable(tmp_path, "node7.emails", '["a@example.org", "b@example.org"]', **env)
+    made = set_variable(tmp_path, "node7.emails", '["a@example.org", "b@example.org"]')
     assert (made.code, made.out) == (0, "")
     assert made.err.splitlines()[0].startswith("made workflow 'demo' in ")
-    set_variable(tmp_path, "node7.note", "plain words", **env)
+    set_variable(tmp_path, "node7.note", "plain words")
     listed = run("list", "demo")
     assert (
         listed.out
