@@ -66,7 +66,7 @@ def shared(
     path_with_chromium: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Browser]:
-    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1.5, page_seconds=12)
+    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1, page_seconds=12)
     program = shutil.which("chromium", path=path_with_chromium)
     folder = tmp_path_factory.mktemp("profiles")
     with Browser.start(rules, folder=folder, path=program) as browser:

@@ -14,16 +14,6 @@ from foreword.errors import BrowserFailed, UsageError
 from tests.browser.working import sign_in
 
 
-def test_signing_in_leads_to_the_page_that_was_asked_for(browser: Browser, desk: Site) -> None:
-    result = sign_in(browser, desk, "/list")
-
-    assert result == {
-        "tab": "Main Tab",
-        "url": f"{desk.url}/list",
-        "title": "Letters - Harbour Desk",
-    }
-
-
 def test_a_form_is_filled_field_by_field(browser: Browser, desk: Site) -> None:
     sign_in(browser, desk, "/form")
     browser.type("#subject", "A new buoy")
@@ -86,7 +76,7 @@ def test_a_missing_element_is_told_with_similar_ones_and_the_state_of_the_page(
         browser.click('role=button[name="Log in"]')
 
     assert str(failure.value).startswith(
-        """nothing on the page matches 'role=button[name="Log in"]' within 1.5 s"""
+        """nothing on the page matches 'role=button[name="Log in"]' within 1 s"""
     )
     assert """'role=button[name="Sign in"]'""" in str(failure.value)
     assert failure.value.state == {
@@ -99,14 +89,14 @@ def test_a_missing_element_is_told_with_similar_ones_and_the_state_of_the_page(
 @pytest.mark.parametrize(
     ("selector", "words"),
     [
-        ("#invisible", "'#invisible' is on the page and was not visible within 1.5 s"),
+        ("#invisible", "'#invisible' is on the page and was not visible within 1 s"),
         ("css=[[", "the selector 'css=[[' can't be read"),
         ("role=", "the selector 'role=' can't be read"),
         ("nosuch=engine", "the selector 'nosuch=engine' can't be read"),
         (" ", "a selector is needed, not an empty text"),
         (
             "frame=iframe >> button",
-            "nothing on the page matches 'frame=iframe >> button' within 1.5 s",
+            "nothing on the page matches 'frame=iframe >> button' within 1 s",
         ),
     ],
 )
@@ -146,14 +136,6 @@ def test_elements_in_frames_and_shadow_roots_can_be_used(browser: Browser, desk:
 
     assert browser.extract("output")["found"] == "2.4 m"
     assert browser.extract('frame=iframe[title="Tides"] >> h1')["found"] == "Tide table"
-
-
-def test_waiting_ends_when_the_element_is_there(browser: Browser, desk: Site) -> None:
-    browser.navigate(f"{desk.url}/moving")
-    browser.click("#late")
-    browser.wait("#arrived")
-
-    assert browser.extract("#arrived")["found"] == "Here it is"
 
 
 def test_waiting_for_an_address_takes_a_part_of_it_or_a_pattern(

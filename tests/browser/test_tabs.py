@@ -13,10 +13,6 @@ from foreword.errors import BrowserFailed
 from tests.browser.working import in_the_page, sign_in, until
 
 
-def test_a_new_browser_has_one_tab_that_is_called_main(browser: Browser) -> None:
-    assert browser.tabs() == [{"name": "Main Tab", "url": "about:blank", "active": True}]
-
-
 def test_the_address_is_the_one_after_all_redirects(browser: Browser, desk: Site) -> None:
     browser.navigate(desk.url)
 

@@ -234,32 +234,6 @@ def test_a_name_that_another_folder_has_used_in_the_same_store_is_refused(tmp_pa
         flow_runs.run(second, ONE, TASK, "test", db, task_id="FEAT-7")
 
 
-def test_a_phase_that_fails_is_named_and_only_it_is_asked_again(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    agent = Agent({"3a": lambda: Reply("the disk is full", status=400)})
-    with fake_provider(agent) as provider:
-        failed = flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7", attempts=1)
-        assert failed.status == "failed"
-        assert states(failed) == {
-            "1": "done",
-            "2": "done",
-            "3a": "failed",
-            "3b": "done",
-            "4": "pending",
-        }
-        assert "the disk is full" in failed.why
-        with pytest.raises(UsageError, match="FEAT-7 has a flow that is failed"):
-            flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
-        agent.replies.clear()
-        done = flow_runs.resume(root)
-    assert done.status == "done"
-    assert done.attempt == 2
-    assert agent.asked == {"1": 1, "2": 1, "3a": 2, "3b": 1, "4": 1}
-    assert {one["sequence"] for one in checkpoints(root, "FEAT-7").values()} == {1, 2, 3, 4, 5}
-    with pytest.raises(UsageError, match="no flow that is not done"):
-        flow_runs.resume(root)
-
-
 def test_a_model_that_answers_nothing_fails_the_phase(tmp_path: Path) -> None:
     agent = Agent({"1": lambda: "   "})
     with fake_provider(agent) as provider:

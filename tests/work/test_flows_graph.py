@@ -7,6 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Event
 
+import pytest
+
+from foreword.errors import UsageError
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
 from foreword.tokens import calibrated, counter
@@ -14,7 +17,7 @@ from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
 from tests.patience import PATIENCE_SECONDS
-from tests.work.flow_scene import DIFF, Agent, project, workflow
+from tests.work.flow_scene import DIFF, Agent, checkpoints, project, workflow
 
 MEMBERS = 5  # of the panel `code-review`
 NOTHING_FOUND = json.dumps({"findings": [], "confidence": 0.9})
@@ -109,8 +112,14 @@ def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> N
             "4": "pending",
         }
         assert "no more paper" in first.why
+        with pytest.raises(UsageError, match=f"{first.task} has a flow that is failed"):
+            flow_runs.run(root, name, "t", provider.openai, task_id=first.task)
         agent.replies.clear()
         done = flow_runs.resume(root)
+    assert done.attempt == 2
+    assert len(checkpoints(root, done.task)) == 6
+    with pytest.raises(UsageError, match="no flow that is not done"):
+        flow_runs.resume(root)
     assert states(done) == dict.fromkeys(("1", "2a", "2b", "3a", "3b", "4"), "done")
     assert agent.asked == {"1": 1, "2a": 2, "2b": 1, "3a": 1, "3b": 1, "4": 1}
 
