@@ -54,6 +54,13 @@ def strict_browser(allowed: Home, tmp_path_factory: pytest.TempPathFactory) -> I
         yield browser
 
 
+@pytest.fixture(scope="module")
+def users_address(allowed: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the user's own browser can be debugged; a page was open in it before."""
+    with users_own(tmp_path_factory.mktemp("user"), allowed.url) as address:
+        yield address
+
+
 def attempt(browser: Browser, served: Home, channel: str, tab: str | None = None) -> None:
     """Open the page that tries a channel, and wait until it has."""
     served.done.clear()
@@ -275,15 +282,11 @@ def resolved_hosts(log: Path) -> set[str]:
 
 
 def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
-    allowed: Home, away: Elsewhere, tmp_path: Path
+    allowed: Home, away: Elsewhere, users_address: str
 ) -> None:
     allowed.away = origin = away.origin("127.0.0.1")
-    with (
-        users_own(tmp_path, allowed.url) as address,
-        Browser.attach(
-            address, Rules(origins=(allowed.url,), action_seconds=2, page_seconds=6)
-        ) as browser,
-    ):
+    rules = Rules(origins=(allowed.url,), action_seconds=2, page_seconds=6)
+    with Browser.attach(users_address, rules) as browser:
         users = browser.tabs()[0]["name"]
         browser.open_tab(allowed.url, name="Ours")
         for channel in sample([channel for channel in ATTEMPTS if channel not in UNGUARDED], 8):
@@ -298,11 +301,11 @@ def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_o
 
 
 def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_judged_and_assets_load(
-    allowed: Home, away: Elsewhere, tmp_path: Path
+    allowed: Home, away: Elsewhere, users_address: str
 ) -> None:
     allowed.away = cdn = away.origin("127.0.0.2")
     rules = Rules(origins=(allowed.url,), assets=(cdn,), action_seconds=2, page_seconds=6)
-    with users_own(tmp_path, allowed.url) as address, Browser.attach(address, rules) as browser:
+    with Browser.attach(users_address, rules) as browser:
         users = browser.tabs()[0]["name"]
         # a tab that is used is ours to judge, though its page has no policy
         browser.extract("h1", tab=users)
