@@ -174,7 +174,7 @@ def test_a_batch_stops_at_the_first_failure_with_the_state_of_the_page(
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/hang", "within 2 s"),
+        ("/hang", "within 0.5 s"),
         ("/download", "download"),
         ("/away", "is not among the allowed origins"),
     ],
@@ -184,7 +184,7 @@ def test_trouble_with_a_page_is_a_failed_result_and_the_session_lives(
 ) -> None:
     browser = director.resources.browser()
     if path == "/hang":
-        monkeypatch.setattr(browser, "rules", replace(browser.rules, page_seconds=2))
+        monkeypatch.setattr(browser, "rules", replace(browser.rules, page_seconds=0.5))
     outcome = navigate(director, f"{desk.url}{path}")
     assert outcome.failed
     assert told in outcome.text

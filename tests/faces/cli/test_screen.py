@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ import foreword
 from foreword.engine.report import Report
 from foreword.engine.report_table import draw
 from foreword.faces.cli import demo_recipes
+from tests.attacks import sample
 from tests.command import foreword as command
 
 pytestmark = pytest.mark.attack
 
+NOWHERE = list(
+    product(("recipes", "recipe schema", "count README"), (">&-", "> /dev/full", ">&- <&-"))
+)
 ESCAPE = "\x1b]0;x\x07\x9b31m"
 
 
@@ -129,8 +134,7 @@ def test_lint_without_recipes_says_where_it_looked(tmp_path: Path) -> None:
     assert f"{tmp_path.resolve()}/foreword/recipes" in command("lint", cwd=tmp_path).err
 
 
-@pytest.mark.parametrize("end", [">&-", "> /dev/full", ">&- <&-"])
-@pytest.mark.parametrize("words", ["recipes", "recipe schema", "count README"])
+@pytest.mark.parametrize(("words", "end"), sample(NOWHERE, 4))
 def test_output_that_goes_nowhere_is_one_error_and_exit_1(
     tmp_path: Path, words: str, end: str
 ) -> None:
