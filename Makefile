@@ -1,12 +1,12 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
-# make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes: three keep
+# make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes: four keep
 # two cores busy, since tests of browsers and servers wait much.
 
 .PHONY: demo test check check-static size attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
-JOBS ?= 3
+JOBS ?= 4
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
@@ -78,7 +78,8 @@ soak: $(INSTALLED) agents
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis tests/engine $(ARGS)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),300) $(BIN)/python -m pytest -q -n $(JOBS) -m hypothesis --ignore tests/engine $(ARGS)
 	@FOREWORD_SOAK=1 FOREWORD_KILLS=50 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py \
-		tests/work/test_flows_trouble.py tests/work/test_workers.py tests/work/test_checkpoints.py tests/store/test_durability.py \
+		tests/work/test_flows_trouble.py tests/work/test_workers.py tests/work/test_checkpoints.py \
+		tests/store/test_durability.py \
 		tests/director/test_runner_killed.py tests/director/test_agent_job.py tests/test_bad_input.py \
 		tests/conformance/test_director_truncation.py tests/session/test_session_cost.py \
 		tests/session/test_sync_killed.py

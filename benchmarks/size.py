@@ -81,9 +81,14 @@ def room_of(path: str, rooms: list[Room]) -> Room | None:
     return None
 
 
+def read_rooms() -> list[Room]:
+    """Return the rooms of `rooms.toml`, without figures."""
+    return [Room(**room) for room in tomllib.loads(ROOMS.read_text("utf-8"))["room"]]
+
+
 def measure(source: Path = SOURCE) -> list[Room]:
     """Return every room with its figures; raise ValueError for a file that is in no room."""
-    rooms = [Room(**room) for room in tomllib.loads(ROOMS.read_text("utf-8"))["room"]]
+    rooms = read_rooms()
     for path in _files(source):
         relative = path.relative_to(source).as_posix()
         room = room_of(relative, rooms)
