@@ -108,23 +108,47 @@ def test_an_error_in_the_thread_reaches_the_caller_and_a_context_variable_the_th
     assert asyncio.run(call()) == "blue glaze"
 
 
-def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(
+def test_work_that_is_given_up_before_its_turn_is_never_begun(tmp_path: Path) -> None:
+    until, begun = Event(), list[int]()
+
+    def work(number: int) -> None:
+        begun.append(number)
+        until.wait(PATIENCE_SECONDS)
+
+    async def give_up() -> None:
+        app_state = AppState(settings_for(tmp_path))
+        lane: list[asyncio.Task[None]] = []
+        for number in range(LANES["computing"]):
+            lane.append(asyncio.create_task(app_state.call(work, number, lane="computing")))
+        while len(begun) < len(lane):
+            await asyncio.sleep(0.01)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(app_state.call(work, -1, lane="computing"), 0.1)
+        until.set()
+        await asyncio.gather(*lane)
+
+    try:
+        asyncio.run(give_up())
+    finally:
+        until.set()
+    assert sorted(begun) == list(range(LANES["computing"]))
+
+
+def test_who_is_told_to_go_before_the_work_began_learns_that_nothing_was_changed(
     tmp_path: Path,
 ) -> None:
-    until, begun = Event(), list[str]()
+    head = (
+        f"POST {session_path('kiln', 'messages')} HTTP/1.1\r\nHost: localhost\r\n"
+        "Content-Type: application/json\r\nContent-Length: 9\r\nConnection: close\r\n\r\n"
+    )
     with (
-        computing("/v1/first", until, begun, "GET") as first,
-        computing("/v1/second", until, begun) as second,
-        running(settings_for(tmp_path, timeout_seconds=1.0), first, second) as (address, app_state),
+        running(settings_for(tmp_path, timeout_seconds=0.5)) as (address, _),
+        socket.create_connection((address.host, address.port), PATIENCE_SECONDS) as connection,
     ):
-        with asking(address, "/v1/first", LANES["computing"]):
-            wait_until(lambda: len(begun) == LANES["computing"])
-            late = address.ask("POST", "/v1/second")
-            assert (late.status, late.json["code"]) == (504, "too_slow")
-            assert "not begun" in late.json["hint"]
-        until.set()
-        wait_until(lambda: not app_state.threads_at_work)
-        assert "/v1/second" not in begun
+        connection.sendall(head.encode())  # and never the body
+        answer = connection.makefile("rb").read()
+        assert b" 504 " in answer
+        assert b"it was not begun, so nothing was changed" in answer
 
 
 @pytest.mark.parametrize(
