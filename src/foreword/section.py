@@ -51,6 +51,7 @@ class Rule:
 
     tier: int = 1
     essential: bool = False
+    may_yield: bool = False  # is not essential where the essentials together are too large
     forms: tuple[Form, ...] = DEFAULT_FORMS
     target: Share | None = None
     target_group: str = ""  # sections of one group share their target, whatever their tags

@@ -171,6 +171,7 @@ def test_where_not_even_the_least_of_each_fits_the_newest_are_in() -> None:
             text=text_of(2_000),
             title=f"{n}",
             rule=rule,
+            rank=Rank(order=(7 * n) % 20),
             recency=(7 * n) % 20,
         )
         for n in range(20)
@@ -178,7 +179,7 @@ def test_where_not_even_the_least_of_each_fits_the_newest_are_in() -> None:
     choices = fitted(*notes, budget=400, tiers=Tiers(shares=THIRDS), by=ESTIMATE)
     kept = sorted(choice.section.recency for choice in choices.values())
     assert kept == list(range(20 - len(kept), 20))
-    assert 5 <= len(kept) < 20
+    assert 2 <= len(kept) < 20
 
 
 def test_room_too_small_to_be_worth_reading_is_not_handed_out() -> None:
@@ -447,7 +448,8 @@ def test_a_tier_of_several_sections_has_the_same_share_as_one_of_one(
     choices = fitted(*sections, budget=4_000, tiers=Tiers(shares=THIRDS))
     used = units_by_tier(choices)
     for tier, size in {1: 2_000, 2: 1_200, 3: 800}.items():
-        assert size - 110 <= used[tier] <= size + 110
+        # the last of a tier may be in with its least on top of the tier's share
+        assert size - 150 <= used[tier] <= size + 150
     sizes = [choices[name].units if name in choices else 0 for name in ("a0", "a1", "a2")]
     if len(set(ranks)) == 1:
         assert max(sizes) <= 1_000 + 110, "none has more than half of what they share"

@@ -76,25 +76,16 @@ def report_at(budget: int, sections: list[Section], tiers: Tiers) -> Report:
 
 
 def sizes(sections: list[Section], report: Report, tiers: Tiers) -> list[tuple[str, int]]:
-    """Who is in, and how large each rank is, in the order of keeping."""
+    """How large each rank is, in the order of keeping."""
     order = list(outline_of(sections).order)
     if tiers.limits:
         order.sort(key=lambda index: -sections[index].rank.group)
-    found: list[tuple[str, int]] = []
-    for index in sorted(order, key=lambda index: _age(sections[index])) if tiers.shares else ():
-        choice = report.decided.get(index)
-        is_in = choice is not None and choice.body.form != "reference"
-        found.append((f"{sections[index].tag} is in", 1_000 if is_in else 0))
     units = Tally[str]()
     for index in order:
         section = sections[index]
         choice = report.decided.get(index)
         units[f"tier {section.rule.tier}, {section.rank}"] += choice.units if choice else 0
-    return [*found, *units.items()]
-
-
-def _age(section: Section) -> tuple[int, int]:
-    return section.rule.tier, -section.recency
+    return list(units.items())
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,27 @@
-"""Items come from JSON, from Markdown folders and from standard input, with errors that name the
-place."""
+"""Items come from JSON, from folders and files of any kind, and from standard input, with errors that
+name the place."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from foreword.errors import BadSource
-from foreword.sources.items import Item, iso, read_items
+from foreword.sources import items as source_items
+from foreword.sources.items import Item, iso
 from foreword.sources.json_state import read_json
 from tests.command import fd_path
+
+
+def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
+    """The items, and the notes with those on what was left out."""
+    read = source_items.read_items(where, root, stdin)
+    left_out = [f"{skip.path}: {skip.reason}" for skip in read.left_out]
+    return read.items, [*left_out, *read.notes]
 
 
 def no_input() -> bytes:
@@ -101,7 +110,7 @@ def test_a_place_is_looked_up_from_here_and_then_from_the_root(
             "items[0].validated: must be true or false, not text",
         ),
         ([{"text": "a", "created": 20240305}], "items[0].created: must be text, not a number"),
-        (["a"], "items[0]: must be an object, not text"),
+        ([5], "items[0]: must be an object or a text, not a number"),
         ({"items": {"a": 1}}, "items: must be a list, not an object"),
         ({"things": []}, "items: is missing"),
         ("words", "items: must be a list, not text"),
@@ -141,7 +150,7 @@ def test_a_missing_place_says_what_to_give(tmp_path: Path) -> None:
     for where in ("none.json", "", "nul\0"):
         with pytest.raises(BadSource) as caught:
             read_items(where, tmp_path, no_input)
-        assert "- for JSON on standard input" in caught.value.hint
+        assert "JSON on standard input" in caught.value.hint
 
 
 def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
@@ -180,11 +189,34 @@ def test_a_number_of_five_thousand_digits_is_a_bad_source(tmp_path: Path) -> Non
     assert isinstance(notes, list)
 
 
-def test_only_folders_inside_the_source_name_kinds(tmp_path: Path) -> None:
+def test_a_file_has_its_path_inside_the_source_and_its_type_for_a_kind(tmp_path: Path) -> None:
     put(tmp_path, "decisions/a.md", "A.")
-    put(tmp_path, "decisions/goals/b.md", "B.")
+    put(tmp_path, "decisions/goals/b.go", "package b\n")
     items, _ = read_items(str(tmp_path / "decisions"), tmp_path, no_input)
-    assert sorted((item.text, item.kind) for item in items) == [("A.", "doc"), ("B.", "goal")]
+    found = [(item.path, item.kind, item.content_type, item.is_kind_stated) for item in items]
+    assert found == [("a.md", "", "markdown", False), ("goals/b.go", "", "go", False)]
+
+
+DIFF = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n"
+MERGE = (
+    "diff --cc a.py\nindex 1,2..3\n--- a/a.py\n+++ b/a.py\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "content_type"),
+    [
+        (DIFF, "diff"),
+        (MERGE, "diff"),
+        ("# Notes\n\nKeep it.\n", "markdown"),
+        ("[INFO] started\n[INFO] stopped\n[INFO] started\n[INFO] stopped\n", "log"),
+    ],
+)
+def test_a_diff_or_a_text_on_standard_input_is_one_item(
+    tmp_path: Path, text: str, content_type: str
+) -> None:
+    (item,), notes = read_items("-", tmp_path, text.encode)
+    assert (item.text.strip(), item.content_type, notes) == (text.strip(), content_type, [])
 
 
 def test_odd_but_usable_json_leaves_a_note(tmp_path: Path) -> None:
@@ -199,7 +231,7 @@ def test_odd_but_usable_json_leaves_a_note(tmp_path: Path) -> None:
     assert from_json(tmp_path, [])[1][0].endswith("holds no items")
 
 
-def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -> None:
+def test_a_folder_gives_its_files_in_natural_order(tmp_path: Path) -> None:
     put(
         tmp_path,
         "ctx/decisions/10-cache.md",
@@ -208,15 +240,14 @@ def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -
     put(tmp_path, "ctx/decisions/2-store.md", "# Store\n\nSQLite.\n")
     put(tmp_path, "ctx/criteria/one.markdown", "Fast.\n")
     put(tmp_path, "ctx/2024-03/log.md", "```\n# no heading\n```\n")
-    put(tmp_path, "ctx/stories/s.md", "A story.")
-    put(tmp_path, "ctx/ignored.txt", "no")
+    put(tmp_path, "ctx/stories/s.txt", "A story.")
     items, notes = read_items(str(tmp_path / "ctx"), tmp_path, no_input)
-    assert [(item.kind, item.title, item.created) for item in items] == [
-        ("doc", "log", ""),
-        ("criterion", "one", ""),
-        ("decision", "Store", ""),
-        ("decision", "Cache", "2024-03-05"),
-        ("story", "s", ""),
+    assert [(item.path, item.title, item.created) for item in items] == [
+        ("2024-03/log.md", "log", ""),
+        ("criteria/one.markdown", "one", ""),
+        ("decisions/2-store.md", "Store", ""),
+        ("decisions/10-cache.md", "Cache", "2024-03-05"),
+        ("stories/s.txt", "s", ""),
     ]
     assert items[3].text == "Keep it."
     assert items[3].source == f"{tmp_path}/ctx/decisions/10-cache.md"
@@ -226,7 +257,16 @@ def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -
 def test_one_markdown_file_is_one_item(tmp_path: Path) -> None:
     place = put(tmp_path, "decisions/a.md", "---\nkind: Blocker\nowner: kim\n---\nbody")
     assert read_items(str(place), tmp_path, no_input) == (
-        [Item(kind="blocker", title="a", text="body", source=str(place))],
+        [
+            Item(
+                kind="blocker",
+                title="a",
+                text="body",
+                source=str(place),
+                path="a.md",
+                content_type="markdown",
+            )
+        ],
         [],
     )
 
@@ -250,8 +290,9 @@ def test_documents_in_other_markup_are_items_with_their_title(
     assert (item.title, item.text, notes) == (title, text.strip(), [])
 
 
-def test_a_folder_without_documents_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="holds no Markdown or other document"):
+def test_a_folder_without_texts_is_an_error(tmp_path: Path) -> None:
+    put(tmp_path, "a.png", b"\x89PNG\0")
+    with pytest.raises(BadSource, match=r"holds no text file; .*a.png: binary"):
         read_items(str(tmp_path), tmp_path, no_input)
 
 
@@ -263,9 +304,9 @@ def test_files_that_hold_nothing_are_left_out_with_a_note(tmp_path: Path) -> Non
     items, notes = read_items(str(tmp_path), tmp_path, no_input)
     assert [item.text for item in items] == ["café"]
     assert [note.partition(f"{tmp_path}/")[2] for note in notes] == [
-        "a.md: empty, left out",
-        "b.md: nothing but front matter, left out",
-        "c.md: binary, left out",
+        "a.md: empty",
+        "c.md: binary",
+        "b.md: nothing but front matter",
         "d.md: not UTF-8: read as cp1252",
     ]
 
@@ -276,7 +317,7 @@ def test_front_matter_that_lies_costs_its_fields_and_not_the_text(
 ) -> None:
     text = f"---\n{block}\n" + ("---\nbody" if "no end" not in block else "body")
     item, notes = from_markdown(tmp_path, text)
-    assert (item.kind, item.text) == ("doc", text)
+    assert (item.kind, item.text) == ("", text)
     assert len(notes) == 1
     assert notes[0].endswith("the file is used as a whole")
 
@@ -297,7 +338,7 @@ def test_a_field_that_lies_costs_only_itself(tmp_path: Path, line: str, note: st
     item, notes = from_markdown(tmp_path, f"---\nstatus: active\n{line}\n---\n# Head\n")
     assert notes == [note]
     assert (item.kind, item.title, item.created, item.status, item.validated) == (
-        "doc",
+        "",
         "Head",
         "",
         "active",
@@ -328,13 +369,13 @@ def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
     (tmp_path / "notes/gone.md").symlink_to("nowhere")
     with pytest.raises(
         BadSource,
-        match=r"no .* document; notes/gone.md: a symbolic link that leads nowhere, left out",
+        match=r"no text file; notes/gone.md: a symbolic link that leads nowhere",
     ):
         read_items("notes", tmp_path, no_input)
     put(tmp_path, "notes/a.md", "# A\n\nText.\n")
     items, notes = read_items("notes", tmp_path, no_input)
     assert [item.title for item in items] == ["A"]
-    assert notes[0] == "notes/gone.md: a symbolic link that leads nowhere, left out"
+    assert notes[0] == "notes/gone.md: a symbolic link that leads nowhere"
 
 
 def test_a_file_that_says_what_another_says_is_in_once_and_that_is_told(tmp_path: Path) -> None:
@@ -348,37 +389,21 @@ def test_a_file_that_says_what_another_says_is_in_once_and_that_is_told(tmp_path
         "# Kiln\n\nHeat it quickly.",
     ]
     (note,) = notes
-    assert "1 file is left out as a copy of another" in note
-    assert "codex/skills/kiln/SKILL.md says what" in note
+    assert "codex/skills/kiln/SKILL.md: says what" in note
 
 
-def test_prompts_that_an_agent_offers_by_name_are_no_commands_to_run(tmp_path: Path) -> None:
-    for folder in ("commands", "agents/commands"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "agents/commands/review.md").write_text("---\ndescription: Review\n---\nLook.\n")
-    (tmp_path / "agents/commands/tidy.md").write_text("Tidy it up.\n")
-    (tmp_path / "commands/verify.md").write_text("---\ntitle: Verify\n---\nmake test\n")
-    items, _ = read_items(str(tmp_path), tmp_path, no_input)
-    assert [item.kind for item in items] == ["doc", "doc", "command"]
-    (tmp_path / "commands/fix.md").write_text("Fix $ARGUMENTS.\n")
-    items, _ = read_items(str(tmp_path), tmp_path, no_input)
-    assert {item.kind for item in items} == {"doc"}
-
-
-def test_hidden_folders_with_markdown_are_told_and_not_read(tmp_path: Path) -> None:
-    for folder in (".claude/skills/kiln", "templates/.cursor/rules", ".git/info"):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "a.md").write_text("# Kiln\n\nHeat it slowly.\n")
-    told = (
-        ".claude, templates/.cursor: hidden, so not looked into: give such a folder by its own name"
-    )
-    with pytest.raises(
-        BadSource, match=r"no Markdown or other document; \.claude, templates/\.cursor"
-    ):
+def test_what_is_hidden_is_named_and_not_read(tmp_path: Path) -> None:
+    for folder in (".claude/skills/kiln", "templates/.cursor/rules", ".git/info", "node_modules"):
+        put(tmp_path, f"{folder}/a.md", "# Kiln\n\nHeat it slowly.\n")
+    put(tmp_path, ".env", "A=1\n")
+    with pytest.raises(BadSource, match=r"no text file; .*/\.env: hidden"):
         read_items(str(tmp_path), tmp_path, no_input)
-    (tmp_path / "b.md").write_text("# Glaze\n")
+    put(tmp_path, "b.md", "# Glaze\n")
     items, notes = read_items(str(tmp_path), tmp_path, no_input)
     assert [item.title for item in items] == ["Glaze"]
-    assert notes == [told]
+    assert [note.removeprefix(f"{tmp_path}/") for note in notes] == [
+        f"{name}: hidden: give it by its own name"
+        for name in (".env", ".claude", "templates/.cursor")
+    ]
     (item,), _ = read_items(str(tmp_path / ".claude"), tmp_path, no_input)
     assert item.title == "Kiln"

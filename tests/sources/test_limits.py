@@ -48,16 +48,17 @@ def test_a_section_reads_so_many_files_and_the_report_says_how_many_are_left_out
 
 
 def test_a_folder_of_items_has_the_same_limit(root: Path) -> None:
-    items, notes = read_items("notes", root, lambda: b"")
-    assert len(items) == files.MOST_FILES
-    assert notes[0].startswith(f"notes: {MANY - files.MOST_FILES:,} of {MANY:,} files are left out")
+    read = read_items("notes", root, lambda: b"")
+    assert len(read.items) == files.MOST_FILES
+    assert len(read.left_out) == MANY - files.MOST_FILES
+    assert {skip.reason for skip in read.left_out} == {files.PAST_LIMIT}
 
 
 def test_only_so_many_items_of_a_json_source_are_read(tmp_path: Path) -> None:
     source = json.dumps([{"text": "a"}] * (MOST_ITEMS + 5)).encode()
-    items, notes = read_items("-", tmp_path, lambda: source)
-    assert len(items) == MOST_ITEMS
-    assert notes == [
+    read = read_items("-", tmp_path, lambda: source)
+    assert len(read.items) == MOST_ITEMS
+    assert read.notes == [
         "standard input: 5 items are left out, for at most 100,000 are read: bring fewer"
     ]
 

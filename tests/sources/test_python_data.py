@@ -29,7 +29,7 @@ def phase(root: Path, source: Any) -> foreword.Package:
         ({"items": {"text": "a"}}, "items: must be a list, not an object"),
         ({"items": [{"text": object()}]}, "items[0].text: must be plain data, not object"),
         ({"items": [{"text": {1.5: "a"}}]}, "items[0].text: the key 1.5: must be plain data"),
-        (("a", "b"), "items[0]: must be an object, not text"),
+        ((5, "b"), "items[0]: must be an object or a text, not a number"),
     ],
 )
 def test_an_error_names_the_place_in_the_data_and_the_type_that_was_given(

@@ -20,6 +20,7 @@ from foreword.context.settled_tier import SettledTier
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request
 from foreword.engine.pipeline import assemble as fit_and_write
+from foreword.errors import EssentialsTooLarge
 from foreword.prices import cost_of_call
 from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
@@ -132,7 +133,9 @@ def assemble(
     if gathered.sections and not package.text.strip():
         package = _with_notes(package, [_EMPTY])
     if spec.self_check:
-        package = replace(package, report=replace(package.report, checks=self_check(package)))
+        package = replace(
+            package, report=replace(package.report, checks=self_check(package, gathered.items))
+        )
     cost = cost_of_call(model, package.report.total_tokens)
     if cost is not None:
         package = replace(package, report=replace(package.report, cost=cost))
@@ -154,6 +157,10 @@ def fit_sections(
     gathered.notes += library.notes
     request_for = partial(_request, gathered, selection=selection, budget=budget, counter=counter)
     if not selection.recipe.tiers:
+        try:
+            return fit_and_write(gathered.sections, request_for(limits=selection.tiers))
+        except EssentialsTooLarge as too_large:
+            _let_yield(gathered, too_large)
         return fit_and_write(gathered.sections, request_for(limits=selection.tiers))
     from foreword.context import tiers  # with anchors and personas, which other recipes have not
 
@@ -168,6 +175,21 @@ def fit_sections(
     package = fit_and_write(gathered.sections, request_for(limits=limits))
     warnings = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
     return _with_notes(package, warnings)
+
+
+def _let_yield(gathered: ReadingResult, too_large: EssentialsTooLarge) -> None:
+    """Let sections be shortened that are essential and may yield; the error, where there are
+    none."""
+    if not any(section.rule.essential and section.rule.may_yield for section in gathered.sections):
+        raise too_large
+    for place, section in enumerate(gathered.sections):
+        if section.rule.may_yield:
+            rule = replace(section.rule, essential=False)
+            gathered.sections[place] = replace(section, rule=rule)
+    gathered.notes.append(
+        f"what is essential needs {too_large.needed:,} tokens: of that, what has its kind by its"
+        " name or type is shortened"
+    )
 
 
 def _with_notes(package: Package, notes: Sequence[str]) -> Package:

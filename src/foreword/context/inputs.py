@@ -12,9 +12,12 @@ from pathlib import Path
 
 from foreword.section import Absent, Section
 from foreword.sources import commands
+from foreword.sources.files import Skip
 from foreword.sources.items import Item
+from foreword.text.quantity import quantity
 from foreword.tokens import Counter
 
+SOURCE = "source"  # in place of a tag: what the user brought
 SourceArgument = str | Mapping[str, object] | Sequence[object]
 
 
@@ -51,6 +54,14 @@ class ReadingResult:
     # of the context as a whole, for the last line of the bill
     shortcomings: list[str] = field(default_factory=list)
     query: str = ""  # what relevance is measured against
+
+    def add_left_out(self, skips: Sequence[Skip]) -> None:
+        """Record what is in the source and was not read."""
+        for skip in skips:
+            self.add_absent(SOURCE, source=skip.path, reason=skip.reason)
+        if skips:
+            verb = "is" if len(skips) == 1 else "are"
+            self.shortcomings.append(f"{quantity(len(skips), 'file')} of the source {verb} not in")
 
     def add_absent(self, tag: str, source: str, reason: str) -> None:
         """Record that a section had nothing to read at `source`."""

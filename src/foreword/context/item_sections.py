@@ -12,25 +12,31 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
+from pathlib import PurePosixPath
 from typing import Any
 
 from foreword.errors import did_you_mean
+from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import EndRule, SectionSpec
-from foreword.recipe.selection import Selection
+from foreword.recipe.selection import UNKNOWN_KIND_TIER, Selection
 from foreword.section import FIRST_IN_GROUP, Entry, Rank, Section
 from foreword.sources import json_state
+from foreword.sources.diff_source import changed_files
 from foreword.sources.items import Item
 from foreword.sources.test_reports import failed_tests
 from foreword.text import markdown
+from foreword.text.content_type import GRAMMARS
+from foreword.text.document_blocks import DOCUMENTS
 
 REST = "*"
 DOCUMENT = "doc"
-# How like a kind the name of a folder is that was meant as one: `desicion` and `bloker` have 0.88
-# and 0.92, subjects such as `reasoning` and `optimization` up to 0.82.
-MISSPELT = 0.85
+CHANGE = "diff"
+LONGEST_QUERY = 4_000  # characters of a change that say what it is about
+TEXT_KINDS = {"diff": "diff", "log": "output"}  # by content type; other data is an artifact
+PROGRAM_KINDS = ("artifact", "interface", "test")  # what a program can be, by its folder's name
+_PROGRAMS = frozenset((*GRAMMARS, "python", "code", "sql"))
+_WORD = lazy_pattern(r"[^\W\d_]+")
 CONVERSATION = "messages"
-UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is cut first
 # Items of one rank are kept by the order of their kinds, within a kind by their places. Kinds that
 # the purpose does not know come behind 98 that it knows, items past the 10,000th share a place.
 UNKNOWN_KIND_ORDER = 99
@@ -64,24 +70,42 @@ def end_reason(item: Item, rules: EndRule) -> str:
     return ""
 
 
-def with_known_kinds(items: Sequence[Item], selection: Selection) -> tuple[list[Item], list[str]]:
-    """The items, those in a folder whose name is no kind as documents; and a note for each folder
-    that may be a misspelt kind."""
-    known = {*selection.kind_tiers, *selection.leave_out}
+def with_kinds(items: Sequence[Item], selection: Selection) -> list[Item]:
+    """The items, each with a kind: the one that was stated, else by the name of its folder or its
+    own, else by its type."""
+    kinds = {*selection.kind_tiers, *selection.leave_out}
     for spec in selection.sections.values():
-        known.update(spec.items or ())
-    if DOCUMENT not in known:
-        return list(items), []
+        kinds.update(spec.items or ())
+    names = {kind: kind for kind in kinds - {DOCUMENT, REST}} | selection.recipe.kind_names
     resolved = list[Item]()
-    notes = dict[str, str]()
     for item in items:
-        if item.is_kind_by_folder and item.kind not in known:
-            for guess in get_close_matches(item.kind, known, 1, MISSPELT):
-                note = f"{item.source}: {item.kind!r} is no kind, taken as {DOCUMENT}"
-                notes.setdefault(item.kind, f"{note}; did you mean {guess!r}?")
-            item = replace(item, kind=DOCUMENT)
+        if not item.kind:
+            item = replace(item, kind=_kind_by_name(item, names) or _kind_by_type(item))
         resolved.append(item)
-    return resolved, list(notes.values())
+    return resolved
+
+
+def _kind_by_name(item: Item, names: Mapping[str, str]) -> str:
+    """The kind that the folder of a file names, or the file itself, or nothing. A name is one word,
+    with or without numbers: `contracts`, `02-DECISIONS.md`."""
+    path = PurePosixPath(item.path)
+    if item.content_type == "diff" or path.suffix == ".txt":  # `requirements.txt` is for a program
+        return ""
+    is_program = item.content_type in _PROGRAMS
+    for name in (path.parent.name, "" if is_program else path.stem):
+        words = _WORD.findall(name.lower())
+        word = words[0] if len(words) == 1 else ""
+        for singular in (word, word[:-1], word[:-2], f"{word[:-3]}y"):
+            kind = names.get(singular, "")
+            if kind and (not is_program or kind in PROGRAM_KINDS):
+                return kind
+    return ""
+
+
+def _kind_by_type(item: Item) -> str:
+    if item.content_type in DOCUMENTS:
+        return DOCUMENT
+    return TEXT_KINDS.get(item.content_type, "artifact")
 
 
 def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
@@ -114,14 +138,32 @@ def item_sections(
         if item.kind in kinds or is_rest:
             selected.append(item)
     selected.sort(key=lambda item: item.created, reverse=True)
-    if selection.sections[tag].order == "relevance" and query.strip():
-        selected = _most_relevant_first(selected, query)
+    if selection.sections[tag].order == "relevance":
+        change = "\n".join(item.text for item in items if item.kind == CHANGE)
+        selected = _most_relevant_first(selected, f"{query}\n{change[:LONGEST_QUERY]}")
+        selected = _changed_first(selected, changed_files(change))
     selected.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
-    return [_item_section(tag, selection, item, place) for place, item in enumerate(selected)]
+    sections = list[Section]()
+    for place, item in enumerate(selected):
+        excluded = _exclusion_reason(item, selection, query)
+        sections.append(_item_section(tag, selection, item, place, excluded))
+    return sections
+
+
+def _exclusion_reason(item: Item, selection: Selection, query: str) -> str:
+    """Why the recipe leaves an item out, or nothing."""
+    reason = selection.leave_out.get(item.kind) or end_reason(item, selection.recipe.ended)
+    if not reason and item.kind in selection.only_named:
+        names = (same_title(item.title), PurePosixPath(item.path).stem.casefold())
+        if not any(name and name in same_title(query) for name in names):
+            reason = "the task does not name it"
+    return reason
 
 
 def _most_relevant_first(items: Sequence[Item], query: str) -> list[Item]:
     """The items by what they have to do with the query; of equals the order stays."""
+    if not query.strip():
+        return list(items)
     from foreword.relevance import Passage, rank  # few recipes ask for this order
 
     scores = rank([Passage(text=item.text, title=item.title) for item in items], query)
@@ -129,16 +171,32 @@ def _most_relevant_first(items: Sequence[Item], query: str) -> list[Item]:
     return [items[place] for place in places]
 
 
-def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Section:
+def _changed_first(items: Sequence[Item], changed: Sequence[str]) -> list[Item]:
+    """The items with the files that a change touches in front. A path in a diff begins at the
+    repository, that of an item at the source, above or below it."""
+    ends = {f"/{path}" for path in changed}
+
+    def is_untouched(item: Item) -> bool:
+        own = f"/{item.path}"
+        return not item.path or not any(end.endswith(own) or own.endswith(end) for end in ends)
+
+    return sorted(items, key=is_untouched)
+
+
+def _item_section(tag: str, selection: Selection, item: Item, place: int, excluded: str) -> Section:
     """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest
     first."""
     tier = selection.kind_tiers.get(item.kind, UNKNOWN_KIND_TIER)
-    ended = end_reason(item, selection.recipe.ended)
-    if ended:
+    if end_reason(item, selection.recipe.ended):
         tier = UNKNOWN_KIND_TIER
-    excluded = selection.leave_out.get(item.kind, "") or ended
+    # A code base does not fit any budget: no program is essential unless its author says so.
+    is_first = tier == 1 and not excluded
     rule = replace(
-        selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded
+        selection.rule(tag),
+        tier=tier,
+        essential=is_first and (item.is_kind_stated or item.content_type not in _PROGRAMS),
+        may_yield=not item.is_kind_stated,
+        excluded=excluded,
     )
     title = item.title
     if markdown.first_title(item.text) == title:

@@ -27,7 +27,7 @@ from foreword.recipe.selection import Selection
 from foreword.section import Absent, Section
 from foreword.sources import files, git, json_state, python_data, source_argument
 from foreword.sources.front_matter import without_front_matter
-from foreword.sources.items import Item, items_in, read_items
+from foreword.sources.items import SourceItems, items_in, read_items
 from foreword.sources.library import Library
 from foreword.text.blank_template import is_blank_template
 
@@ -77,6 +77,8 @@ class _SectionReader:
         self._check_folder()
         self._read_source()
         self._add_instructions()
+        if self._has_blank("{task_text}"):
+            self.values["task_text"] = self._task_text()
         self.out.query = self._query()
         task = self.values.get("task") or ""
         is_asked_for = self._has_blank("{task_reference}")
@@ -129,15 +131,16 @@ class _SectionReader:
         if source is None:
             raise self._input_missing("source")
         if any(spec.items for spec in specs):
-            read, notes = self._source_items(source)
-            items, folder_notes = item_sections.with_known_kinds(read, self.selection)
+            read = self._source_items(source)
+            items = item_sections.with_kinds(read.items, self.selection)
             self.out.items = item_sections.add_carried_items(items, self.inputs.carried)
-            self.out.notes += notes + folder_notes
+            self.out.notes += read.notes
             self.out.notes += item_sections.unknown_kinds(self.out.items, self.selection)
+            self.out.add_left_out(read.left_out)
         else:
             self.data = self._source_state(source)
 
-    def _source_items(self, source: SourceArgument) -> tuple[list[Item], list[str]]:
+    def _source_items(self, source: SourceArgument) -> SourceItems:
         if isinstance(source, str):
             return read_items(source, self.root, source_argument.read_stdin)
         return items_in(python_data.plain_data(source), python_data.SOURCE)
@@ -242,7 +245,8 @@ class _SectionReader:
             members = [unit for unit in units if isinstance(unit, dict)]
         for unit in json_state.matching_members(members, {"status": WORKED_ON}):
             texts += [str(value) for value in unit.values()]
-        return "\n".join(texts)
+        first = [kind for kind, tier in self.selection.kind_tiers.items() if tier == 1]
+        return "\n".join([*first, *texts])  # what the purpose looks for, and what is to be done
 
     # --- sections ---------------------------------------------------------------------------------
 

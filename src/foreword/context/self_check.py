@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from foreword.context.inputs import SOURCE
 from foreword.engine.package import Package
 from foreword.engine.render import Scale
 from foreword.engine.report import Check, Report
 from foreword.section import Choice
+from foreword.sources.items import Item
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ NOTHING = "nothing came in"
 CUT_FORMS = ("summary", "relevant", "excerpt", "lead")
 
 
-def self_check(package: Package) -> tuple[Check, ...]:
-    """Budget first, tier 1 complete, integration points in, cuts structural, report complete."""
+def self_check(package: Package, items: Sequence[Item]) -> tuple[Check, ...]:
+    """Budget first, tier 1 complete, integration points in, cuts structural, report complete.
+    `items` are all that the source holds."""
     report = package.report
     return (
         Check(
@@ -36,18 +39,26 @@ def self_check(package: Package) -> tuple[Check, ...]:
         _tier_1_complete(report.choices),
         _integration_points(report.choices),
         _cuts_keep_structure(report),
-        _report_complete(package),
+        _report_complete(package, items),
     )
 
 
-def _report_complete(package: Package) -> Check:
+def _report_complete(package: Package, items: Sequence[Item]) -> Check:
+    """Every item of the source is in or an omission, and every omission has an original."""
     report = package.report
     if not report.choices:
         return Check("report complete", False, NOTHING)
     listed = {omission.handle for omission in report.omissions} <= package.originals.keys()
     balanced = report.kept_tokens + report.omitted_tokens == report.original_tokens
+    known = {(choice.section.source, choice.section.text) for choice in report.choices}
+    unnamed = [item.source for item in items if (item.source, item.text) not in known]
     detail = f"{len(report.omissions)} omissions, each with its handle"
-    return Check("report complete", listed and balanced, detail)
+    not_read = sum(absent.tag == SOURCE for absent in report.absent)
+    if not_read:
+        detail += f"; {quantity(not_read, 'file')} not read, each with its reason"
+    if unnamed:
+        detail = f"{quantity(len(unnamed), 'item')} of the source in no section: {unnamed[0]}"
+    return Check("report complete", listed and balanced and not unnamed, detail)
 
 
 def _tier_1_complete(choices: Sequence[Choice]) -> Check:

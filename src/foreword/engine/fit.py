@@ -9,7 +9,8 @@ fits takes the largest of its forms that does. Room that is left over is then gi
 order. Sections of equal rank share: short ones are in before any large one grows, and while others
 of the rank are waiting, none takes more than half of the room they all found. Where tiers have
 shares of the budget, all of a tier are in with the least that says something before any of it
-grows, and before the next tier has anything.
+grows, as long as that takes a fifth of the tier's room; else the first of them are. Those that are
+still waiting are in with their least before the next tier has anything.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ LEAST_TOKENS = 8
 # What a section may be charged above what it adds to the whole: a tokenizer joins tokens across
 # pieces that are measured apart. Only decides whether trying everything in full is worth it.
 SLACK_TOKENS = 4
+# Of a tier's room, for all of it in the least form: with more, a hundred first sentences would
+# leave nothing for what the task needs; with less, thirty notes of a line would not be in.
+LEAST_FORMS_SHARE = 0.2
 LEAST_CUT_TOKENS = 40  # below this, and below a 40th of the budget, a cut is not worth its mark
 SHORTENED = "shortened to fit"
 
@@ -161,8 +165,8 @@ class _Fitting:
     def _could_all_fit(self) -> bool:
         """Whether the lengths alone leave it open."""
         chars = self.room * self.scale.counter.longest_unit
-        for section in self.sections:
-            chars -= len(section.text)
+        for index in (*self.outline.essential, *self.outline.order):
+            chars -= len(self.sections[index].text)
             if chars < 0:
                 return False
         return True
@@ -256,57 +260,43 @@ class _Fitting:
             self._hand_out_by_rank(all_groups, held_back=0)
             return
         rooms = self._tier_rooms()
-        *upper, (last_tier, _) = self.outline.tiers or [(0, ())]
-        if rooms:
-            for _, waiting in upper:
-                self._place_least(waiting, held_back=0)
         unused = 0
         for tier, waiting in self.outline.tiers:
-            # Without shares nobody of a tier is in before its turn.
-            had = sum(self._section_units(index) for index in waiting) if rooms else 0
-            room = self.left + had
-            limit = room
-            if tier != last_tier:
-                limit = min(rooms.get(tier, room) + unused, room, self._tier_room(tier) + had)
-            held_back = self.left - max(0, limit - had)
-            if rooms and tier == last_tier:
-                self._place_least(waiting, held_back=held_back)
-            before = self.left
+            room = self.left
+            limit = min(room, self._tier_room(tier))
+            if tier in rooms and tier != self.outline.tiers[-1][0]:
+                limit = min(limit, rooms[tier] + unused)
+            if rooms:
+                self._place_least(waiting, int(limit * LEAST_FORMS_SHARE))
             groups = rank_groups(self.sections, waiting)
-            self._hand_out_by_rank(groups, held_back=held_back)
-            unused = max(0, limit - had - (before - self.left)) if rooms else 0
+            self._hand_out_by_rank(groups, held_back=room - limit)
+            if tier in rooms:
+                self._place_least(waiting, self.left)
+                unused = max(0, limit - (room - self.left))
 
     def _section_units(self, index: int) -> int:
         """What a section has been given so far."""
         choice = self.choices.get(index)
         return choice.units if choice is not None else 0
 
-    def _place_least(self, waiting: Sequence[int], *, held_back: int) -> None:
+    def _place_least(self, waiting: Sequence[int], room: int) -> None:
         """Let each be in with the least that says something, the newest first, as far as the
         room goes."""
+        held_back = self.left - room
         newest_first = sorted(waiting, key=lambda index: -self.sections[index].recency)
         for index in newest_first:
-            room = self.left - held_back
-            if room < self.least:
-                return
             section = self.sections[index]
             # what has a stand-in has that for its least, and files that give way one after another
             # do not share
             if section.tag in self.outline.stand_ins or section.rule.in_order:
                 continue
             least = self._least_form(index)
-            room = self._room_for(index, held_back)
-            if least is not None and least[1] > room:
-                # Whatever of it fits, so that no older one takes the room it could have had.
-                least = self._words_within(index, room)
-            if least is not None:
-                body, units = least
-                self.place(index, body, units, reason=_cut_reason(body))
-
-    def _words_within(self, index: int, room: int) -> tuple[Body, int] | None:
-        """The best form that says something within a room, however small that is."""
-        best = self._best_form(index, room)
-        return None if best is None or best[0].form == "reference" else best
+            if least is None:
+                continue
+            body, units = least
+            if units > self._room_for(index, held_back):
+                return
+            self.place(index, body, units, reason=_cut_reason(body))
 
     def _least_form(self, index: int) -> tuple[Body, int] | None:
         """The least form of a section that is not placed yet, with its size."""
@@ -389,7 +379,7 @@ class _Fitting:
         if not sharing or self.tiers.shares:
             return
         short = [index for index in group if forms.is_short(self.sections[index], self.scale)]
-        self._place_least(short, held_back=self.left - half)
+        self._place_least(short, half)
 
     def _room_for(self, index: int, held_back: int) -> int:
         """The most that a section may have, with what it has."""

@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from foreword.context.assemble import keep
+from foreword.context.inputs import ReadingResult
 from foreword.engine.package import CONVERSATION, Package
 from foreword.engine.render import Scale, pieces_of, scale_of_tags, total_units
 from foreword.engine.report import Report
@@ -245,6 +246,8 @@ class _QuestionFit:
         return self.counter.tokens(total_units(_written_pieces(choices), self.counter))
 
     def _package(self, choices: Sequence[Choice], scale: Scale) -> Package:
+        reading = ReadingResult()
+        reading.add_left_out(self.material.left_out)
         report = Report(
             recipe="fit",
             budget=Budget(self.tokens, window_tokens=self.tokens, has_window=False),
@@ -252,7 +255,9 @@ class _QuestionFit:
             scale=scale,
             came_in=tuple(choice.section for choice in choices),
             decided=dict(enumerate(choices)),
+            absent=tuple(reading.absent),
             notes=tuple(self.material.notes),
+            shortcomings=tuple(reading.shortcomings),
         )
         return Package("".join(_written_pieces(choices)), report)
 

@@ -71,6 +71,7 @@ class Material:
 
     units: list[MaterialUnit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_out: list[files.Skip] = field(default_factory=list)
 
 
 def read_material(given: object) -> Material:
@@ -81,7 +82,8 @@ def read_material(given: object) -> Material:
     for at, value in enumerate(_values(given)):
         _add(value, material, f"[{at}]")
     if not any(unit.text.strip() for unit in material.units):
-        why = f" ({'; '.join(material.notes)})" if material.notes else ""
+        reasons = [*material.notes, *files.skip_notes(material.left_out)]
+        why = f" ({'; '.join(reasons)})" if reasons else ""
         raise BadSource(
             _WHERE, f"has no text in it{why}", hint="give texts, messages, items or paths"
         )
@@ -143,15 +145,9 @@ def _add_path(path: Path, material: Material) -> None:
     if not path.is_dir():
         _add_file(path, material)
         return
-    unread: list[files.Skip] = []
-    allowance = files.Allowance()
-    for name in files.find(path, "**/*", unread):
-        found = allowance.read(path, name)
-        if isinstance(found, files.Skip):
-            unread.append(found)
-        elif found.text.strip():
-            material.units.append(_file_unit(found, name))
-    material.notes += files.skip_notes(unread)
+    read, unread = files.read_folder(path)
+    material.units += [_file_unit(file, file.path) for file in read]
+    material.left_out += unread
 
 
 def _add_file(path: Path, material: Material) -> None:
@@ -159,7 +155,7 @@ def _add_file(path: Path, material: Material) -> None:
     writes all names for `docs/*`, pictures included."""
     found = files.read(path.parent, path.name)
     if isinstance(found, files.Skip) and found.reason in files.NO_WORDS:
-        material.notes += files.skip_notes([files.Skip(str(path), found.reason)])
+        material.left_out.append(files.Skip(str(path), found.reason))
         return
     file = files.read(path.parent, path.name, must=True)
     material.units.append(_file_unit(file, str(path)))

@@ -27,6 +27,7 @@ REQUEST_BLANKS = (
     "agent",
     "phase",
     "task_reference",
+    "task_text",
     "artifacts",
     "checkpoint",
     "progress",

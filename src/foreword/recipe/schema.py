@@ -244,6 +244,9 @@ class Profile(RecipePart):
     leave_out: dict[str, str] = setting(
         "Kinds of item that never come in, and why.", default_factory=dict
     )
+    only_named: Names = setting(
+        "Kinds of item that come in only where the task has their title or file name.", default=()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,6 +462,11 @@ class RecipeSpec(RecipePart):
     ended: EndRule = setting(
         "`kinds` of item that no longer count once they have one of these `statuses`.",
         default=EndRule(),
+    )
+    kind_names: dict[str, str] = setting(
+        "Names of folders and files, in the singular, and the kind of item that is in them; a"
+        " kind's own name need not be here.",
+        default_factory=dict,
     )
     self_check: bool = setting(
         "End the report with checks worked out from the package.", default=False

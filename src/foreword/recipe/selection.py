@@ -15,6 +15,8 @@ from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
 from foreword.section import DEFAULT_FORMS, Entry, Rank, Rule, Section, Tiers
 
+UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is cut first
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -31,6 +33,7 @@ class Selection:
     tiers: Tiers = field(default_factory=Tiers)
     kind_tiers: dict[str, int] = field(default_factory=dict)
     leave_out: dict[str, str] = field(default_factory=dict)
+    only_named: frozenset[str] = frozenset()
 
     def rule(self, tag: str, tier: int | None = None) -> Rule:
         """The engine's rule for a section."""
@@ -154,6 +157,7 @@ class _Overlay:
     split: str | None = None
     kind_tiers: dict[str, int] = field(default_factory=dict)
     leave_out: dict[str, str] = field(default_factory=dict)
+    only_named: set[str] = field(default_factory=set)
 
     def add(self, profile: Profile) -> None:
         if self.sections is None and profile.sections is not None:
@@ -171,6 +175,7 @@ class _Overlay:
         for tier, kinds in profile.tiers.items():
             self.kind_tiers |= dict.fromkeys(kinds, tier)
         self.leave_out |= profile.leave_out
+        self.only_named |= set(profile.only_named)
         for tag, fields in profile.change.items():
             self.changes[tag] = {**self.changes.get(tag, {}), **fields}
 
@@ -186,9 +191,15 @@ def _selection(recipe: RecipeSpec, names: dict[str, str], overlay: _Overlay) -> 
     for tag, spec in changed.items():
         if (spec.stands_in_for or tag) in changed:
             sections[tag] = spec
+
+    def tier(tag: str) -> int:
+        """The first tier that a section of items has something of."""
+        kinds = sections[tag].items or ()
+        return min([overlay.kind_tiers.get(kind, UNKNOWN_KIND_TIER) for kind in kinds], default=0)
+
     return Selection(
         recipe=recipe,
-        sections=sections,
+        sections={tag: sections[tag] for tag in sorted(sections, key=tier)},
         names=names,
         required=frozenset(overlay.required),
         optional=frozenset(overlay.optional),
@@ -198,6 +209,7 @@ def _selection(recipe: RecipeSpec, names: dict[str, str], overlay: _Overlay) -> 
         tiers=_tiers(overlay.split),
         kind_tiers=overlay.kind_tiers,
         leave_out=overlay.leave_out,
+        only_named=frozenset(overlay.only_named),
     )
 
 

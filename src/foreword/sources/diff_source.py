@@ -97,13 +97,14 @@ def as_diff(raw: bytes, source: str) -> Diff:
     change = ReviewedChange(
         source,
         digest=f"sha256:{hashlib.sha256(raw).hexdigest()}",
-        files=_file_names(text)[:MOST_FILES],
+        files=changed_files(text)[:MOST_FILES],
         lines=len(_CHANGED.findall(text)),
     )
     return Diff(text, change, tuple(notes))
 
 
-def _file_names(text: str) -> tuple[str, ...]:
+def changed_files(text: str) -> tuple[str, ...]:
+    """The paths that a diff names, in its order."""
     names = dict.fromkeys(["".join(name).strip() for name in _FILE.findall(text)])
     names.pop("/dev/null", None)
     return tuple(names)

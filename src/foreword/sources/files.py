@@ -44,6 +44,7 @@ BYTES_PER_CONTROL = 50
 PAST_LIMIT = "past the limit of what is read at once"
 BINARY = "binary"
 EMPTY = "empty"
+HIDDEN = "hidden: give it by its own name"
 NO_WORDS = frozenset((BINARY, EMPTY))  # why a file that could be read has nothing to say
 
 _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
@@ -218,6 +219,28 @@ def find(
                 unread.append(Skip(pattern, reason))
                 break
     return sorted(found, key=natural)
+
+
+def read_folder(folder: Path) -> tuple[list[File], list[Skip]]:
+    """Every text file below a folder, in natural order; and all else that is in it, but for what
+    tools fill (`.git`, `node_modules`), each with the reason why it was not read."""
+    listings = FolderListings(folder.resolve())
+    unread = list[Skip]()
+    allowance = Allowance()
+    found = list[File]()
+    for path in find(folder, "**/*", unread, listings):
+        file = allowance.read(folder, path)
+        if isinstance(file, File):
+            found.append(file)
+        else:
+            unread.append(file)
+    hidden = dict.fromkeys(find(folder, "**/.*", unread, listings))
+    for path in find(folder, "**/.*/**/*", unread, listings):
+        parts = path.split("/")
+        first = next(at for at, name in enumerate(parts) if name.startswith("."))
+        hidden["/".join(parts[: first + 1])] = None
+    unread += [Skip(path, HIDDEN) for path in hidden]
+    return found, list(dict.fromkeys(unread))
 
 
 def skip_notes(unread: list[Skip]) -> list[str]:

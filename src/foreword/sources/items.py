@@ -1,9 +1,10 @@
-"""The items a package is made of: from JSON, or from a folder of documents, most often Markdown
-with front matter.
+"""The items a package is made of: from JSON, from a folder of files of any kind, or from one file
+or standard input.
 
 Reads and checks; it ranks nothing. JSON of the wrong shape is an error that names the place; front
-matter that lies costs its fields and leaves a note, since the text is still good. Which kinds
-matter is the recipe's business.
+matter that lies costs its fields and leaves a note, since the text is still good. What a file is,
+where its front matter does not say so, is decided by its name and its type
+(`context.item_sections`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
@@ -22,30 +23,22 @@ from foreword.sources.front_matter import front_matter
 from foreword.sources.python_data import type_name
 from foreword.text import lines
 from foreword.text.clean import clean
-from foreword.text.content_type import type_of_name
-from foreword.text.document_blocks import document_blocks
+from foreword.text.content_type import content_type
+from foreword.text.document_blocks import DOCUMENTS, document_blocks
 
 _STDIN = "standard input"
-_HINT = "give a JSON file, a folder of Markdown or other documents, or - for JSON on standard input"
+_HINT = "give a folder, a file, or - for a diff, a text or JSON on standard input"
 _DATES = ("created", "created_at", "date", "timestamp")
 _KEYS = frozenset(("kind", "title", "text", "status", "validated", "source", *_DATES))
 _WORDS = ("content", "body", "description", "details", "notes", "rationale", "reason", "summary")
 LONGEST_LABEL = 80  # characters: an owner, a link or some tags are shorter than a sentence or two
 _STOCK_NAMES = ("skill", "agent", "agents", "claude", "readme", "index")  # the folder tells more
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
-_MOST_UNREAD = 3  # folders that an error names as not looked into; it is one line
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
-# A plain `.txt` is as often a list for a program (requirements, words) as something to read.
-_DOCUMENTS = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org")
 _DAY = lazy_pattern(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
-# Front matter of the prompts that coding agents offer as `/name`.
-_OF_A_PROMPT = frozenset(("allowed-tools", "argument-hint", "description"))
-_SINGULARS = {
-    "criteria": "criterion",
-    "analyses": "analysis",
-    "hypotheses": "hypothesis",
-    "feedback": "feedback",
-}
+# JSON, whatever its file is called: `[INFO]` begins a log, and `[a](b)` a text.
+_BEGINS_AS_JSON = lazy_pattern(r"\s*(?:\{|\[\s*[\[{\"\]])")
+_MOST_NAMED = 3  # files that an error names as not read; it is one line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,27 +46,35 @@ class Item:
     """One piece of source material; `created` is an ISO date or time (UTC where a zone was
     given) or empty."""
 
-    kind: str
+    kind: str  # empty where neither JSON nor front matter states it
     title: str
     text: str
     created: str = ""
     status: str = ""
     validated: bool | None = None
     source: str = ""
-    is_kind_by_folder: bool = False  # the author may have meant a subject by the folder's name
+    path: str = ""  # of a file, inside the source
+    content_type: str = ""  # of a file or a text
+    is_kind_stated: bool = True
 
 
-def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
-    """The items in a JSON file, a folder of documents, or (`-`) JSON on standard input; and what
-    to know."""
+@dataclass(frozen=True, slots=True)
+class SourceItems:
+    """The items of a source, what to know about them, and what is in the source and no item."""
+
+    items: list[Item]
+    notes: list[str]
+    left_out: list[files.Skip] = field(default_factory=list)
+
+
+def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> SourceItems:
+    """The items in a folder, in a file, or (`-`) on standard input."""
     if where == "-":
-        return _from_json(stdin(), _STDIN)
+        return _from_bytes(stdin(), _STDIN, "")
     path = source_argument.locate(where, root, _HINT)
     if path.is_dir():
         return _from_folder(path, where)
-    if path.suffix.lower() in _DOCUMENTS:
-        return _from_files(path.parent, [path.name], str(PurePosixPath(where).parent))
-    return _from_json(source_argument.read(path, where), where)
+    return _from_bytes(source_argument.read(path, where), where, path.name)
 
 
 def iso(value: str) -> str:
@@ -96,23 +97,23 @@ def iso(value: str) -> str:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def _from_json(raw: bytes, name: str) -> tuple[list[Item], list[str]]:
-    return items_in(_load_json(raw, name), name)
-
-
-def items_in(data: object, name: str) -> tuple[list[Item], list[str]]:
-    """The items that data holds, and what to know; `name` is what errors and notes call it."""
+def items_in(data: object, name: str) -> SourceItems:
+    """The items that data holds; `name` is what errors and notes call it."""
     entries = _entries(data, name)
     found = list[Item]()
     notes = list[str]()
     if not entries:
         notes.append(f"{name}: holds no items")
     for index, entry in enumerate(entries[:MOST_ITEMS]):
-        item = _from_entry(entry, f"items[{index}]", name, notes)
+        place = f"items[{index}]"
+        if isinstance(entry, str):
+            item = _from_text(clean(entry)[0], PurePosixPath(), f"{name} {place}", notes)
+        else:
+            item = _from_entry(entry, place, name, notes)
         if item.text.strip():
             found.append(item)
         else:
-            notes.append(f"{name}: items[{index}] is empty and left out")
+            notes.append(f"{name}: {place} is empty and left out")
     if len(entries) > MOST_ITEMS:
         more = len(entries) - MOST_ITEMS
         notes.insert(
@@ -120,21 +121,16 @@ def items_in(data: object, name: str) -> tuple[list[Item], list[str]]:
             f"{name}: {more:,} items are left out, for at most {MOST_ITEMS:,} are read: bring"
             " fewer",
         )
-    return found, notes
+    return SourceItems(found, notes)
 
 
-def _load_json(raw: bytes, name: str) -> object:
+def _load_json(text: str, name: str) -> object:
     try:
-        text, _ = files.decode(raw)
-        if not text.strip():
-            raise BadSource(name, "is empty, not JSON", hint=f"it takes the form {_SHAPE}")
         return json.loads(text)
     except json.JSONDecodeError as problem:
         raise BadSource(
             name, f"not valid JSON: {problem.msg}", line=problem.lineno, column=problem.colno
         ) from problem
-    except UnicodeDecodeError as problem:
-        raise BadSource(name, "binary, not JSON", hint=_HINT) from problem
     except (ValueError, RecursionError) as problem:
         reason = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
         raise BadSource(name, f"not usable JSON: {reason}") from problem
@@ -154,7 +150,7 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     if not isinstance(entry, dict):
         raise BadSource(
             name,
-            f"{place}: must be an object, not {type_name(entry)}",
+            f"{place}: must be an object or a text, not {type_name(entry)}",
             hint=f"it takes the form {_SHAPE}",
         )
     text = _string(entry, "text", place, name, missing=None)
@@ -201,134 +197,85 @@ def _string(
     return clean(value)[0]
 
 
-# --- Markdown -------------------------------------------------------------------------------------
+# --- files and texts ------------------------------------------------------------------------------
 
 
-def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
-    unread = list[files.Skip]()
-    found = set[str]()
-    for suffix in _DOCUMENTS:
-        found.update(files.find(folder, f"**/*{suffix}", unread))
-    paths = sorted(found, key=files.natural)
-    left_out = files.skip_notes(
-        [files.Skip(_source_path(where, skip.path), skip.reason) for skip in unread]
-    )
-    hidden = _hidden_folders(folder)
-    if hidden:
-        shown = ", ".join(hidden[:_MOST_UNREAD])
-        left_out.append(f"{shown}: hidden, so not looked into: give such a folder by its own name")
-    if not paths:
-        problem = "; ".join(
-            ["the folder holds no Markdown or other document", *left_out[:_MOST_UNREAD]]
-        )
-        raise BadSource(where, problem, hint=_HINT)
-    items, notes = _from_files(folder, paths, where)
-    return items, [*left_out, *notes]
+def _from_bytes(raw: bytes, where: str, name: str) -> SourceItems:
+    """The items of one file, or of standard input, which has no name."""
+    try:
+        text, repairs = files.decode(raw)
+    except UnicodeDecodeError:
+        raise BadSource(where, "binary, not text", hint=_HINT) from None
+    if not text.strip():
+        raise BadSource(where, "is empty", hint=_HINT)
+    if _BEGINS_AS_JSON.match(text) or name.lower().endswith(".json"):
+        return items_in(_load_json(text, where), where)
+    notes = list(repairs)
+    item = _from_text(text, PurePosixPath(name), where, notes)
+    return SourceItems([item], [f"{where}: {note}" for note in notes])
 
 
-def _hidden_folders(folder: Path) -> list[str]:
-    """The hidden folders that have documents in them, as `.claude` has."""
-    found = dict[str, None]()
-    for suffix in _DOCUMENTS:
-        for path in files.find(folder, f"**/.*/**/*{suffix}"):
-            parents = PurePosixPath(path).parents
-            hidden = [parent for parent in parents if parent.name.startswith(".")]
-            found[hidden[-1].as_posix()] = None
-    return sorted(found, key=files.natural)
-
-
-def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item], list[str]]:
-    found: list[Item] = []
-    notes: list[str] = []
-    allowance = files.Allowance()
-    left_out = 0
-    prompt_folders = _prompt_folders(folder, paths)
+def _from_folder(folder: Path, where: str) -> SourceItems:
+    read, unread = files.read_folder(folder)
+    found = list[Item]()
+    notes = list[str]()
+    left_out = [files.Skip(_source_path(where, skip.path), skip.reason) for skip in unread]
     # collections ship the same file for several agents, in a folder for each
     first_of = dict[Item, str]()
-    copies = list[tuple[str, str]]()
-    for path in paths:
-        file = allowance.read(folder, path)
-        source = _source_path(where, path)
-        if isinstance(file, files.Skip):
-            if file.reason == files.PAST_LIMIT:
-                left_out += 1
-            else:
-                notes.append(f"{source}: {file.reason}, left out")
-            continue
+    for file in read:
+        source = _source_path(where, file.path)
         file_notes = list(file.notes)
-        is_prompt = PurePosixPath(path).parent in prompt_folders
-        item = _from_document(file.text, PurePosixPath(path), source, file_notes, is_prompt)
-        first = first_of.setdefault(replace(item, source=""), source)
+        item = _from_text(file.text, PurePosixPath(file.path), source, file_notes)
+        first = first_of.setdefault(replace(item, source="", path=""), source)
         if first != source:
-            copies.append((source, first))
-            continue
-        if item.text.strip():
-            found.append(item)
+            left_out.append(files.Skip(source, f"says what {first} says"))
+        elif not item.text.strip():
+            left_out.append(files.Skip(source, "nothing but front matter"))
         else:
-            file_notes.append("nothing but front matter, left out")
+            found.append(item)
         notes += [f"{source}: {note}" for note in file_notes]
-    if copies:
-        copy, first = copies[0]
-        what = "1 file is" if len(copies) == 1 else f"{len(copies):,} files are"
-        notes.append(
-            f"{where}: {what} left out as a copy of another: {copy} says what {first} says"
-        )
-    if left_out:
-        limit = f"at most {files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB are read"
-        notes.insert(
-            0,
-            f"{where}: {left_out:,} of {len(paths):,} files are left out, for {limit}: bring fewer",
-        )
-    return found, notes
+    if not found:
+        reasons = [f"{skip.path}: {skip.reason}" for skip in left_out[:_MOST_NAMED]]
+        raise BadSource(where, "; ".join(["the folder holds no text file", *reasons]), hint=_HINT)
+    return SourceItems(found, notes, left_out)
 
 
 def _source_path(where: str, path: str) -> str:
     return (PurePosixPath(where) / path).as_posix()
 
 
-def _prompt_folders(folder: Path, paths: list[str]) -> set[PurePosixPath]:
-    """The `commands/` of coding agents, whose files are prompts that are called by name: one that
-    says so by its front matter or takes `$ARGUMENTS` says it of all."""
-    found = set[PurePosixPath]()
-    for path in map(PurePosixPath, paths):
-        if path.parent in found or _kind_of(path.parent.name) != "command":
-            continue
-        file = files.read(folder, path.as_posix())
-        if isinstance(file, files.File) and _is_prompt(file.text):
-            found.add(path.parent)
-    return found
-
-
-def _is_prompt(text: str) -> bool:
-    return not _OF_A_PROMPT.isdisjoint(front_matter(text)[0]) or "$ARGUMENTS" in text
-
-
-def _from_document(
-    text: str, path: PurePosixPath, source: str, notes: list[str], is_prompt: bool
-) -> Item:
-    fields, body, problem = front_matter(text)
-    if problem:
-        notes.append(f"{problem}; the file is used as a whole")
-    body = lines.strip_blank_lines(body)
-    kind = _field(fields, "kind", notes, numbers=False).lower()
+def _from_text(text: str, path: PurePosixPath, source: str, notes: list[str]) -> Item:
+    """A text as an item; only a document has front matter and a title of its own."""
+    kind_of_text = content_type(text, path.name)
+    fields: Mapping[str, object] = {}
+    title = path.as_posix() if path.name else ""
+    if kind_of_text in DOCUMENTS:
+        fields, text, problem = front_matter(text)
+        if problem:
+            notes.append(f"{problem}; the file is used as a whole")
+        text = lines.strip_blank_lines(text)
+        title = _field(fields, "title", notes) or _title_of(text, fields, path, kind_of_text)
     return Item(
-        kind=kind or ("doc" if is_prompt else _kind_of(path.parent.name)),
-        is_kind_by_folder=not kind,
-        title=_field(fields, "title", notes) or _title_of(body, fields, path),
-        text=body,
+        kind=_field(fields, "kind", notes, numbers=False).lower(),
+        title=title,
+        text=text,
         created=_creation_date(fields, notes),
         status=_field(fields, "status", notes),
         validated=_validated_flag(fields, notes),
         source=source,
+        path=path.as_posix() if path.name else "",
+        content_type=kind_of_text,
+        is_kind_stated="kind" in fields,
     )
 
 
-def _title_of(body: str, fields: Mapping[str, object], path: PurePosixPath) -> str:
+def _title_of(
+    body: str, fields: Mapping[str, object], path: PurePosixPath, kind_of_text: str
+) -> str:
     """What a file without a title is called: by its own first line, else by the name in its front
     matter, else by its first heading or its path."""
-    kind = type_of_name(path.name)
-    is_markdown = kind == "markdown"
-    heading = _heading(body) if is_markdown else _first_title(body, kind)
+    is_markdown = kind_of_text == "markdown"
+    heading = _heading(body) if is_markdown else _first_title(body, kind_of_text)
     if heading and (body.startswith("# ") or not is_markdown):
         return heading
     name = fields.get("name")
@@ -364,24 +311,6 @@ def _validated_flag(fields: Mapping[str, object], notes: list[str]) -> bool | No
         return value
     notes.append(f"validated: must be true or false, not {type_name(value)}; ignored")
     return None
-
-
-# --- both -----------------------------------------------------------------------------------------
-
-
-def _kind_of(folder: str) -> str:
-    """The singular of a folder's name where that is one word, else `doc`; the source's own
-    folder names no kind."""
-    name = folder.lower()
-    if not (name.isascii() and name.isalpha()):
-        return "doc"
-    if name in _SINGULARS:
-        return _SINGULARS[name]
-    if name.endswith("ies"):
-        return f"{name[:-3]}y"
-    if re.search(r"(?:ss|x|ch|sh)es$", name):
-        return name[:-2]
-    return name[:-1] if re.search(r"[^sui]s$", name) else name
 
 
 def _first_title(text: str, kind: str) -> str:

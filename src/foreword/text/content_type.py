@@ -97,7 +97,9 @@ _PARTLY = 0.3  # of the lines, where others go on what these begin
 # making; a longer one without a name is looked at by its lines.
 _LARGEST_PARSED = 1_000_000
 
-_DIFF = lazy_pattern(r"^(?:diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ )", re.MULTILINE)
+_DIFF = lazy_pattern(
+    r"^(?:diff --(?:git|cc|combined) |--- [^\n]*\n\+\+\+ [^\n]*\n@@+ )", re.MULTILINE
+)
 # A directive, and a line of signs below a title.
 _RST = lazy_pattern(r"^\.\. (?:[\w-]+:: ?|_[\w-]+:\s*$)", re.MULTILINE)
 _RST_TITLE = lazy_pattern(r"^\w[^\n]{2,}\n(?P<sign>[=~^*+#\"'-])(?P=sign){2,}\s*$", re.MULTILINE)
@@ -281,7 +283,7 @@ def _program(row: str) -> str:
 
 def _is_diff(text: str) -> bool:
     # Looked for first, since the pattern is tried at every line of a long text.
-    if "diff --git " not in text and "\n@@ " not in text:
+    if "diff --" not in text and "\n@@" not in text:
         return False
     found = _DIFF.search(text)
     return found is not None and "```" not in text[: found.start()]

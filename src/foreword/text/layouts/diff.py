@@ -13,7 +13,7 @@ from foreword.pattern import lazy_pattern
 from foreword.text.division import rows_of
 from foreword.text.pieces import Layout, LayoutBuilder
 
-_HUNK = lazy_pattern(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
+_HUNK = lazy_pattern(r"@@+ (?:-\d+(?:,(?P<old>\d+))? )+\+\d+(?:,(?P<new>\d+))? @@+")
 _FILE = lazy_pattern(r"diff -(?:-(?:git|cc|combined) |\w)|Index: \S")
 _PLAIN_FILE = lazy_pattern(r"--- \S")
 # Not the signature below a patch, and not the names of the next file.
@@ -75,11 +75,13 @@ def _end_of_part(rows: list[str], at: int) -> int:
 
 
 def _end_of_hunk(rows: list[str], at: int, hunk: re.Match[str]) -> int:
-    """The line behind a hunk, by the counts in its head."""
+    """The line behind a hunk, by the counts in its head; of a merge, which has counts for each
+    parent, behind its last line that begins as one of a hunk."""
+    is_merge = hunk[0].startswith("@@@")
     old = int(hunk["old"] or 1)
     new = int(hunk["new"] or 1)
     end = at + 1
-    while end < len(rows) and (old > 0 or new > 0):
+    while end < len(rows) and (is_merge or old > 0 or new > 0):
         sign = rows[end][:1]
         if sign not in (" ", "+", "-", "\\", "\n", "\r"):
             break
