@@ -82,7 +82,7 @@ def test_p4_a_budget_and_what_would_be_taken_off_a_window_are_not_both_taken(
 
 
 def test_p8_a_handoff_says_what_is_a_blocker_and_what_is_not_validated(tmp_path: Path) -> None:
-    text = package(tmp_path, "handoff", budget=4_000).text
+    text = package(tmp_path, "handoff", budget=4_000, task="Go on with tides and hours").text
     assert "## Blocker: Locks" in text
     assert "## Assumption (not validated): Tides" in text
     assert "## Assumption (validated): Hours" in text
@@ -108,7 +108,7 @@ def test_p8_it_is_not_said_that_all_is_in_where_the_purpose_left_something_out(
 ) -> None:
     report = package(tmp_path, "handoff", budget=4_000).report
     assert "everything is in" not in str(report)
-    assert "1 section that the recipe leaves out" in str(report)
+    assert "3 sections that the recipe leaves out" in str(report)
     assert "everything is in" in str(package(tmp_path, "design", budget=4_000).report)
 
 
@@ -178,4 +178,4 @@ def test_p6_a_folder_whose_name_is_no_kind_holds_documents(tmp_path: Path) -> No
     left_out = {omission.what for omission in package.report.omissions}
     assert left_out == {"all of drawing-on-canvas", "all of Debugging", "all of b"}
     (note,) = [one for one in package.report.warnings if "is no kind" in one]
-    assert note == "skills/blokers/b.md: 'bloker' is no kind, taken as doc; did you mean 'blocker'?"
+    assert note == "skills/blokers/b.md: 'blokers' is no kind; did you mean 'blocker'?"

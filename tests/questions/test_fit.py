@@ -78,10 +78,11 @@ def test_a_file_without_words_is_left_out_with_a_note(tmp_path: Path) -> None:
     (tmp_path / "cup.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     package = foreword.fit(sorted(tmp_path.iterdir()), budget=100, save=False)
     assert "Tea is warm." in package.text
-    assert package.report.warnings == (
-        f"{tmp_path / 'cup.png'}: binary, left out",
-        f"{tmp_path / 'empty.md'}: empty, left out",
-    )
+    assert [(absent.source, absent.reason) for absent in package.report.absent] == [
+        (str(tmp_path / "cup.png"), "binary"),
+        (str(tmp_path / "empty.md"), "empty"),
+    ]
+    assert "within budget, but 2 files of the source are not in" in str(package.report)
     with pytest.raises(BadSource, match=r"no text in it \(.*empty\.md: empty, left out\)"):
         foreword.fit(tmp_path / "empty.md", budget=100, save=False)
     with pytest.raises(BadSource, match=r"has no text in it$"):

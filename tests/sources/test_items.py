@@ -1,5 +1,5 @@
-"""Items come from JSON, from folders and files of any kind, and from standard input, with errors that
-name the place."""
+"""Items come from JSON, from folders and files of any kind, and from standard input, with errors
+that name the place."""
 
 from __future__ import annotations
 

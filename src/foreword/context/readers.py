@@ -132,9 +132,9 @@ class _SectionReader:
             raise self._input_missing("source")
         if any(spec.items for spec in specs):
             read = self._source_items(source)
-            items = item_sections.with_kinds(read.items, self.selection)
+            items, notes = item_sections.with_kinds(read.items, self.selection)
             self.out.items = item_sections.add_carried_items(items, self.inputs.carried)
-            self.out.notes += read.notes
+            self.out.notes += read.notes + notes
             self.out.notes += item_sections.unknown_kinds(self.out.items, self.selection)
             self.out.add_left_out(read.left_out)
         else:

@@ -19,6 +19,7 @@ from foreword.pattern import lazy_pattern
 from foreword.review.change_facts import MOST_FILES, ReviewedChange
 from foreword.sources import git_command
 from foreword.text.clean import clean
+from foreword.text.diffs import changed_files
 from foreword.text.omission_mark import BINARY_LEFT_OUT
 from foreword.text.quantity import quantity
 
@@ -30,11 +31,6 @@ _SECONDS = 20.0  # of git, twice a log's: a diff between far commits reads many 
 _HINT = "give a diff file, - for standard input, or a revision such as HEAD~1 or main..feature"
 
 _REVISION = lazy_pattern(r"[\w@][\w./@^~{}:+=-]{0,400}")
-_FILE = lazy_pattern(
-    r"^(?:\+\+\+|---) (?:\"?[abciow]/)?([^\t\r\n\"]+)|^diff --git \"?a/(.+?)\"? \"?b/"
-    r"|^(?:rename|copy) (?:from|to) \"?([^\r\n\"]+)",
-    re.MULTILINE,
-)
 _PATCH = lazy_pattern(
     r"^GIT binary patch\n(?:(?:literal|delta) \d+\n(?:[A-Za-z][^\n]*\n)*\n?)*", re.MULTILINE
 )
@@ -101,13 +97,6 @@ def as_diff(raw: bytes, source: str) -> Diff:
         lines=len(_CHANGED.findall(text)),
     )
     return Diff(text, change, tuple(notes))
-
-
-def changed_files(text: str) -> tuple[str, ...]:
-    """The paths that a diff names, in its order."""
-    names = dict.fromkeys(["".join(name).strip() for name in _FILE.findall(text)])
-    names.pop("/dev/null", None)
-    return tuple(names)
 
 
 def _diff_since(revision: str, root: Path) -> bytes:

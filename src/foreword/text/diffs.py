@@ -6,10 +6,18 @@ its place. How a diff falls into pieces is told by `layouts.diff`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from foreword.pattern import lazy_pattern
 from foreword.text import cut
 from foreword.text.omission_mark import diff_mark
+
+_FILE = lazy_pattern(
+    r"^(?:\+\+\+|---) (?:\"?[abciow]/)?([^\t\r\n\"]+)|^diff --git \"?a/(.+?)\"? \"?b/"
+    r"|^(?:rename|copy) (?:from|to) \"?([^\r\n\"]+)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,13 @@ def excerpt(diff: str, room_chars: int) -> DiffExcerpt:
     if kept is None:
         return DiffExcerpt(f"{_mark(diff.count(chr(10)), 0)}\n", files, 0)
     return DiffExcerpt(kept, files, _file_count(kept))
+
+
+def changed_files(text: str) -> tuple[str, ...]:
+    """The paths that a diff names, in its order."""
+    names = dict.fromkeys(["".join(name).strip() for name in _FILE.findall(text)])
+    names.pop("/dev/null", None)
+    return tuple(names)
 
 
 def _mark(lines: int, _: int) -> str:

@@ -56,7 +56,8 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
       foreword assemble director --agent builder --budget 12000
       foreword assemble factory --phase 3a --task .plans/014-quiet-hours.md
       foreword assemble director --agent planner --model gpt-5 --format json
-      foreword assemble package --purpose handoff --source items.json --budget 4000
+      git diff | foreword assemble package --purpose review --source - --budget 4000
+      foreword assemble package --purpose handoff --source .planning --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
       foreword assemble repository --task ISSUE.md --budget 8000
     """
