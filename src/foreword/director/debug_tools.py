@@ -254,14 +254,14 @@ class TabToOpen(OperationInput):
 
     url: ToolText
     name: ToolText | None = None
-    reason: Reason
+    reason: Reason | None = None
 
 
 class TabToClose(OperationInput):
     """A tab to close."""
 
     name: ToolText
-    reason: Reason
+    reason: Reason | None = None
 
 
 TOOLS = (

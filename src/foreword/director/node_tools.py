@@ -40,14 +40,14 @@ def create_node(
     `parent` is the loop or the condition that it stands in ("top": none), `branch` the way of a
     condition, then or else. Its id is `node` and a number that no node of this workflow ever had.
     """
-    valid_config = kinds.validate_node(type, config, description)
+    valid_type, valid_config = kinds.validate_node(type, config, description)
     with _edit_tree(state) as tree:
         least = highest_number([*tree.nodes, *state.get_workflow_variables()])
         number = workflows.next_node(state.db, state.workflow.id, least)
         node = {
             "id": f"node{number}",
             "position": 0,
-            "type": type,
+            "type": valid_type,
             "config": valid_config,
             "description": description,
         }
@@ -74,10 +74,11 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
         found = tree.get(node)
         name = str(found["id"])
         merged = {**found, **changes}
-        if isinstance(merged["config"], Mapping) and merged["type"] == found["type"]:
-            merged["config"] = {**found["config"], **merged["config"]}
-        merged["config"] = kinds.validate_node(
-            merged["type"], merged["config"], merged.get("description") or "", name
+        kind, config = kinds.named_type(merged["type"], merged["config"])
+        if isinstance(config, Mapping) and kind == found["type"]:
+            config = {**found["config"], **kinds.own_names(str(kind), config)}
+        merged["type"], merged["config"] = kinds.validate_node(
+            kind, config, merged.get("description") or "", name
         )
         _refuse_lost_children(tree, name, str(merged["type"]))
         if merged["type"] != found["type"] or merged["config"] != found["config"]:

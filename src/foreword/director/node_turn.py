@@ -96,7 +96,7 @@ def _carry_out(one: Mapping[str, Any], scope: Scope, resources: TurnResources) -
     kind = str(one["type"])
     if kind == NEXT_PAGE:
         return _next_page(fill(one["config"], scope), resources)
-    config = node.validate_node(
+    _, config = node.validate_node(
         kind, one.get("config"), one.get("description") or "", str(one["id"])
     )
     # A schema may have braces of its own, which are no templates; what a loop asks in each turn is

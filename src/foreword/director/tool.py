@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from foreword import aliases
 from foreword.director.tool_context import ToolContext
 from foreword.message import Kind
 from foreword.models import ToolSpec
@@ -59,7 +60,7 @@ class DirectorTool:
         read_input(self.takes, arguments)
         assert isinstance(arguments, dict)
         given = Arguments()
-        for name, value in arguments.items():
+        for name, value in aliases.rename(arguments, self.takes.model_fields).items():
             if value is not None or name in self.needs:
                 given[name] = value
         return given

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from foreword import aliases
 from foreword.director.tool import DirectorTool
 from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, ForewordError, UnknownName, UsageError
@@ -25,6 +26,7 @@ FAILED = "failed"
 PICTURE = "picture"  # of an answer: an image for a model that sees
 # The tools that are given their arguments as they are; all others get them without secrets.
 TAKE_SECRETS = frozenset({"create_node", "update_node", "set_variable", "debug_action"})
+_SECRET_FIELDS = ("text", "secret")
 _LONGEST_NAME = 80  # characters of a name that a model made up, in an error
 BY_REFERENCE = "name the variable that holds it, such as {{creds.password}}"
 
@@ -76,10 +78,12 @@ def arguments_without_secrets(context: ToolContext, arguments: object) -> object
     context.secrets.learn([arguments])
     if not isinstance(arguments, dict):
         return context.secrets.value(arguments)
-    text = arguments.get("text")
-    if arguments.get("secret") is True and isinstance(text, str) and not is_placeholder(text):
+    keys = {aliases.field_name(str(key), _SECRET_FIELDS): key for key in arguments}
+    text = arguments.get(keys.get("text"))
+    is_secret = arguments.get(keys.get("secret")) is True
+    if is_secret and isinstance(text, str) and not is_placeholder(text):
         context.secrets.learn_texts([text])
-        arguments = {**arguments, "text": HIDDEN}
+        arguments = {**arguments, keys["text"]: HIDDEN}
     return context.secrets.value(arguments)
 
 

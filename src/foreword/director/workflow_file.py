@@ -197,14 +197,15 @@ def _refuse_bad_nodes(nodes: list[Mapping[str, Any]]) -> None:
     known = dict[str, str]()
     for node in nodes:
         name = str(node["id"])
-        found = kinds.problems(node["type"], node["config"], node.get("description") or "")
+        kind, config = kinds.named_type(node["type"], node["config"])
+        found = kinds.problems(kind, config, node.get("description") or "")
         problems += [f"{name}: {problem}" for problem in found]
         if name in known:
             problems.append(f"{name}: is there twice")
         parent = node.get("parent")
         if parent is not None and not kinds.holds_nodes(known.get(parent, "")):
             problems.append(f"{name}: parent: {parent} is no loop or condition in front of it")
-        known[name] = str(node["type"])
+        known[name] = str(kind)
     if problems:
         raise BadNode(problems, "file")
 

@@ -23,9 +23,11 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import CoreSchema
 
+from foreword import aliases
 from foreword.errors import BadRequest
 from foreword.operations.fitted_values import encodable_answer
 from foreword.plan import validation
@@ -44,9 +46,15 @@ LONGEST_NAME = 1_000  # characters of a name or a question: errors repeat them, 
 
 
 class OperationInput(BaseModel):
-    """What an operation takes: these fields, each of its own type, and no others."""
+    """What an operation takes: these fields under any of their names, each of its own type, and no
+    others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, given: object) -> object:
+        return aliases.rename(given, cls.model_fields) if isinstance(given, Mapping) else given
 
 
 class NoInput(OperationInput):

@@ -29,7 +29,7 @@ class VariableChoice(OperationInput):
     """Which variables, and how large the answer may be."""
 
     name: Name | None = Field(None, description='The variable, or "all".')
-    node: Name | None = Field(None, description="A node: all its variables.")
+    node: Name | int | None = Field(None, description="A node: all its variables.")
     budget: Tokens | None = Field(
         None, description="The most tokens; without it, the value is whole."
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from foreword import aliases
 from foreword.errors import BadNode
 from foreword.plan import condition_operators, templates
 from foreword.plan.value_words import depth_problems, not_one_of, value_in_words
@@ -19,6 +20,7 @@ from foreword.secrets.placeholders import HIDDEN
 # before it has clicked its way through a mailbox.
 MOST_TURNS = 1_000
 BRANCHES = ("then", "else")
+BROWSER_ACTION = "browser_action"  # a type whose `action` names the type that is meant
 NEXT = "/next"  # how the key of a step ends that leads a loop to the next page
 
 
@@ -70,14 +72,40 @@ def holds_nodes(kind: object) -> bool:
     return str(kind) in TYPES and TYPES[str(kind)].holds
 
 
+def named_type(kind: object, config: object) -> tuple[object, object]:
+    """Return a node's type and configuration; those of a browser action are the ones that its
+    `action` names."""
+    if kind != BROWSER_ACTION or not isinstance(config, Mapping):
+        return kind, config
+    action = str(config.get("action"))
+    if action not in TYPES:
+        return kind, config
+    return action, {name: config[name] for name in config if name != "action"}
+
+
+def own_names(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration under the names of its type's fields; `BadNode` where two keys mean
+    the same field."""
+    from foreword.plan import node_shape, validation  # pydantic, for those who check alone
+
+    fields = validation.field_names(node_shape.CONFIGS[kind]) if kind in TYPES else ()
+    try:
+        return aliases.rename(config, fields)
+    except ValueError as two_names:
+        raise BadNode([f"config: {two_names}"]) from None
+
+
 def validate_node(
     kind: object, config: object, description: object = "", where: str = "node"
-) -> dict[str, Any]:
-    """The configuration of a node that can be run, or `BadNode` with every problem."""
+) -> tuple[str, dict[str, Any]]:
+    """Return the type and the configuration of a node that can be run; `BadNode` with every
+    problem."""
+    kind, config = named_type(kind, config)
     found = list(problems(kind, config, description))
     if found or not isinstance(config, Mapping):
         raise BadNode(found, where)
-    return {name: value for name, value in config.items() if _is_given(name, value)}
+    named = own_names(str(kind), config)
+    return str(kind), {name: named[name] for name in named if _is_given(name, named[name])}
 
 
 def _is_given(name: object, value: object) -> bool:
@@ -96,6 +124,11 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
     too_deep = depth_problems(config)
     yield from too_deep
     if too_deep or kind not in TYPES:
+        return
+    try:
+        config = own_names(str(kind), config)
+    except BadNode as two_names:
+        yield from two_names.problems
         return
     yield from _shape_problems(str(kind), config)
     yield from _choice_problems(TYPES[str(kind)], config)
@@ -136,7 +169,7 @@ def _shape_problems(kind: str, config: Mapping[str, Any]) -> list[str]:
     return validation.problems(node_shape.CONFIGS[kind], config, ("config",))
 
 
-def _choice_problems(known: Type, config: Mapping[object, object]) -> Iterator[str]:
+def _choice_problems(known: Type, config: Mapping[Any, object]) -> Iterator[str]:
     yield from _one_of_problems(known.one_of, config, "config")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foreword.errors import BadNode
+from foreword.plan.node import TYPES, named_type, own_names
 from foreword.secrets.masking import hide
 from foreword.secrets.text_search import remember_short
 
@@ -44,6 +45,9 @@ def read_node(value: object, where: str = "node") -> dict[str, Any]:
     problems = _problems(value)
     if problems or not isinstance(value, Mapping):
         raise BadNode(problems, where)
+    kind, config = named_type(value["type"], value.get("config"))
+    if kind in TYPES and isinstance(config, Mapping):
+        return _node({**value, "type": kind, "config": own_names(str(kind), config)})
     return _node(value)
 
 

@@ -204,7 +204,7 @@ def _mistyped_name(name: str, given: object, shape: type[BaseModel]) -> str:
 
 
 def _nearest_name(name: str, place: tuple[int | str, ...], shape: type[BaseModel]) -> str:
-    known = _names(shape) if len(place) == 1 else sorted(_all_names(shape))
+    known = field_names(shape) if len(place) == 1 else sorted(_all_names(shape))
     guess = did_you_mean(name[:LONGEST_NAME], known)
     return f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
 
@@ -212,7 +212,7 @@ def _nearest_name(name: str, place: tuple[int | str, ...], shape: type[BaseModel
 @cache
 def _all_names(shape: type[BaseModel]) -> frozenset[str]:
     """The names of all fields of a shape and of those inside it."""
-    names = set(_names(shape))
+    names = set(field_names(shape))
     for field in shape.model_fields.values():
         for inner in _inner_shapes(field.annotation):
             if inner is not shape:
@@ -220,7 +220,8 @@ def _all_names(shape: type[BaseModel]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _names(shape: type[BaseModel]) -> list[str]:
+def field_names(shape: type[BaseModel]) -> list[str]:
+    """The names of the fields of a shape, as its data has them."""
     return [field.alias or name for name, field in shape.model_fields.items()]
 
 

@@ -152,11 +152,12 @@ class WorkflowState:
     def get_workflow_variable(
         self, name: str | None = None, *, node: str | int | None = None
     ) -> Any:
-        """The whole value of one variable; with `node`, or with the name "all", a mapping of
-        several."""
+        """The whole value of one variable; with a `node` alone, or with the name "all", a mapping
+        of several."""
         known = self.get_workflow_variables()
         if node is not None:
-            return of_node(known, node)
+            known = of_node(known, node)
+            name = ALL if name is None else name
         if name is None:
             raise UsageError("which variable?", hint='give its name, a node, or "all"')
         if name in known:

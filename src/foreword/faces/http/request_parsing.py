@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pydantic import BaseModel
 from starlette.requests import Request
 
+from foreword import aliases
 from foreword.errors import BadRequest
 from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.json_object import LONGEST_NAME, first_repeated, without_repeats
@@ -106,7 +107,9 @@ def query(request: Request, shape: type[Input]) -> Input:
     if any("\0" in value for _, value in pairs):
         raise ProblemResponse(400, code="bad_request", title="a parameter has a NUL in it")
     kinds = {field.alias or name: field.annotation for name, field in shape.model_fields.items()}
-    values = {name: _convert(value, kinds.get(name)) for name, value in pairs}
+    values = dict[str, object]()
+    for name, value in pairs:
+        values[name] = _convert(value, kinds.get(aliases.field_name(name, kinds) or ""))
     return validate(shape, values)
 
 
@@ -132,7 +135,8 @@ def whole(text: str) -> int | None:
 
 def path_value(name: str, text: str, shape: type[BaseModel]) -> str | int:
     """A name in the path as its field wants it; a number that is none leads nowhere."""
-    if not _is_of(shape.model_fields[name].annotation, int):
+    kind = shape.model_fields[name].annotation
+    if not _is_of(kind, int) or _is_of(kind, str):
         return text
     found = whole(text)
     if found is None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from foreword import aliases
 from foreword.errors import BadRequest, UnknownName
 from foreword.faces.mcp.server_state import ServerState
 from foreword.operations import (
@@ -85,11 +86,15 @@ class McpTool:
 
     def call(self, server_state: ServerState, arguments: Mapping[str, Any]) -> Answer:
         """What the tool answers; it takes what it says that it takes."""
+        known = self.input_schema["properties"]
+        try:
+            arguments = aliases.rename(arguments, known)
+        except ValueError as two_names:
+            raise BadRequest([str(two_names)], hint=f"known: {', '.join(known)}") from None
         hidden = [f"{name}: unknown name" for name in arguments if name in self.hides]
         if hidden:
-            known = ", ".join(self.input_schema["properties"])
-            raise BadRequest(hidden, hint=f"known: {known}")
-        return self.run(server_state, dict(arguments))
+            raise BadRequest(hidden, hint=f"known: {', '.join(known)}")
+        return self.run(server_state, arguments)
 
     @property
     def input_schema(self) -> dict[str, Any]:
