@@ -84,7 +84,8 @@ def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path) -> None
         here = set[tuple[str, str]]()
         for table in tables:
             here |= {(table, row[1]) for row in sqlite.rows(f"PRAGMA table_info({table})")}
-    there = {(table, column) for table, column, *_ in schema_of_postgres(url)[0]}
+    columns = [row[:2] for row in schema_of_postgres(url)[0]]
+    there = {(table, column) for table, column in columns if table != "director_plans"}
     assert {(table, column) for table, column in there - here if column != "data"} == {
         ("schema_version", "version"),
         ("search_words", "rowid"),  # which every table of SQLite has without being told

@@ -23,6 +23,7 @@ SQLITE = {
         "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', contentless_delete=1,"
         " detail=none, tokenize='ascii')"
     ),
+    "director_plans": "",  # a store in SQLite has no views: a stranger's may hold programs
 }
 # What people write is kept as they wrote it, in `written`; `data` is the same for SQL to look into.
 # jsonb forgets the order of keys and takes neither NUL nor half characters, so it can't be the
@@ -41,6 +42,13 @@ POSTGRES = {
     "search_words": (
         "CREATE TABLE search_words (rowid bigint PRIMARY KEY, words tsvector NOT NULL);\n"
         "CREATE INDEX search_words_in ON search_words USING gin (words)"
+    ),
+    # For programs that know plans as a table of that name; a plan's id is the same at every look.
+    "director_plans": (
+        "CREATE VIEW director_plans AS SELECT md5(workflow || ' ' || version)::uuid AS id,"
+        " workflow AS workflow_id, version AS plan_version, data AS plan_data,"
+        " (data ->> 'created_at')::timestamptz AS created_at,"
+        " (data ->> 'updated_at')::timestamptz AS updated_at FROM plans;\n"
     ),
 }
 
@@ -274,7 +282,7 @@ CREATE TABLE answer_usage (
     output {number} NOT NULL,
     PRIMARY KEY (conversation, answer)
 ) {keyed};
-"""
+{director_plans}"""
 
 
 def create_schema(db: Database, spelling: Mapping[str, str]) -> None:
