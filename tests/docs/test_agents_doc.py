@@ -19,7 +19,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
     text = " ".join(FILES.read_text("utf-8").split())
-    assert f"`aggregate_confidence` | {BASE_CONFIDENCE}, less" in text
+    assert f"A member that states none counts with {BASE_CONFIDENCE}, less" in text
     for severity in ("critical", "high", "medium", "low"):
         assert f"{PENALTIES[severity]} for each {severity}" in text
 

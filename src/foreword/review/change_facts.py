@@ -22,8 +22,8 @@ Status = Literal["answered", "failed", "late", "nonsense", "missing"]
 
 # A fact that the user may give: the panels that looked at this change elsewhere.
 EXECUTED = "panels_executed"
-# Both are documented (docs/agents.md), so that a profile's `confidence` can be chosen by them. A
-# change without findings is not certain: 0.85 is below any threshold that asks for certainty.
+# Of a member that states no confidence; documented in docs/agent-files.md. A change without
+# findings is not certain: 0.85 is below any threshold that asks for certainty.
 BASE_CONFIDENCE = 0.85
 # What each finding takes away: three critical ones, or five high ones, leave next to nothing.
 PENALTIES: Mapping[Severity, float] = {
@@ -92,6 +92,23 @@ class Review:
     unread: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+def confidence_of(review: Review, profile: ReviewProfile) -> float:
+    """Return the average of the confidence that members state, by the profile's weights where it
+    names one of them; a member that states none counts with what the findings leave."""
+    answered = [member for member in review.members if member.status == "answered"]
+    weights = dict.fromkeys([member.name for member in answered], 1.0)
+    if weights.keys() & profile.weights.keys():
+        weights = {name: profile.weights.get(name, 0.0) for name in weights}
+    unstated = confidence_in(review.findings)
+    if not sum(weights.values()):
+        return unstated
+    total = 0.0
+    for member in answered:
+        stated = unstated if member.confidence is None else member.confidence
+        total += stated * weights[member.name]
+    return round(total / sum(weights.values()), 4)
+
+
 def confidence_in(findings: Sequence[Finding]) -> float:
     """How sure one may be of a change with these findings: 0.85, less for each by its severity,
     never below 0."""
@@ -103,7 +120,7 @@ def confidence_in(findings: Sequence[Finding]) -> float:
 def facts_of(review: Review, profile: ReviewProfile) -> Facts:
     """What the conditions of a profile may ask about."""
     counts = count_severities(review.findings)
-    confidence = confidence_in(review.findings)
+    confidence = confidence_of(review, profile)
     risk = _highest_risk(review.findings)
     votes = _votes(review)
     values: dict[str, object] = {

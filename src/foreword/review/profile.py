@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from foreword.errors import BadSource
@@ -74,6 +75,7 @@ class ReviewProfile:
     risk_rules: tuple[RiskRule, ...] = ()
     required_panels: tuple[str, ...] = ()
     missing_panel_behavior: str = ""
+    weights: Mapping[str, float] = field(default_factory=dict)  # of panels, or of members
     default_rules: bool = False  # whether the user lets the built-in rules approve
 
     @property
@@ -164,9 +166,9 @@ def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewPro
     approval = _approval(top)
     risk_rules = tuple(_risk_rules(top))
     required = _panel_names(top, "required_panels")
-    behavior, weighted = _weighting(top)
+    behavior, weights = _weighting(top)
     if behavior not in OTHERS_STAND:
-        required += [panel for panel in weighted if panel not in required]
+        required += [panel for panel in weights if panel not in required]
     rules = [*_switches(top), *_change_type_rules(top)]
     rules += _panel_rules_by_change_type(top, required)
     for section in top.names():
@@ -183,6 +185,7 @@ def read_profile(data: Mapping[str, Any], *, where: str, name: str) -> ReviewPro
         risk_rules=risk_rules,
         required_panels=tuple(required),
         missing_panel_behavior=behavior,
+        weights=weights,
     )
 
 
@@ -361,10 +364,10 @@ def _risk_rules(top: ProfilePart) -> Iterator[RiskRule]:
         yield RiskRule(condition=condition or condition_text(entry), result=result)
 
 
-def _weighting(top: ProfilePart) -> tuple[str, list[str]]:
-    """What becomes of the weight of a panel that is missing, and the panels that have a weight."""
+def _weighting(top: ProfilePart) -> tuple[str, dict[str, float]]:
+    """What becomes of the weight of a panel that is missing, and the weights that are not 0."""
     behaviors = [top.take("missing_panel_behavior")]
-    panels = list[str]()
+    found = dict[str, float]()
     weighting = _open(top, "weighting", example=_WEIGHT_EXAMPLE)
     if weighting is not None:
         weighting.take_prose()
@@ -372,18 +375,22 @@ def _weighting(top: ProfilePart) -> tuple[str, list[str]]:
         if weighting.take("model") not in (None, _AVERAGE):
             weighting.reading.refuse(f"{weighting.path}.model")
         weights = weighting.take("weights")
-        if isinstance(weights, Mapping) and all(map(_is_number, weights.values())):
-            panels = [str(panel) for panel, weight in weights.items() if weight]
+        if isinstance(weights, Mapping) and all(map(_is_weight, weights.values())):
+            found = {str(name): float(weight) for name, weight in weights.items() if weight}
         elif not says_nothing(weights):
             weighting.reading.refuse(f"{weighting.path}.weights")
     named = {str(behavior).casefold() for behavior in behaviors if behavior}
     if len(named) > 1 or not named <= set(_BEHAVIORS):
         top.reading.refuse("missing_panel_behavior")
-    return (next(iter(named)) if len(named) == 1 else ""), panels
+    return (next(iter(named)) if len(named) == 1 else ""), found
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_weight(value: object) -> bool:
+    return _is_number(value) and 0 <= float(str(value)) < inf
 
 
 def _panel_rules_by_change_type(top: ProfilePart, required: Sequence[str]) -> Iterator[ProfileRule]:

@@ -15,7 +15,7 @@ from foreword.review.change_facts import (
     EXECUTED,
     MemberResult,
     Review,
-    confidence_in,
+    confidence_of,
     facts_of,
     has_run,
 )
@@ -47,7 +47,7 @@ def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, 
     for_a_person: list[str] = []
     if thresholds is not None:
         against += _severity_reasons(review.findings, thresholds)
-        against += _confidence_reasons(review.findings, thresholds)
+        against += _confidence_reasons(review, profile, thresholds)
         for_a_person += _unknown_threshold_reasons(thresholds)
     blocked, escalated = _rule_reasons(review, profile)
     against += blocked
@@ -84,8 +84,10 @@ def _severity_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> li
     return reasons
 
 
-def _confidence_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
-    confidence = confidence_in(findings)
+def _confidence_reasons(
+    review: Review, profile: ReviewProfile, thresholds: Thresholds
+) -> list[str]:
+    confidence = confidence_of(review, profile)
     if confidence >= thresholds.confidence:
         return []
     return [
@@ -171,7 +173,7 @@ def _judgement(review: Review, profile: ReviewProfile) -> tuple[list[str], ...]:
     """What a profile says of a change by its own rules and by how sure it wants to be."""
     unsure = list[str]()
     if profile.thresholds is not None:
-        unsure = _confidence_reasons(review.findings, profile.thresholds)
+        unsure = _confidence_reasons(review, profile, profile.thresholds)
     return (unsure, *_rule_reasons(review, profile))
 
 

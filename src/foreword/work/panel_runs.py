@@ -28,7 +28,7 @@ from foreword.review.change_facts import (
     Review,
     ReviewedChange,
     Status,
-    confidence_in,
+    confidence_of,
     facts_in_vain,
 )
 from foreword.review.findings import Finding, merge
@@ -72,6 +72,7 @@ Answer with one JSON object and nothing else:
 "remediation": "..."}], "confidence": 0.8}
 
 - severity: critical, high, medium, low or info
+- confidence: from 0 to 1, how sure you are that there is no other finding
 - title: the claim in one short sentence; detail: how it goes wrong; remediation: what to change
 - file and line: as in the new version of the file
 - Report only what the change shows. An empty list is a good answer where nothing is wrong.
@@ -224,7 +225,7 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
         title=payload["title"],
         verdict=verdict,
         reasons=reasons,
-        confidence=confidence_in(merged),
+        confidence=confidence_of(review, profile),
         profile=profile.name,
         findings=merged,
         members=tuple(members),
