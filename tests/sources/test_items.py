@@ -13,7 +13,7 @@ import pytest
 from foreword.errors import BadSource
 from foreword.sources import items as source_items
 from foreword.sources.items import Item, iso
-from foreword.sources.json_state import read_json
+from foreword.sources.json_state import read_state
 from tests.command import fd_path
 
 
@@ -164,14 +164,14 @@ def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
 def test_a_source_may_be_the_pipe_of_a_shell(tmp_path: Path) -> None:
     (item,), _ = read_items(fd_path(b'[{"kind": "goal", "text": "Ship it."}]'), tmp_path, no_input)
     assert (item.kind, item.text) == ("goal", "Ship it.")
-    assert read_json(fd_path(b'{"units": []}'), tmp_path, no_input) == {"units": []}
+    assert read_state(fd_path(b'{"units": []}'), tmp_path, no_input) == {"units": []}
 
 
 @pytest.mark.parametrize("where", ["~nosuchuser/notes.json", "none.json", "", "nul\0", "a" * 5_000])
 def test_a_place_that_can_not_be_is_a_bad_source_for_both_readers(
     tmp_path: Path, where: str
 ) -> None:
-    for read in (read_items, read_json):
+    for read in (read_items, read_state):
         with pytest.raises(BadSource):
             read(where, tmp_path, no_input)
 
@@ -180,7 +180,7 @@ def test_a_number_of_five_thousand_digits_is_a_bad_source(tmp_path: Path) -> Non
     digits = "7" * 5_000
     for read, text in (
         (read_items, f'[{{"text": "x", "n": {digits}}}]'),
-        (read_json, f'{{"n": {digits}}}'),
+        (read_state, f'{{"n": {digits}}}'),
     ):
         with pytest.raises(BadSource, match="not usable JSON"):
             read("-", tmp_path, text.encode)

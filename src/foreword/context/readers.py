@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 # As much of the task as `text.relevance` looks at, too: about two pages say what it is about.
 LONGEST_QUERY = 4_000
-WORKED_ON = ("current", "in_progress")
 MOST_NOTES = 1_000  # a source may have as many oddities as items; who reads past the first hundred
 
 
@@ -91,6 +90,7 @@ class _SectionReader:
             self.out.sections += found
             if not found:
                 self._note_missing(tag, spec)
+        self._check_required()
         missing = list(dict.fromkeys(self.missing))
         if missing:
             verb = "is" if len(missing) == 1 else "are"
@@ -107,15 +107,25 @@ class _SectionReader:
         return [*notes[:MOST_NOTES], f"{len(notes) - MOST_NOTES:,} more warnings like these"]
 
     def _note_missing(self, tag: str, spec: SectionSpec) -> None:
-        """An error where the recipe requires what is not there; a note where the context is not
-        what it should be without it. Of what the request did not bring `_text` says so."""
-        if spec.required or tag in self.selection.required:
-            raise self._section_missing(tag, spec)
+        """A note where the context is not what it should be without a section. Of what the request
+        did not bring `_text` says so."""
         is_part = spec.heading or spec.anchors
         is_expected = spec.essential and tag not in self.selection.optional
         if is_expected and not is_part and not _is_from_request(spec):
             self.missing.append(tag)
             self.out.notes.append(f"{tag} is not there, though it is essential")
+
+    def _check_required(self) -> None:
+        """Raise an error where the recipe requires what is not there."""
+        missing = set(self.selection.sections)
+        missing -= {section.tag for section in self.out.sections}
+        required = [
+            (names,) if isinstance(names, str) else names for names in self.selection.required
+        ]
+        first_missing = [names[0] for names in required if missing.issuperset(names)]
+        for tag, spec in self.selection.sections.items():
+            if tag in first_missing or (spec.required and tag in missing):
+                raise self._section_missing(tag, spec)
 
     # --- what the sections are made of ------------------------------------------------------------
 
@@ -147,7 +157,7 @@ class _SectionReader:
 
     def _source_state(self, source: SourceArgument) -> dict[str, Any]:
         if isinstance(source, str):
-            return json_state.read_json(source, self.root, source_argument.read_stdin)
+            return json_state.read_state(source, self.root, source_argument.read_stdin)
         return json_state.mapping_in(python_data.plain_data(source), python_data.SOURCE)
 
     def _read_skill(self) -> None:
@@ -243,7 +253,7 @@ class _SectionReader:
         members = list[dict[str, Any]]()
         if isinstance(units, list):
             members = [unit for unit in units if isinstance(unit, dict)]
-        for unit in json_state.matching_members(members, {"status": WORKED_ON}):
+        for unit in json_state.matching_members(members, {"status": json_state.WORKED_ON}):
             texts += [str(value) for value in unit.values()]
         first = [kind for kind, tier in self.selection.kind_tiers.items() if tier == 1]
         return "\n".join([*first, *texts])  # what the purpose looks for, and what is to be done
@@ -257,7 +267,7 @@ class _SectionReader:
             return self.file_reader.read_files(tag, spec)
         if spec.git is not None:
             return self._log(tag, spec)
-        if spec.text is not None:
+        if spec.text is not None and spec.state is None:
             return self._text(tag, spec)
         if spec.document is not None:
             return self._documents(tag)
@@ -287,6 +297,8 @@ class _SectionReader:
         where = source if isinstance(source, str) else python_data.SOURCE
         found, notes = item_sections.state_sections(tag, self.selection, self.data, where)
         self.out.notes += notes
+        if isinstance(found, str) and spec.text is not None:
+            return self._text(tag, spec)
         if isinstance(found, str):
             self.out.add_absent(tag, source=spec.state or "", reason=found)
             return []

@@ -92,7 +92,8 @@ def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:
 
 def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> Iterator[Problem]:
     sources = [name for name in SOURCES if getattr(section, name) is not None]
-    if len(sources) != 1:
+    # a text beside a key of the source is what is written where the source has none
+    if len(sources) != 1 and sources != ["text", "state"]:
         problem = (
             f"has {' and '.join(sources)}" if sources else "says not where its text comes from"
         )

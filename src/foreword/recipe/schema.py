@@ -80,7 +80,8 @@ class SectionSpec(RecipePart):
         "`log`: the newest commits in plain language.", default=None
     )
     text: str | None = setting(
-        "A text of the recipe's own; `{names}` from `locate` and `values` are filled in.",
+        "A text of the recipe's own; `{names}` from `locate` and `values` are filled in. Beside"
+        " `state`, it is written where the source has none.",
         default=None,
     )
     items: Names | None = setting(
@@ -218,7 +219,9 @@ class Profile(RecipePart):
     sections: tuple[str, ...] | None = setting("The tags it reads.", default=None)
     add: tuple[str, ...] = setting("Tags that it reads beside them.", default=())
     without: tuple[str, ...] = setting("Tags that it does not read after all.", default=())
-    required: tuple[str, ...] = setting("Tags that must have something to read.", default=())
+    required: tuple[str | tuple[str, ...], ...] = setting(
+        "Tags that must have something to read; of a list of tags, one of them.", default=()
+    )
     optional: tuple[str, ...] = setting(
         "Tags that need not have something to read after all, whatever the agent says.", default=()
     )

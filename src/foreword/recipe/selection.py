@@ -25,7 +25,7 @@ class Selection:
     recipe: RecipeSpec
     sections: dict[str, SectionSpec]  # in reading order
     names: dict[str, str]  # the agent, skill, purpose and phase that were asked for
-    required: frozenset[str]
+    required: frozenset[str | tuple[str, ...]]
     optional: frozenset[str]
     gives_way: tuple[str | tuple[str, ...], ...]
     values: dict[str, str]
@@ -150,7 +150,7 @@ class _Overlay:
     gives_way: tuple[str | tuple[str, ...], ...]
     sections: list[str] | None = None  # None: all that the recipe has
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    required: set[str] = field(default_factory=set)
+    required: set[str | tuple[str, ...]] = field(default_factory=set)
     optional: set[str] = field(default_factory=set)
     values: dict[str, str] = field(default_factory=dict)
     when_given: dict[Literal["step"], str] = field(default_factory=dict)

@@ -13,55 +13,38 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from foreword import aliases
 from foreword.errors import BadSource
 from foreword.message import Message, group_by_calls, mend
 from foreword.pattern import lazy_pattern
 from foreword.section import Entry
-from foreword.sources import source_argument
-from foreword.sources.python_data import type_name
+from foreword.sources import front_matter, source_argument
+from foreword.sources.python_data import SOURCE, plain_data, type_name
 from foreword.text.words import parts
 
-_HINT = "give a JSON file with --source, or - for standard input"
+_HINT = "give a JSON or YAML file with --source, or - for standard input"
 BLANK = lazy_pattern(r"\{(\w+)(!?)\}")
-# What recipes call a field, and what test runners and people call it: in lower case, without
-# underscores. The first that has a value counts.
-USUAL_NAMES = {
-    "test": ("testname", "fullname", "nodeid", "testcase", "testid", "name", "title"),
-    "error": (
-        "errormessage",
-        "message",
-        "failuremessage",
-        "failuremessages",
-        "failure",
-        "exception",
-        "reason",
-        "err",
-        "longrepr",
-        "crash",
-    ),
-    "expected": ("expectedvalue", "want", "wanted"),
-    "received": ("actual", "receivedvalue", "actualvalue", "got"),
-    "stack": ("stacktrace", "traceback", "trace", "backtrace", "callstack", "longreprtext"),
-    "file": ("filepath", "path", "filename", "sourcefile"),
-    "implementation": ("code", "source", "content", "body"),
-    "description": ("purpose", "summary"),
+# Fields of a unit or a failed test, each of which may have another name in `aliases`.
+MEMBER_FIELDS = (
+    "name file status description implementation test error expected received stack unit".split()
+)
+# Where programs that keep their state by phase have what recipes read, if not at the top.
+PHASE_STATES = {
+    "design_document": ("planning",),
+    "feature": ("planning",),
+    "types": ("interface",),
+    "tests": ("interface",),
+    "units": ("implementation",),
+    "current_unit_index": ("implementation",),
+    "failures": ("testing.last_test_run", "testing"),
 }
+# What the status of the unit says that is being worked on.
+WORKED_ON = ("current", "in_progress", "awaiting_approval", "needs_review")
 
 
-# Where programs keep what recipes read, if not under the recipe's own key: as the state of a tool
-# that plans, designs, builds and tests in turn.
-USUAL_PLACES = {
-    "design_document": ("design_doc", "planning.design_doc_content", "planning.design_document"),
-    "types": ("type_definitions", "interface.types_content", "interface.types"),
-    "units": ("implementation.units",),
-    "tests": ("relevant_tests",),
-    "failures": ("testing.last_test_run.failures", "testing.failures", "failed_tests"),
-    "feature": ("feature_description", "planning.feature", "planning.feature_description"),
-}
-
-
-def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
-    """The mapping in a JSON file or on standard input (`-`)."""
+def read_state(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
+    """The mapping in a JSON or YAML file, or on standard input (`-`), where JSON begins with a
+    bracket."""
     if where == "-":
         raw = stdin()
         name = "standard input"
@@ -69,7 +52,10 @@ def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, A
         raw = source_argument.read(source_argument.locate(where, root, _HINT), where)
         name = where
     try:
-        data = json.loads(raw.decode("utf-8-sig"))
+        text = raw.decode("utf-8-sig")
+        if _is_yaml(where, text):
+            return _yaml_mapping(text, name)
+        return mapping_in(json.loads(text), name)
     except UnicodeDecodeError:
         raise BadSource(name, "not UTF-8", hint="save it as UTF-8 JSON") from None
     except json.JSONDecodeError as error:
@@ -80,7 +66,19 @@ def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, A
         raise BadSource(name, "not usable JSON: nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise BadSource(name, f"not usable JSON: {error}") from None
-    return mapping_in(data, name)
+
+
+def _is_yaml(where: str, text: str) -> bool:
+    if where == "-":
+        return text.lstrip()[:1] not in ("", "{", "[")
+    return where.lower().endswith((".yaml", ".yml"))
+
+
+def _yaml_mapping(text: str, name: str) -> dict[str, Any]:
+    data, problem = front_matter.mapping(text)
+    if problem:
+        raise BadSource(name, problem)
+    return mapping_in(plain_data(data), name)
 
 
 def mapping_in(data: object, name: str) -> dict[str, Any]:
@@ -95,25 +93,42 @@ def mapping_in(data: object, name: str) -> dict[str, Any]:
 
 
 def state_at(data: Mapping[str, Any], path: str) -> Any:
-    """The value at `a.b.c`, or at another place where it usually is; `designDocument` is the same
-    key as `design_document`."""
-    for place in (path, *USUAL_PLACES.get(path, ())):
+    """The value at `a.b.c`, under any of its names, or where the state of a phase has it; of the
+    units, none but that of the current index is being worked on."""
+    for place in ("", *PHASE_STATES.get(path, ())):
         value: Any = data
-        for step in place.split("."):
+        for step in f"{place}.{path}".strip(".").split("."):
             value = _member(value, step) if isinstance(value, Mapping) else None
         if value is not None:
-            return value
+            return _with_current_unit(value, data) if path == "units" else value
     return None
 
 
 def _member(mapping: Mapping[str, Any], name: str) -> Any:
-    if name in mapping:
-        return mapping[name]
-    plain = _plain_key(name)
-    for key in mapping:
-        if _plain_key(key) == plain:
-            return mapping[key]
-    return None
+    keys = list[str]()
+    for key, value in mapping.items():
+        if value is not None and aliases.field_name(str(key), (name,), aliases.NAME):
+            keys.append(key)
+    if len(keys) > 1:
+        problem = f"{keys[0]!r} and {keys[1]!r} both mean {name!r}: give one of them"
+        raise BadSource(SOURCE, problem)
+    return mapping[keys[0]] if keys else None
+
+
+def _with_current_unit(units: Any, data: Mapping[str, Any]) -> Any:
+    current = state_at(data, "current_unit_index")
+    is_index = isinstance(current, int) and not isinstance(current, bool) and current >= 0
+    if not is_index or not isinstance(units, list) or current >= len(units):
+        return units
+    marked = list[object]()
+    for index, unit in enumerate(units):
+        if isinstance(unit, Mapping) and index == current:
+            marked.append({**unit, "status": "current"})
+        elif isinstance(unit, Mapping) and unit.get("status") in WORKED_ON:
+            marked.append({**unit, "status": "pending"})
+        else:
+            marked.append(unit)
+    return marked
 
 
 def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
@@ -125,27 +140,16 @@ def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
         if not isinstance(member, Mapping):
             problem = f"must be a mapping, not {type_name(member)}"
             raise BadSource(where, f"{path}[{index}]: {problem}")
-    return [with_usual_names(member) for member in value]
+    try:
+        return [_with_fields(member) for member in value]
+    except ValueError as two_names:
+        raise BadSource(where, f"{path}: {two_names}") from None
 
 
-def with_usual_names(member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The member with what it has under another usual name under ours, too."""
-    named = {_plain_key(key): key for key in reversed(list(member))}
-    found = dict[str, Any]()
-    for field, others in USUAL_NAMES.items():
-        if _text(member.get(field)):
-            continue
-        for other in others:
-            key = named.get(other)
-            if key is not None and _text(member[key]):
-                found[field] = member[key]
-                break
-    return {**member, **found} if found else member
-
-
-def _plain_key(key: object) -> str:
-    """`testName`, `test_name` and `Test-Name` are one key."""
-    return re.sub(r"[\W_]", "", str(key)).lower()
+def _with_fields(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The member with the fields that it has under other names alone."""
+    missing = [field for field in MEMBER_FIELDS if field not in member]
+    return aliases.rename(member, missing, aliases.NAME)
 
 
 def matching_members(

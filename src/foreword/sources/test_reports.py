@@ -3,17 +3,38 @@ playwright, rspec, `go test -json`, cargo, and JUnit's XML turned into JSON.
 
 A record that a recipe can read stays as it is. Any other becomes one with `test`, `error`,
 `expected`, `received` and `stack` as far as it has them; tests that did not fail are no failures.
-What other names a field may have is `json_state`'s business. Pure.
+Pure.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foreword.pattern import lazy_pattern
-from foreword.sources.json_state import with_usual_names
 
+# What recipes call a field, and what test runners call it: in lower case, without underscores. The
+# first that has a value counts.
+_USUAL_NAMES = {
+    "test": ("testname", "fullname", "nodeid", "testcase", "testid", "name", "title"),
+    "error": (
+        "errormessage",
+        "message",
+        "failuremessage",
+        "failuremessages",
+        "failure",
+        "exception",
+        "reason",
+        "err",
+        "longrepr",
+        "crash",
+    ),
+    "expected": ("expectedvalue", "want", "wanted"),
+    "received": ("actual", "receivedvalue", "actualvalue", "got"),
+    "stack": ("stacktrace", "traceback", "trace", "backtrace", "callstack", "longreprtext"),
+    "file": ("filepath", "path", "filename", "sourcefile"),
+}
 _FIELDS = ("test", "error", "expected", "received", "stack")
 # Where a report, a suite or a file keeps what it is made of. Mocha lists every failure among its
 # `tests` again, so `failures` alone counts where there are any.
@@ -101,13 +122,13 @@ def _has_failed(record: Mapping[str, Any]) -> bool:
 
 def _record(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record with the fields that recipes read; all that it has besides where one is missing."""
-    own = with_usual_names(record)
+    own = _with_usual_names(record)
     if all(isinstance(own.get(field), str) for field in ("test", "error")):
         return {**own, "test": _full_name(record) or own["test"]}
     plain = _without_marks(record)
     found = dict[str, Any]()
     for part in (plain, *_details(plain, 0)):
-        for field, said in with_usual_names(part).items():
+        for field, said in _with_usual_names(part).items():
             if field in _FIELDS and field not in found and not isinstance(said, Mapping | list):
                 found[field] = said
     name = _full_name(plain)
@@ -121,6 +142,21 @@ def _record(record: Mapping[str, Any]) -> dict[str, Any]:
             found[field] = plain[field]
     has_all = found.get("test") and found.get("error")
     return found if has_all else {**record, **found}
+
+
+def _with_usual_names(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with what it has under a usual name under the name that recipes use."""
+    keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(list(record))}
+    named = dict(record)
+    for field, others in _USUAL_NAMES.items():
+        if record.get(field) not in (None, ""):
+            continue
+        for other in others:
+            key = keys.get(other)
+            if key in named and record[key] not in (None, ""):
+                named[field] = named.pop(key)
+                break
+    return named
 
 
 def _full_name(record: Mapping[str, Any]) -> str:
