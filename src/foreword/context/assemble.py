@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from foreword.context.inputs import Inputs, ReadingResult
+from foreword.aliases import by_any_name
+from foreword.context.inputs import Inputs, ReadingResult, SourceArgument
 from foreword.context.item_lifetimes import carried_items, save_carried_items
 from foreword.context.readers import gather
 from foreword.context.self_check import self_check
@@ -27,7 +28,7 @@ from foreword.recipe.load import load
 from foreword.recipe.schema import RecipeSpec
 from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section, Tiers
-from foreword.sources import files
+from foreword.sources import files, source_argument
 from foreword.sources.commands import Policy
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
@@ -40,6 +41,7 @@ from foreword.tokens import Counter, why_underestimated
 _EMPTY = "the context is empty: the recipe leaves out all that came in"
 
 
+@by_any_name
 def assemble(
     recipe: str,
     *,
@@ -75,7 +77,7 @@ def assemble(
     `recipe` is a name or a path, `root` the project's folder. `agent`, `skill`, `purpose` and
     `phase` say for whom or what; `task` is the task, as a file or in words, `step` the folder of
     the step it is for, `instructions` what this agent should mind beside its own, `source` your
-    own material (a path, `-`, or the data itself). `budget` is the most tokens the text may have;
+    own material (a path, `-`, texts, or the data itself). `budget` is the most tokens of the text;
     without it, it follows from `window` or `model` as the recipe says, less what is kept free for
     the system prompt (`system_prompt_tokens`), the answer (`reserve`) and tools (`tool_overhead`).
     `counter` is `estimate`, `o200k`, `cl100k` or a `Counter`. `carry` names what persists from
@@ -110,7 +112,7 @@ def assemble(
         task=task,
         step=None if step is None else str(step),
         instructions=instructions or "",
-        source=str(source) if isinstance(source, Path) else source,
+        source=_source_argument(source, root),
         policy=_command_policy(spec, allow_commands, allow_shell),
         carried=carried_items(root, carry, db),
         values=blanks,
@@ -207,6 +209,17 @@ def _names(
     if phase is not None:
         names["phase"] = str(phase)
     return {kind: name for kind, name in names.items() if name is not None}
+
+
+def _source_argument(
+    source: str | Path | SourceArgument | None, root: Path
+) -> SourceArgument | None:
+    """The source as readers take it: a text that is no path is the only item of a list."""
+    if isinstance(source, Path):
+        return str(source)
+    if isinstance(source, str) and source_argument.is_text(source, root):
+        return [source]
+    return source
 
 
 def _command_policy(spec: RecipeSpec, allow_commands: Sequence[str], allow_shell: bool) -> Policy:

@@ -55,6 +55,16 @@ class Package:
             originals[handle_of(listing)] = listing
         return originals
 
+    @property
+    def context_package(self) -> str:
+        """The text, by the name that it has as what a purpose asks for."""
+        return self.text
+
+    @property
+    def truncation_report(self) -> Report:
+        """The report, by the name that it has as the account of what was left out."""
+        return self.report
+
     @cached_property
     def messages(self) -> list[Message]:
         """The same as messages: a conversation where the recipe makes one, else one user message.

@@ -34,6 +34,7 @@ from foreword.operations.operation import (
 )
 from foreword.recipe.budget import whole_number
 from foreword.sources.library import RECIPE
+from foreword.sources.source_argument import is_text
 from foreword.store.database import LARGEST_NUMBER, Database
 
 LONGEST_PATH = 4_096  # characters: no file system takes more
@@ -63,7 +64,7 @@ class ContextRequest(OperationInput):
         None, description="What the agent should mind, beside its own instructions."
     )
     source: dict[str, Any] | list[Any] | str | None = Field(
-        None, description="Your own material, or a path to it."
+        None, description="Your own material: items, texts, or a path to them."
     )
     budget: Tokens | None = Field(None, description="The most tokens the context may have.")
     window: Tokens | None = Field(None, description="The model's window in tokens.")
@@ -209,7 +210,8 @@ def _assemble_arguments(root: Path, given: ContextRequest) -> dict[str, Any]:
         asked["task"] = inside(root, asked["task"]).relative_to(root).as_posix()
     if "step" in asked:
         asked["step"] = inside(root, asked["step"]).relative_to(root).as_posix()
-    if isinstance(asked.get("source"), str):
+    path = asked.get("source")
+    if isinstance(path, str) and not is_text(path, root):
         source = inside(root, asked["source"])
         if source.is_fifo():  # the user may name a pipe; a caller must not make us wait
             raise BadSource(str(source), "a pipe, not a file or a folder")

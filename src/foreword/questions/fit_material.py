@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from foreword.aliases import by_any_name
 from foreword.context.assemble import keep
 from foreword.context.inputs import ReadingResult
 from foreword.engine.package import CONVERSATION, Package
@@ -47,6 +48,7 @@ _LONGEST_TOKEN = 60  # characters, about: what is longer than so many for each t
 _GUARD_ROUNDS = 40  # times the last passages are taken out again where the text measures otherwise
 
 
+@by_any_name
 def fit(
     material: object,
     *,

@@ -13,6 +13,9 @@ from foreword import regular_file
 from foreword.errors import BadSource
 from foreword.sources import files
 
+# Of a text on one line: "notes of may" may be a folder that was misspelled, a sentence is none.
+LEAST_WORDS = 4
+
 
 def locate(where: str, root: Path, hint: str) -> Path:
     """The path of what was named: as seen from here, else from the root."""
@@ -24,6 +27,17 @@ def locate(where: str, root: Path, hint: str) -> Path:
     except (OSError, ValueError, RuntimeError) as problem:
         raise BadSource(where, f"can't be looked up: {problem}", hint=hint) from problem
     raise BadSource(where, "there is no such file or folder", hint=hint)
+
+
+def is_text(source: str, root: Path) -> bool:
+    """Whether a source has several lines, or words enough for a sentence, and names no file."""
+    if "\n" not in source.strip() and len(source.split()) < LEAST_WORDS:
+        return False
+    try:
+        locate(source, root, "")
+    except BadSource:
+        return True
+    return False
 
 
 def read_stdin() -> bytes:

@@ -115,10 +115,13 @@ def _format_package(package: Package, form: str) -> str:
     if form == "xml":
         return package.text
     if form == "json":
+        from foreword.context.named_results import named_results
+
         value: Any = {
             "text": package.text,
             "messages": package.to_openai(),
             "report": package.report.to_dict(),
+            **named_results(package),
         }
     else:
         shape = "openai" if form == "messages" else form
