@@ -698,6 +698,8 @@ def test_p6_tier_1_by_name_is_shortened_where_it_is_too_large_and_stated_kinds_a
     assert package.report.total_tokens <= 2_000
     assert {row.tag for row in package.report.sections if row.form == "full"} <= {"note"}
     assert checks(package)["tier 1 complete"] == (False, "0 of 2 whole")
+    with pytest.raises(EssentialsTooLarge, match="the budget is 10"):
+        foreword.assemble("package", root=tmp_path, purpose="review", source=source, budget=10)
     put_folder(tmp_path, {"spec.md": f"---\nkind: requirement\n---\n{long}"})
     with pytest.raises(EssentialsTooLarge):
         foreword.assemble("package", root=tmp_path, purpose="review", source=source, budget=2_000)

@@ -163,7 +163,10 @@ def fit_sections(
             return fit_and_write(gathered.sections, request_for(limits=selection.tiers))
         except EssentialsTooLarge as too_large:
             _let_yield(gathered, too_large)
-        return fit_and_write(gathered.sections, request_for(limits=selection.tiers))
+            package = fit_and_write(gathered.sections, request_for(limits=selection.tiers))
+            if not package.text:
+                raise
+            return package
     from foreword.context import tiers  # with anchors and personas, which other recipes have not
 
     limits = tiers.apply_tiers(
