@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.responses import ResponseFunctionToolCall
 
 import foreword
 from foreword.errors import BadSource
@@ -40,6 +42,69 @@ def test_messages_come_back_as_messages_and_speakers_are_labels() -> None:
     assert f"Ada: {ANSWER}" in package.text
     assert ANSWER in [message.text for message in package.messages]
     assert len(package.to_openai()) < len(messages)
+
+
+QUESTION = {"role": "user", "content": "Which kiln is hot?"}
+THOUGHT = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAA"}
+CALL: dict[str, Any] = {
+    "id": "fc_1",
+    "type": "function_call",
+    "status": "completed",
+    "call_id": "call_1",
+    "name": "read_kilns",
+    "arguments": '{"hall":2}',
+}
+RESULT = {"type": "function_call_output", "call_id": "call_1", "output": "kiln 7: 900 C"}
+REPLY = {
+    "id": "msg_1",
+    "type": "message",
+    "status": "completed",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "Kiln 7.", "annotations": [], "logprobs": []}],
+}
+TYPED = {
+    "type": "message",
+    "role": "user",
+    "content": [{"type": "input_text", "text": "Which kiln is hot?"}],
+}
+RESPONSE = {"id": "resp_1", "object": "response", "model": "gpt-5", "output": [THOUGHT, REPLY]}
+
+
+@pytest.mark.parametrize(
+    ("material", "roles"),
+    [
+        ([TYPED, THOUGHT, CALL, RESULT, REPLY], "user assistant tool assistant"),
+        ([QUESTION, THOUGHT, CALL, RESULT, REPLY], "user assistant tool assistant"),
+        (
+            [QUESTION, ResponseFunctionToolCall(**CALL), RESULT, REPLY],
+            "user assistant tool assistant",
+        ),
+        ([QUESTION, RESPONSE], "user assistant"),
+        (RESPONSE, "assistant"),
+        (
+            {"model": "gpt-5", "input": [QUESTION, CALL, RESULT, REPLY]},
+            "user assistant tool assistant",
+        ),
+    ],
+    ids=["input", "with easy messages", "with an object", "with an answer", "an answer", "request"],
+)
+def test_items_of_the_responses_api_are_messages(material: object, roles: str) -> None:
+    package = fitted(material)
+    assert [message.role for message in package.messages] == roles.split()
+    assert package.text.endswith("assistant: Kiln 7.\n</conversation>\n")
+    assert ("tool: kiln 7: 900 C" in package.text) == ("tool" in roles)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        *(("message", "text"), ("phone_call", "text"), ("reasoning", "body")),
+        *(("tool", "content"), ("function", "content"), ("chat", "content")),
+    ],
+)
+def test_an_item_with_the_type_of_a_message_is_an_item(kind: str, key: str) -> None:
+    package = fitted({"type": kind, key: "It rang twice."})
+    assert package.text == "<text>\nIt rang twice.\n</text>\n"
 
 
 def test_what_fits_is_whole_and_nothing_is_left_out() -> None:

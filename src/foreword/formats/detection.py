@@ -137,6 +137,13 @@ def read_message(
     return messages[0]
 
 
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether a dict is a message in a shape that is read, or an answer with messages in it."""
+    if "role" in value or objects.is_answer(value) or pydantic_ai.is_message(value):
+        return True
+    return any(each.is_message(value) for each in FORMATS)
+
+
 def read_any(
     value: object, at: FieldPath, usual: str = "", earlier: EarlierMessages | None = None
 ) -> Sequence[Message]:

@@ -74,9 +74,11 @@ def is_message(value: Mapping[str, Any]) -> bool:
         return True
     if "role" in value or not isinstance(value.get("type"), str):
         return False
-    return _plain_type(value["type"]) in (*_ROLES, "chat") and bool(
-        value.keys() & {"data", "content"}
-    )
+    kind = _plain_type(value["type"])
+    if "data" in value:
+        return kind in (*_ROLES, "chat")
+    is_result = _ROLES.get(kind) == "tool"
+    return kind in _ROLES and "content" in value and (not is_result or "tool_call_id" in value)
 
 
 def _plain_type(kind: str) -> str:

@@ -97,7 +97,7 @@ def is_item(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     if "role" not in value or value.get("type") == _ADDITIONAL_TOOLS:
-        return _is_item_type(value.get("type"))
+        return value.get("type") != "message" and _is_item_type(value.get("type"))
     if value.get("type") == "message" and "model" not in value:
         return True
     content = value.get("content")

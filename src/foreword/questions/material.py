@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.formats.detection import read_any
+from foreword.formats.detection import is_message, read_any
 from foreword.formats.fields import FieldPath
+from foreword.formats.objects import is_plain
+from foreword.formats.openai_responses import from_responses
 from foreword.message import Message, Role, Text
 from foreword.sources import files
 from foreword.sources.items import iso
@@ -23,6 +25,7 @@ from foreword.sources.items import iso
 # ones is a conversation. Turns of the longest speeches in meetings have about 2,000.
 LONGEST_TURN = 4_000
 _WHERE = "material"
+_ITEM_KEYS = ("text", "body", "message", "description")  # no message has its words here
 _TEXT_KEYS = ("text", "content", "body", "message", "description")
 _SPEAKER_KEYS = ("speaker", "author", "sender", "from", "user")
 _DATE_KEYS = ("date", "timestamp", "created_at", "created", "datetime", "time")
@@ -96,6 +99,8 @@ def _values(given: object) -> Iterable[object]:
         for key in ("messages", "items", "documents"):
             if isinstance(given.get(key), Sequence):
                 return _values(given[key])
+        if isinstance(given.get("input"), list):  # a request of OpenAI's Responses API
+            return from_responses(given, _WHERE)
         return [given]
     if isinstance(given, str | Path | Message):
         return [given]
@@ -132,6 +137,9 @@ def _add(value: object, material: Material, at: str) -> None:
             material.units.append(_message_unit(value, {}))
         case Mapping():
             material.units += _mapping_units(value, at)
+        case _ if not is_plain(value):
+            for message in read_any(value, FieldPath(_WHERE, at)):
+                material.units.append(_message_unit(message, {}))
         case _:
             raise BadSource(
                 _WHERE,
@@ -166,35 +174,24 @@ def _file_unit(file: files.File, name: str) -> MaterialUnit:
 
 
 def _mapping_units(value: Mapping[str, Any], at: str) -> list[MaterialUnit]:
-    """The units of a dict: a message where it has a role, else an item."""
-    if "role" not in value and not _is_foreign_message(value):
+    """The units of a dict: of a message in any shape that is read, of an answer, or of an item."""
+    if "role" not in value and (_first(value, _ITEM_KEYS) or not is_message(value)):
         return [_item_unit(value, at)]
     if _is_plain(value):
-        role = _ROLES.get(str(value["role"]).lower(), "user")
+        role = _ROLES[str(value["role"]).lower()]
         message = Message(role, (Text(_first(value, ("text", "content"))),))
         return [_message_unit(message, value)]
-    foreign = {key: part for key, part in value.items() if key not in _OWN_KEYS - {"id"}}
-    if "tool_call_id" not in value and "type" not in value:
-        foreign.pop("id", None)
+    foreign = dict(value)
+    if not value.keys().isdisjoint(("role", "type")):  # what people add their own fields to
+        own = _OWN_KEYS - {"id"} if value.keys() & {"tool_call_id", "type"} else _OWN_KEYS
+        foreign = {key: part for key, part in value.items() if key not in own}
     messages = read_any(foreign, FieldPath(_WHERE, at))
     return [_message_unit(message, value) for message in messages]
 
 
-def _is_foreign_message(value: Mapping[str, Any]) -> bool:
-    """Whether it is a message of a framework that names the role otherwise."""
-    kind = value.get("type")
-    return isinstance(kind, str) and kind in _FOREIGN_TYPES
-
-
-# Of langchain's messages, OpenAI's responses and pydantic-ai's: no item of a package has them.
-_FOREIGN_TYPES = frozenset(
-    ("human", "ai", "constructor", "function_call", "function_call_output", "reasoning")
-)
-
-
 def _is_plain(value: Mapping[str, Any]) -> bool:
     """Whether a message has nothing but words, so that it need not be any provider's."""
-    if str(value["role"]).lower() not in _ROLES or not value.keys().isdisjoint(_CALL_KEYS):
+    if str(value.get("role")).lower() not in _ROLES or not value.keys().isdisjoint(_CALL_KEYS):
         return False
     return isinstance(value.get("content", value.get("text")), str)
 

@@ -113,6 +113,22 @@ def test_commands_that_are_named_can_be_typed_as_they_stand(tmp_path: Path) -> N
     assert shlex.split(again.err.split("`")[1]) == ["foreword", "session", "append", name]
 
 
+def test_a_whole_answer_is_appended_with_what_it_cost(tmp_path: Path) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
+    usage = {"input_tokens": 30, "output_tokens": 12}
+    answer: dict[str, Any] = {"object": "response", "id": "resp_1", "model": "gpt-5"}
+    answer |= {"output": [{"type": "reasoning", "id": "rs_1", "summary": []}, call]}
+    answer |= {"usage": usage}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "kiln 7"}
+    for value, last in [(answer, 2), (result, 3)]:
+        ran = foreword(
+            "session", "append", "demo", "-", cwd=tmp_path, stdin=json.dumps(value).encode()
+        )
+        assert (ran.code, ran.out) == (0, f"message {last}\n")
+    used = json.loads(foreword("session", "usage", "demo", "--format", "json", cwd=tmp_path).out)
+    assert used["answers"]["output_tokens"] == 12
+
+
 def test_what_is_given_in_the_wrong_way_is_told_how_to_be_given(tmp_path: Path) -> None:
     packed = tmp_path / "talk.jsonl.gz"
     packed.write_bytes(gzip.compress(as_lines(rounds_of_talk(1)).encode()))

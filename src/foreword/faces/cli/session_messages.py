@@ -59,18 +59,19 @@ def append(
     db: str | None,
     root: str,
 ) -> None:
-    """Add one message to a session.
+    """Add one message, or one answer of a provider, to a session.
 
     FILE has it as JSON, in the shape of a provider (Anthropic, OpenAI, Gemini, Bedrock, Ollama) or
     a framework (LangChain, LlamaIndex, pydantic-ai, Vercel's AI SDK); without a file and --text, it
     is read from standard input. It is read whole or refused. Prints the number of the message.
-    Where the context has grown too large, its history is compressed.
+    Where the context has grown too large, its history is compressed. A list of messages is for
+    `session import`.
 
     \b
     Examples:
       foreword session append demo --text "Build me a workflow"
       foreword session append demo answer.json
-      curl -s ... | jq '.choices[0].message' | foreword session append demo -
+      curl -s ... | foreword session append demo -
     """
     message = _message(name, file, text, role)
     with _open(db, root, name) as session:
@@ -99,8 +100,10 @@ def _refuse_words(name: str, file: str) -> None:
     raise BadSource(words, "there is no such file", hint=f"words go with --text: `{command}`")
 
 
-def _message(name: str, file: str | None, text: str | None, role: str | None) -> Message:
+def _message(name: str, file: str | None, text: str | None, role: str | None) -> object:
+    """The message to append, or the dict of an answer with its messages inside."""
     from foreword.formats import read_message
+    from foreword.formats.objects import holds_messages
 
     if text is not None and file is not None:
         raise UsageError(f"give --text or a file, not both (the file is {file!r})")
@@ -110,7 +113,10 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
         message = read_message({"role": role or "user", "content": text})
     else:
         _refuse_words(name, file or STDIN)
-        message = read_message(read_json(file or STDIN, SHAPE), display_name(file or STDIN))
+        value = read_json(file or STDIN, SHAPE)
+        if holds_messages(value):
+            return value
+        message = read_message(value, display_name(file or STDIN))
     if not _says_something(message):
         raise UsageError(
             "the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"'
