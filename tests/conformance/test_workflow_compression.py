@@ -309,7 +309,7 @@ def test_w11_a_second_compression_folds_the_first_one_in(opened: Open) -> None:
 
 
 def test_w11_a_target_out_of_reach_is_said_once_and_not_tried_at_every_turn(opened: Open) -> None:
-    session = opened()
+    session = opened(recipe="workflow")
     for number in range(3):
         session.append(message_of(number, 200), pinned=True)
     outcomes = [session.append(message_of(number, 20)) for number in range(3, 40)]

@@ -30,14 +30,22 @@ def open_director(
     )
 
 
+def spoken_in(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a request in OpenAI's format without the state behind the conversation."""
+    messages = list(body["messages"])
+    return messages[:-1] if str(messages[-1]["content"]).startswith("<current_plan>") else messages
+
+
 def system_of(body: Mapping[str, Any]) -> str:
-    """The system's message of a request in OpenAI's format."""
-    first = body["messages"][0]
-    return str(first["content"]) if first["role"] in ("system", "developer") else ""
+    """The system's message of a request in OpenAI's format, and the state."""
+    first, *others = body["messages"]
+    system = str(first["content"]) if first["role"] in ("system", "developer") else ""
+    state = [str(message["content"]) for message in others[len(spoken_in(body)) - 1 :]]
+    return "\n\n".join([system, *state])
 
 
 def parts_of(body: Mapping[str, Any]) -> list[str]:
-    """The names of the parts in front of the conversation, in their order."""
+    """The names of the parts around the conversation, in their order."""
     return re.findall(r"^<(\w+)>$", system_of(body), re.MULTILINE)
 
 

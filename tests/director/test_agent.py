@@ -17,7 +17,15 @@ from foreword.director.system_prompt import DIRECTOR, SCOUT
 from foreword.director.tool_table import TOOLS
 from foreword.errors import ModelFailed, UsageError
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
-from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
+from tests.director.scenes import (
+    PARTS,
+    calls,
+    open_director,
+    parts_of,
+    results_in,
+    spoken_in,
+    system_of,
+)
 from tests.sessions import plan
 
 SECRET = "harbour-7"
@@ -269,7 +277,7 @@ def test_a_new_word_of_the_user_settles_what_was_left_behind(
     folder, provider = killed
     with open_director(folder, provider.openai) as director:
         director.say("Are you there?")
-        assert [message["role"] for message in provider.requests[0]["messages"]] == [
+        assert [message["role"] for message in spoken_in(provider.requests[0])] == [
             "system",
             "user",
             "assistant",

@@ -23,7 +23,15 @@ from foreword.demos.site import NAME, PASSWORD, ROWS, Site
 from foreword.director import Director, TurnResult
 from foreword.director.director_resources import DirectorResources
 from foreword.testing import FakeProvider, Reply, fake_provider
-from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
+from tests.director.scenes import (
+    PARTS,
+    calls,
+    open_director,
+    parts_of,
+    results_in,
+    spoken_in,
+    system_of,
+)
 from tests.faulty_site import faulty_site
 
 BUDGET = 12_000
@@ -234,7 +242,7 @@ def test_after_hundreds_of_turns_the_plan_the_selectors_and_what_the_user_wants_
 
     def script(body: Mapping[str, Any]) -> Reply | str:
         asked.append(dict(body))
-        number, last = len(asked), body["messages"][-1]
+        number, last = len(asked), spoken_in(body)[-1]
         if number % 10 or last["role"] == "tool":
             return f"Letter {number} is as it was, nothing has changed with it."
         return calls(get_workflow_variable={"name": "node7.letters"})
@@ -257,7 +265,7 @@ def test_after_hundreds_of_turns_the_plan_the_selectors_and_what_the_user_wants_
         assert (
             sum(count(str(message.get("content") or "")) for message in body["messages"]) <= 9_000
         )
-    plan, said = system_of(asked[-1]), json.dumps(asked[-1]["messages"][1:], ensure_ascii=False)
+    plan, said = system_of(asked[-1]), json.dumps(spoken_in(asked[-1])[1:], ensure_ascii=False)
     assert '"task_id": "scout"' in plan
     for selector in (
         'role=textbox[name="Name"]',

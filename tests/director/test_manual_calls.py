@@ -13,7 +13,7 @@ from foreword.director.turn_lock import is_waiting
 from foreword.faces.web import transcript
 from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.testing import fake_provider
-from tests.director.scenes import open_director
+from tests.director.scenes import open_director, spoken_in
 
 SEEN = {"name": "page", "value": "inbox", "reason": "seen"}
 
@@ -69,7 +69,7 @@ def test_the_user_is_the_first_to_speak_whatever_was_done_by_hand_before(tmp_pat
         director.call("set_variable", SEEN)
         director.say("Go")
         (body,) = provider.requests
-    said = [message for message in body["messages"] if message["role"] != "system"]
+    said = [message for message in spoken_in(body) if message["role"] != "system"]
     assert [message["role"] for message in said] == ["user", "assistant", "tool", "user"]
     (call,) = said[1]["tool_calls"]
     assert (call["function"]["name"], said[2]["tool_call_id"]) == ("set_variable", call["id"])

@@ -115,7 +115,7 @@ def test_calls_of_one_turn_stand_together_in_front_of_their_results(tmp_path: Pa
         package = session.context()
     assert package.to_responses()["input"] == items
     calls = [len(message.get("tool_calls", ())) for message in package.to_openai()]
-    assert calls == [0, 0, 2, 0, 0], "the system, the user, the assistant, two results"
+    assert calls == [0, 2, 0, 0], "the user, the assistant, two results"
 
 
 def test_a_developer_of_one_api_is_one_of_the_other(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_betwee
 
 def test_in_provider_forms_the_mark_is_said_once_inside_a_message(start_session: Open) -> None:
     session = start_session()
+    session.append({"role": "system", "content": "You are Director."})
     session.extend(numbered_message(n) for n in range(100))
     package = session.context()
     for form in (package.to_openai(), package.to_anthropic()["messages"]):
@@ -66,7 +67,7 @@ def test_the_handle_in_the_mark_recalls_every_message_left_out_also_from_elsewhe
 
 
 def test_a_single_message_left_out_is_one_message_in_words(start_session: Open) -> None:
-    session = start_session(720)
+    session = start_session(580)
     session.append(numbered_message(0))
     session.append(numbered_message(1, 130))
     session.append(numbered_message(2, 130))

@@ -102,7 +102,7 @@ def test_where_the_parts_in_front_changed_it_is_asked_for_by_itself_and_the_note
     start_session: Open, change: Callable[[foreword.Session], object], reason: str
 ) -> None:
     with fake_provider(answer) as provider:
-        session = start_session()
+        session = start_session(recipe="workflow")
         converse(session, provider.openai)
         change(session)
         made = session.compress(to=1_500, model=provider.openai)

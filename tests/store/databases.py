@@ -60,10 +60,9 @@ def conversation_in(db: Database, name: str = "main") -> Conversation:
     return messages.ensure(db, workflow_in(db), name, "words")
 
 
-def window_cut(db: Database, conversation: int, window: str) -> Cut:
-    """Where the window of that name begins."""
-    now = session_stamps.read(db, conversation, recipe="", budget_tokens=0, window=window)
-    return now.cut
+def window_cut(db: Database, conversation: int, budget: int) -> Cut:
+    """Where the window of that budget begins."""
+    return session_stamps.read(db, conversation, budget).cut
 
 
 def text_message(text: str, role: str = "user") -> Message:

@@ -45,7 +45,7 @@ ALTERED: dict[str, tuple[list[str], Callable[[foreword.Session], object], str]] 
     "cuts.excerpts": (
         ["[]", "5", '{"a": 5}', '{"1": "b"}', '{"1": -5}', '{"1": true}'],
         lambda session: session.context(),
-        "the cut of conversation 1 for 'workflow 2000' in {db} was altered",
+        "the cut of conversation 1 for a budget of 2000 in {db} was altered",
     ),
     "reports.usage": (
         USAGES,

@@ -473,7 +473,7 @@ def test_a_pin_is_set_and_taken_back_and_moves_the_stamp_of_its_conversation_alo
         messages.append(db, conversation, [(text_message(str(at)), 1, False) for at in range(3)])
 
     def revisions() -> list[int]:
-        read = [session_stamps.read(db, each.id, "r", 1, "w") for each in (one, other)]
+        read = [session_stamps.read(db, each.id, 1) for each in (one, other)]
         return [stamps.revision for stamps in read]
 
     assert messages.set_pinned(db, one.id, 2, pinned=True)
@@ -493,8 +493,8 @@ def test_what_is_taken_back_is_a_branch_and_its_windows_and_warnings_are_forgott
     for conversation in (one.id, other.id):
         messages.append(db, conversation, [(text_message(str(at)), 10, False) for at in range(5)])
         messages.set_limits(db, conversation, warned=7, quiet_until=9)
-        for window, start in (("early", 2), ("late", 4)):
-            compressions.save_window_start(db, conversation, window, Cut(start))
+        for budget, start in ((100, 2), (200, 4)):
+            compressions.save_window_start(db, conversation, budget, Cut(start))
     before = messages.handle_for(db, one, Range(one.id, 1, 5))
     assert messages.take_back(db, one.id, 3) == 2
     assert numbers_of(messages.after(db, one.id, 0)) == [1, 2, 3]
@@ -504,13 +504,11 @@ def test_what_is_taken_back_is_a_branch_and_its_windows_and_warnings_are_forgott
     assert (new.seq, new.running, new.place) == (6, 40, 4)
     assert messages.take_back(db, one.id, 2) == 2
 
-    def stamps(conversation: int, window: str) -> session_stamps.SessionStamps:
-        return session_stamps.read(db, conversation, "r", 1, window)
-
-    late, early = stamps(one.id, "late"), stamps(one.id, "early")
+    late = session_stamps.read(db, one.id, 200)
+    early = session_stamps.read(db, one.id, 100)
     assert (late.revision, late.warned, late.quiet_until, late.cut) == (2, 0, 0, Cut())
     assert early.cut == Cut(2)
-    untouched = stamps(other.id, "late")
+    untouched = session_stamps.read(db, other.id, 200)
     assert (untouched.revision, untouched.warned, untouched.cut) == (0, 7, Cut(4))
     # A handle stands for what was the history when it was given, and is another one from then on.
     ((_, whole),) = messages.find_ranges(db, before, end=before + "~")
@@ -741,12 +739,12 @@ def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
     first = compress(db, conversation, 8, "quick", after=0)
     assert compress(db, conversation, 4, "slow", after=0) is None
     assert compressions.all_compressions(db, conversation) == [first]
-    compressions.save_window_start(db, conversation, "100", Cut(9))
+    compressions.save_window_start(db, conversation, 100, Cut(9))
     compressions.undo(db, conversation)
-    compressions.save_window_start(db, conversation, "100", Cut(2))
+    compressions.save_window_start(db, conversation, 100, Cut(2))
     assert compress(db, conversation, 9, "on top of what was undone", after=1) is None
     assert compressions.current(db, conversation) is None
-    assert window_cut(db, conversation, "100") == Cut(2)
+    assert window_cut(db, conversation, 100) == Cut(2)
     again = compress(db, conversation, 4, "again", after=0)
     assert again
     assert compressions.current(db, conversation) == again
@@ -767,7 +765,7 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
         whole = session.usage()["history_tokens"]
         assert sizes() == (whole, whole)
         shown_in_part = 0
-        for target in (900, 700):
+        for target in (760, 560):
             made = session.compress(to=target)
             assert made.applied
             shown_in_part += len(made.excerpts)
@@ -818,12 +816,12 @@ def test_any_text_comes_back_from_a_summary(db: Database) -> None:
 
 def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
     conversation = conversation_in(db).id
-    assert window_cut(db, conversation, "100") == Cut()
-    compressions.save_window_start(db, conversation, "100", Cut(5, {7: 20, 6: 10}))
-    compressions.save_window_start(db, conversation, "200", Cut(2))
-    compressions.save_window_start(db, conversation, "100", Cut(8, {9: 1}))
-    assert window_cut(db, conversation, "100") == Cut(8, {9: 1})
-    assert window_cut(db, conversation, "200") == Cut(2)
+    assert window_cut(db, conversation, 100) == Cut()
+    compressions.save_window_start(db, conversation, 100, Cut(5, {7: 20, 6: 10}))
+    compressions.save_window_start(db, conversation, 200, Cut(2))
+    compressions.save_window_start(db, conversation, 100, Cut(8, {9: 1}))
+    assert window_cut(db, conversation, 100) == Cut(8, {9: 1})
+    assert window_cut(db, conversation, 200) == Cut(2)
 
 
 # --- reports, originals, ranges, what is carried --------------------------------------------------
@@ -843,8 +841,10 @@ def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Data
     assert [one.number for one in newest_reports(db, 2)] == [used, numbers[-1]]
     assert newest_reports(db, 0) == newest_reports(db, -1) == []
     assert usage_log(db, conversation) == [{"report": used, "created": "t3", **USAGE}]
-    now = session_stamps.read(db, conversation, recipe="r", budget_tokens=2, window="")
-    assert now.last_call == used
+    now = session_stamps.read(db, conversation, 2)
+    assert (now.last_call, now.last_recipe) == (used, "r")
+    other = session_stamps.read(db, conversation, 3)
+    assert (other.last_call, other.last_recipe) == (0, "r")
     assert usage_of(db, used) == USAGE
     assert usage_of(db, numbers[0]) == {}
     assert usage_log(db, conversation, -5) == []

@@ -152,8 +152,8 @@ calls = st.one_of(
     st.builds(_compress, small, texts, texts),
     st.just(lambda db, w, c: compressions.undo(db, c)),
     st.builds(
-        lambda name, cut: lambda db, w, c: compressions.save_window_start(db, c, name, cut),
-        names,
+        lambda size, cut: lambda db, w, c: compressions.save_window_start(db, c, size, cut),
+        small,
         cuts,
     ),
     st.builds(lambda name: lambda db, w, c: checkpoints.note_written(db, w, name), names),
@@ -198,7 +198,7 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         for one in workflows.list_workflows(db)
         if workflows.find_workflow(db, one.name).id == workflow
     ]
-    cuts = {name: window_cut(db, talk, name) for name in ("a", "B", "é", "password", "z y")}
+    cuts = {budget: window_cut(db, talk, budget) for budget in range(10)}
     everything = {
         "listed": found,
         "details": workflows.find_workflow(db, found.name),

@@ -64,7 +64,10 @@ def scripted_model(url: str, pages: int = 3) -> Callable[[Mapping[str, Any]], Re
 def parse_request(body: Mapping[str, Any]) -> ModelRequest:
     """A request of OpenAI's chat completions."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
-    system = str(messages[0]["content"])
+    state = str(messages[0]["content"])  # in front of the conversation, or behind it
+    if str(messages[-1]["content"]).startswith("<current_plan>"):
+        *messages, last = messages
+        state += f"\n\n{last['content']}"
     tool_names = dict[str, str]()  # by the id of the call
     results = list[tuple[str, str]]()
     for message in messages:
@@ -74,16 +77,16 @@ def parse_request(body: Mapping[str, Any]) -> ModelRequest:
             name = tool_names.get(message["tool_call_id"], "")
             results.append((name, str(message["content"])))
     return ModelRequest(
-        plan=_part(system, "current_plan"),
-        nodes=_part(system, "workflow_snapshot").get("nodes", []),
-        is_scout="<current_plan>" not in system,
+        plan=_part(state, "current_plan"),
+        nodes=_part(state, "workflow_snapshot").get("nodes", []),
+        is_scout="<current_plan>" not in state,
         results=results,
         is_answer=messages[-1]["role"] == "tool",
     )
 
 
-def _part(system: str, tag: str) -> dict[str, Any]:
-    found = re.search(_PART.format(tag), system, re.DOTALL)
+def _part(state: str, tag: str) -> dict[str, Any]:
+    found = re.search(_PART.format(tag), state, re.DOTALL)
     return _parse_object(found[1]) if found else {}
 
 

@@ -118,7 +118,7 @@ class Agent:
         """Send the context as it is now to the model, and keep what it replies."""
         context = self.tool_context
         context.resources.learn()
-        package = context.session.context(browser=context.resources.tabs())
+        package = context.session.context(browser=context.resources.tabs() or [])
         for warning in package.report.warnings:
             self._warn(warning)
         reply = models.reply(

@@ -1,7 +1,7 @@
 """What every integration needs: sessions by the name of a conversation, and a context that fits.
 
 A session is for one thread at a time, and frameworks call from any, so one lock guards them all.
-Options are those of `foreword.Session.open`; the recipe is `chat` unless another is named.
+Options are those of `foreword.Session.open`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 from foreword.engine.package import Package
 from foreword.session.session import Session
 
-RECIPE = "chat"
 MAIN = "main"
 
 
@@ -22,7 +21,7 @@ class Conversations:
     """The sessions of one integration, each opened when it is first needed."""
 
     def __init__(self, session: Session | None = None, **options: Any) -> None:
-        self._options = {"recipe": RECIPE, **options}
+        self._options = options
         self._sessions: dict[str, Session] = {}
         self._lock = Lock()
         if session is not None:

@@ -334,10 +334,10 @@ def preview_context(session: Session, given: CallPreview) -> CallContext:
 
 
 def session_context(session: Session, given: NextCallAnswer) -> CallContext:
-    """Make the conversation's next context: system prompt, plan, nodes, variables, browser,
-    history, within a budget of tokens."""
+    """Make the conversation's next context within its budget of tokens: system prompt and history,
+    and plan, nodes, variables and browser where there are any."""
     package = session.context(
-        budget=given.budget, browser=given.browser, save=given.save is not False
+        budget=given.budget, browser=given.browser or None, save=given.save is not False
     )
     return _call_context(package, given)
 

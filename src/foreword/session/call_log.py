@@ -12,11 +12,11 @@ from typing import Any
 from foreword.engine.report import Report
 from foreword.prices import AnswerUsage, cost_of_answers, cost_of_calls, cost_of_reading_anew
 from foreword.session.cache_reuse import FIRST, Reuse
+from foreword.session.session_options import STATE_RECIPE
 
 HISTORY = "conversation_history"
 # parts that change from call to call, which a recipe may read before the history or after it
 STATE = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
-CACHED_RECIPE = "workflow-cached"  # reads them after it
 # what only the next call reads
 INTERNAL = ("compression", "prefix", "hidden", "revision", "tools")
 
@@ -119,7 +119,7 @@ def _state_in_front(log: Log, model: str | None) -> dict[str, Any] | None:
         "calls": calls,
         "tokens": tokens,
         "cost": cost_of_reading_anew(model, tokens),
-        "instead": CACHED_RECIPE,
+        "instead": STATE_RECIPE,
     }
 
 

@@ -64,7 +64,6 @@ class Calls:
         self,
         db: Database,
         conversation: Conversation,
-        selection: Selection,
         writer: HistoryWriter,
         budget: Budget,
         model: str | None = None,
@@ -72,7 +71,6 @@ class Calls:
         self.db = db
         self._model = model  # whose price a call has
         self.conversation = conversation
-        self.selection = selection
         self.writer = writer
         self.message_cache = MessageCache(
             db=db, conversation=conversation, tokens_within=writer.tokens_within
@@ -88,11 +86,7 @@ class Calls:
 
     def stamps(self, budget: Budget) -> SessionStamps:
         """How new everything is that a call within a budget is made from."""
-        return self._stamps.read(
-            recipe=self.selection.recipe.name,
-            budget_tokens=min(budget.tokens, LARGEST_NUMBER),
-            window=self._window(budget),
-        )
+        return self._stamps.read(min(budget.tokens, LARGEST_NUMBER))
 
     def refresh(self, now: SessionStamps, budget: Budget) -> MessageCache:
         """Take in what has changed since the last call, here or elsewhere."""
@@ -117,9 +111,6 @@ class Calls:
         """Where the window begins; a cut from before the compression holds no longer."""
         return now.cut if now.cut.start > self.message_cache.compressed_to else Cut()
 
-    def _window(self, budget: Budget) -> str:
-        return f"{self.selection.recipe.name} {budget.tokens}"
-
     def forget(self) -> None:
         """Read everything anew the next time."""
         self._is_loaded = False
@@ -143,6 +134,7 @@ class Calls:
         self,
         parts: Mapping[str, str],
         *,
+        selection: Selection,
         now: SessionStamps,
         budget: Budget,
         workflow: str,
@@ -165,6 +157,7 @@ class Calls:
             reason = COMPRESSED
         inputs = self._inputs(
             parts,
+            selection,
             workflow,
             cached=0 if reason else last_usage.get("messages", 0),
             notes=notes,
@@ -176,7 +169,13 @@ class Calls:
         return _with_cost(call.package, self._model, 0)
 
     def request_so_far(
-        self, parts: Mapping[str, str], *, now: SessionStamps, workflow: str, tools_digest: str
+        self,
+        parts: Mapping[str, str],
+        *,
+        selection: Selection,
+        now: SessionStamps,
+        workflow: str,
+        tools_digest: str,
     ) -> RequestSoFar:
         """What the conversation would send now, where it begins with all that it sent last: a
         provider has that in its cache. Nothing is saved."""
@@ -190,7 +189,8 @@ class Calls:
             problem = LEFT_OUT
         if problem:
             return RequestSoFar(problem=problem)
-        inputs = self._inputs(parts, workflow, cached=last_usage.get("messages", 0))
+        cached = last_usage.get("messages", 0)
+        inputs = self._inputs(parts, selection, workflow, cached=cached)
         try:
             call = make_call(inputs, self.budget)
         except EssentialsTooLarge:
@@ -210,6 +210,7 @@ class Calls:
     def _inputs(
         self,
         parts: Mapping[str, str],
+        selection: Selection,
         workflow: str,
         *,
         cached: int,
@@ -218,7 +219,7 @@ class Calls:
     ) -> CallInputs:
         """What a call is made of, with what is in memory of the history."""
         return CallInputs(
-            selection=self.selection,
+            selection=selection,
             parts=parts,
             parts_memory=self._parts_memory,
             message_cache=self.message_cache,
@@ -251,8 +252,8 @@ class Calls:
         is_current = self._stamps.is_current()
         if history.cut != self._cut:
             self._adopt(history.cut)
-            window = self._window(self.budget)
-            compressions.save_window_start(self.db, self.conversation.id, window, history.cut)
+            budget = min(self.budget.tokens, LARGEST_NUMBER)
+            compressions.save_window_start(self.db, self.conversation.id, budget, history.cut)
         for_next_call = {
             "compression": number_of(self.message_cache.compression),
             "prefix": cache_reuse.fingerprint(call.stretches, self._digests),
@@ -271,7 +272,9 @@ class Calls:
         )
         self._last_call = _Call(number, usage)
         if is_current:
-            self._stamps.note_own_write(last_call=number, cut=history.cut)
+            self._stamps.note_own_write(
+                last_call=number, last_recipe=package.report.recipe, cut=history.cut
+            )
         return package
 
     def _adopt(self, cut: Cut) -> None:
@@ -282,7 +285,7 @@ class Calls:
         self._cut = cut
 
     def _last_usage(self, number: int) -> Mapping[str, Any]:
-        """The last call under the same recipe and budget, as the usage log has it; empty where
+        """The last call under the same budget, as the usage log has it; empty where
         there was none."""
         if number != self._last_call.number:
             self._last_call = _Call(number, reports.usage_of(self.db, number) if number else {})

@@ -15,6 +15,7 @@ from foreword.context.inputs import Inputs
 from foreword.context.readers import gather
 from foreword.plan.fresh_parts import EMPTY, part_text, plan_text
 from foreword.recipe.schema import SectionSpec
+from foreword.recipe.selection import Selection
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Section
 from foreword.session.session_options import SessionOptions
@@ -40,10 +41,7 @@ class PartTexts:
         self.system_prompt = system_prompt  # as it was read last
         self._state = state
         self.workflow = WorkflowTexts(state)
-        self._selection = options.selection
-        specs = options.selection.sections
-        self._project_specs = {tag: spec for tag, spec in specs.items() if spec.state is None}
-        self._optional_prompt = _optional_prompt(specs)
+        self._options = options
         self._root = options.root
         self._parts: dict[str, _PartText] = {}
         self._last: tuple[object, dict[str, str]] = (None, {})  # what was asked, and the answer
@@ -67,21 +65,24 @@ class PartTexts:
         self.system_prompt = now.system_prompt
         self.workflow.refresh(snapshot=now.snapshot, variables=now.variables)
         secrets = self.secrets
-        asked = (stamps, secrets.digest)
-        if not self._project_specs and self._last[0] == asked:
+        selection = self._options.selection_for(now, browser)
+        project_specs = {tag: spec for tag, spec in selection.sections.items() if not spec.state}
+        asked = (stamps, secrets.digest, selection.recipe.name)
+        if not project_specs and self._last[0] == asked:
             return self._last[1]
-        for tag, spec in self._selection.sections.items():
+        texts = dict[str, str]()
+        for tag, spec in selection.sections.items():
             if spec.state not in stamps:
                 continue
             stamp = (stamps[spec.state], secrets.digest)
-            before = self._parts.get(tag)
-            if before is None or before.stamp != stamp:
-                self._parts[tag] = _PartText(
-                    stamp, secrets.hide_known_values(self._write(spec, now, browser))
-                )
-        left_out = "" if now.system_prompt else self._optional_prompt
-        texts = {tag: part.text for tag, part in self._parts.items() if tag != left_out}
-        for section in self._project_sections():
+            part = self._parts.get(tag)
+            if part is None or part.stamp != stamp:
+                written = secrets.hide_known_values(self._write(spec, now, browser))
+                part = self._parts[tag] = _PartText(stamp, written)
+            texts[tag] = part.text
+        if not now.system_prompt:
+            texts.pop(_optional_prompt(selection.sections), None)
+        for section in self._project_sections(replace(selection, sections=project_specs)):
             texts[section.tag] = secrets.hide_known_values(section.text)
         self._last = (asked, texts)
         return texts
@@ -123,11 +124,10 @@ class PartTexts:
             case _:
                 return browser
 
-    def _project_sections(self) -> list[Section]:
+    def _project_sections(self, selection: Selection) -> list[Section]:
         """The sections that are no state of the workflow, read anew: files may have changed."""
-        if not self._project_specs:
+        if not selection.sections:
             return []
-        selection = replace(self._selection, sections=self._project_specs)
         library = Library(self._root, selection.recipe)
         return gather(selection, Inputs(root=self._root), library).sections
 

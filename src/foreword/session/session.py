@@ -113,7 +113,6 @@ class Session(WorkflowState):
         self._calls = Calls(
             db,
             conversation,
-            options.selection,
             self._writer,
             options.budget,
             model=options.settings.model,
@@ -155,8 +154,10 @@ class Session(WorkflowState):
         """Open a conversation, made where there is none unless `create` says no.
 
         `url` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of
-        `root`. `recipe` is `workflow`, `workflow-cached` or your own. `budget` is the most tokens a
-        context may have; without it, the size at which the history is compressed. `warn_at`,
+        `root`. `recipe` is `chat`, `workflow`, `workflow-cached` or your own; without one it is
+        `chat`, and `workflow-cached` from the first plan, variable, node or tab on. `budget` is the
+        most tokens a context may have; without it, the size at which the history is compressed.
+        `warn_at`,
         `compress_at` and `compress_to` are tokens or shares of the window (`"80%"`), which is
         `window`, or the model's. All of these are kept with the conversation, and hold for whoever
         opens it later and says nothing else. `counter` is one of `assemble`'s; without one or a
@@ -418,8 +419,7 @@ class Session(WorkflowState):
         budget = self._next_budget(log)
         room = self._size_control.measure(budget)
         made = self.compressions()
-        if log and log[0]["recipe"] == self._options.selection.recipe.name:
-            self._calls.take_log(log)
+        self._calls.take_log(log)
         package: Package | None = None
         problem: EssentialsTooLarge | None = None
         try:
@@ -481,6 +481,7 @@ class Session(WorkflowState):
         self._writer.hide(self._parts.secrets)
         return self._calls.next_package(
             room.parts,
+            selection=room.selection,
             now=room.now,
             budget=budget,
             workflow=self.workflow.name,

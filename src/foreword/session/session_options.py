@@ -25,6 +25,7 @@ from foreword.session.history_section import HistoryWriter
 from foreword.session.limits import Limits, limits_for
 from foreword.sources.project_root import project_root
 from foreword.store.database import altered_error
+from foreword.store.session_stamps import SessionStamps
 from foreword.tokens import Counter
 
 # tool results are mostly JSON, which characters / 4 gets wrong by a third
@@ -32,7 +33,10 @@ DEFAULT_COUNTER = "o200k"
 # To a token, and tokens to a unit: no counter has more. A stored counter beyond this was altered,
 # and sizes counted by it would mean nothing.
 MOST_UNITS = 100
-RECIPE = "workflow"  # where none was ever named
+# Where no recipe was ever named: of a session without a plan, a variable, a node or a tab, and of
+# one that has had any of them.
+PLAIN_RECIPE = "chat"
+STATE_RECIPE = "workflow-cached"
 
 Setting = int | str | None
 
@@ -87,6 +91,7 @@ class SessionOptions:
     settings: SessionSettings
     root: Path
     selection: Selection
+    plain: Selection | None  # until there is a state, where no recipe was named
     history: str  # the tag of the section that is the conversation
     limits: Limits
     budget: Budget
@@ -102,6 +107,13 @@ class SessionOptions:
             return self
         rules = _rules_of(settings, self.root)
         return replace(self, settings=settings, **rules)
+
+    def selection_for(self, now: SessionStamps, browser: object) -> Selection:
+        """The recipe of a call. Where none was named, the first plan, variable, node or tab makes
+        it one with a state, for good: tabs are in no table, but the last call had them."""
+        if self.plain is None or now.has_state or browser is not None:
+            return self.selection
+        return self.selection if now.last_recipe == self.selection.recipe.name else self.plain
 
 
 def session_options(
@@ -134,13 +146,15 @@ class _Rules(TypedDict):
     """What follows from the settings of a session."""
 
     selection: Selection
+    plain: Selection | None
     history: str
     limits: Limits
     budget: Budget
 
 
 def _rules_of(settings: SessionSettings, root: Path) -> _Rules:
-    selection = select(load(settings.recipe or RECIPE, root), {})
+    selection = select(load(settings.recipe or STATE_RECIPE, root), {})
+    plain = None if settings.recipe else select(load(PLAIN_RECIPE, root), {})
     limits = limits_for(
         settings.window,
         budget=settings.budget,
@@ -150,6 +164,7 @@ def _rules_of(settings: SessionSettings, root: Path) -> _Rules:
     )
     return _Rules(
         selection=selection,
+        plain=plain,
         history=_history_tag(selection),
         limits=limits,
         budget=budget_for(limits, whole_number(settings.budget, "budget")),

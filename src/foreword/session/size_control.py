@@ -13,6 +13,7 @@ from typing import Any
 
 from foreword.message import Message
 from foreword.plan import plan as planning
+from foreword.recipe.selection import Selection
 from foreword.section import Budget
 from foreword.session import compaction
 from foreword.session.call_memory import TOOLS_CHANGED, Calls
@@ -47,6 +48,7 @@ class Room:
 
     size_tokens: int
     now: SessionStamps
+    selection: Selection  # the recipe as it holds now
     parts: Mapping[str, str]  # all but the history, by tag
     tools: CallTools  # that go with it
     compaction: Compaction | None = None
@@ -98,7 +100,8 @@ class SizeControl:
             self._last_browser = browser
         tools = tools or self.tools
         size = self._parts_tokens(parts) + tools.tokens + history_tokens + more
-        return Room(size_tokens=size, now=now, parts=parts, tools=tools)
+        selection = self._options.selection_for(now, browser)
+        return Room(size_tokens=size, now=now, selection=selection, parts=parts, tools=tools)
 
     def make_room(
         self,
@@ -272,6 +275,7 @@ class SizeControl:
         it."""
         found = self._calls.request_so_far(
             self._parts.texts(now, self._last_browser),
+            selection=self._options.selection_for(now, self._last_browser),
             now=now,
             workflow=self._state.workflow.name,
             tools_digest=self.tools.digest,

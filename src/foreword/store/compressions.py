@@ -151,9 +151,9 @@ def set_left_out(db: Database, conversation: int, number: int, tokens: int) -> N
     )
 
 
-def read_cut(db: Database, conversation: int, *, window: str, start: object, excerpts: str) -> Cut:
+def read_cut(db: Database, conversation: int, *, budget: int, start: object, excerpts: str) -> Cut:
     """Where a window begins by the columns of its row; an error where they were altered."""
-    where = f"the cut of conversation {conversation} for {window!r} in {db.name}"
+    where = f"the cut of conversation {conversation} for a budget of {budget} in {db.name}"
     hint = "remove its row from the table cuts: the window is chosen anew"
     return Cut(whole_number(start, where), _read_sizes(excerpts, where, hint))
 
@@ -163,12 +163,12 @@ def _read_sizes(written: str, where: str, hint: str) -> dict[int, int]:
     return {int(seq): int(tokens) for seq, tokens in sizes.items()}
 
 
-def save_window_start(db: Database, conversation: int, window: str, cut: Cut) -> None:
-    """Remember where the window of that name begins."""
+def save_window_start(db: Database, conversation: int, budget: int, cut: Cut) -> None:
+    """Remember where the window of a budget begins."""
     db.rows(
         "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
         " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
-        (conversation, window, cut.start, to_json(dict(cut.excerpts), "the cut")),
+        (conversation, str(budget), cut.start, to_json(dict(cut.excerpts), "the cut")),
     )
 
 

@@ -19,9 +19,10 @@ _QUERY = (
     " c.warned, c.quiet_until, c.revision, (SELECT COALESCE(MAX(number), 0) FROM compressions WHERE"
     " conversation = c.id AND undone = 0), (SELECT COALESCE(MAX(seq), 0) FROM messages WHERE"
     " conversation = c.id), (SELECT COALESCE(MAX(id), 0) FROM reports WHERE conversation = c.id AND"
-    " recipe = ? AND budget_tokens = ? AND usage IS NOT NULL), COALESCE(k.start, 0),"
-    " COALESCE(k.excerpts, '{}') FROM conversations c JOIN workflows w ON w.id = c.workflow LEFT"
-    " JOIN cuts k ON k.conversation = c.id AND k.budget = ? WHERE c.id = ?"
+    " budget_tokens = ? AND usage IS NOT NULL), COALESCE((SELECT recipe FROM reports WHERE"
+    " conversation = c.id AND usage IS NOT NULL ORDER BY id DESC LIMIT 1), ''),"
+    " COALESCE(k.start, 0), COALESCE(k.excerpts, '{}') FROM conversations c JOIN workflows w ON"
+    " w.id = c.workflow LEFT JOIN cuts k ON k.conversation = c.id AND k.budget = ? WHERE c.id = ?"
 )
 
 
@@ -39,8 +40,14 @@ class SessionStamps(NamedTuple):
     revision: int  # moves when messages that were there become a branch, or change their pins
     compression: int  # the number of the one that stands; 0 for none
     last_message: int
-    last_call: int  # the report of the newest call under a recipe and a budget; 0 for none
-    cut: Cut  # where the window of these begins
+    last_call: int  # the report of the newest call under a budget; 0 for none
+    last_recipe: str  # of the newest call under any budget; "" for none
+    cut: Cut  # where the window of that budget begins
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there ever was a plan, a variable, a node or something about the workflow."""
+        return bool(self.plan or self.variables or self.snapshot)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,7 +55,7 @@ class _StampMemory:
     """Stamps, what they were asked for, and how much had been written when they held."""
 
     stamps: SessionStamps
-    asked: tuple[str, int, str]
+    budget_tokens: int
     own_writes: int
     others_writes: int
 
@@ -62,24 +69,23 @@ class StampReader:
         self._conversation = conversation
         self._last: _StampMemory | None = None
 
-    def read(self, *, recipe: str, budget_tokens: int, window: str) -> SessionStamps:
+    def read(self, budget_tokens: int) -> SessionStamps:
         """The stamps of now, as of `read`."""
-        asked = (recipe, budget_tokens, window)
         own_writes = self._db.own_writes()
         if own_writes is None:
-            return read(self._db, self._conversation, *asked)
+            return read(self._db, self._conversation, budget_tokens)
         # before the stamps: what others write in between is then found the next time
         others_writes = self._db.others_writes()
         last = self._last
         if (
             last is None
-            or last.asked != asked
+            or last.budget_tokens != budget_tokens
             or last.own_writes != own_writes
             or last.others_writes != others_writes
         ):
             last = self._last = _StampMemory(
-                stamps=read(self._db, self._conversation, *asked),
-                asked=asked,
+                stamps=read(self._db, self._conversation, budget_tokens),
+                budget_tokens=budget_tokens,
                 own_writes=own_writes,
                 others_writes=others_writes,
             )
@@ -103,15 +109,14 @@ class StampReader:
         self._last = None
 
 
-def read(
-    db: Database, conversation: int, recipe: str, budget_tokens: int, window: str
-) -> SessionStamps:
-    """The stamps of now; the last call is one of that recipe and budget, the cut is that of the
-    window of that name."""
-    rows = db.rows(_QUERY, (recipe, budget_tokens, window, conversation))
+def read(db: Database, conversation: int, budget_tokens: int) -> SessionStamps:
+    """The stamps of now; the last call and the cut are those of that budget."""
+    rows = db.rows(_QUERY, (budget_tokens, str(budget_tokens), conversation))
     if not rows:
         raise altered_error(f"conversation {conversation} in {db.name}")
-    snapshot, plan, variables, prompt, warned, quiet_until, *numbers, start, excerpts = rows[0]
+    snapshot, plan, variables, prompt, warned, quiet_until, *numbers, recipe, start, excerpts = (
+        rows[0]
+    )
     where = f"a number of conversation {conversation} in {db.name}"
     revision, compression, last_message, last_call = [
         whole_number(number, where) for number in numbers
@@ -127,5 +132,6 @@ def read(
         compression=compression,
         last_message=last_message,
         last_call=last_call,
-        cut=read_cut(db, conversation, window=window, start=start, excerpts=excerpts),
+        last_recipe=recipe,
+        cut=read_cut(db, conversation, budget=budget_tokens, start=start, excerpts=excerpts),
     )

@@ -13,6 +13,7 @@ import pytest
 from foreword.session.session import Session
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.command import run_in_process
+from tests.director.scenes import spoken_in
 from tests.faces.cli.terminal import CTRL_C, CTRL_D, terminal
 
 SET = Reply(
@@ -45,7 +46,7 @@ def test_one_thing_said_from_a_script_has_the_answer_alone_on_stdout(tmp_path: P
 def test_what_is_said_can_come_from_standard_input_and_calls_can_be_shown_whole() -> None:
     with fake_provider([SET, "Noted."]) as provider:
         ran = chat(provider.openai, "--say", "-", "--verbose", stdin=b"Remember berth 4.\n")
-        content = provider.requests[0]["messages"][-1]["content"]
+        content = spoken_in(provider.requests[0])[-1]["content"]
     assert "Remember berth 4." in json.dumps(content)
     assert 'set_variable({"name": "berth", "value": 4, "reason": "you said so"})  ok' in ran.err
 
@@ -173,7 +174,7 @@ def test_a_second_chat_is_refused_and_two_ctrl_c_end_the_first(tmp_path: Path) -
 
 def test_a_chat_that_was_killed_goes_on_and_says_so(tmp_path: Path) -> None:
     def set_variable_then_hang(body: Mapping[str, Any]) -> Reply:
-        return Reply(hangs=True) if body["messages"][-1]["role"] == "tool" else SET
+        return Reply(hangs=True) if spoken_in(body)[-1]["role"] == "tool" else SET
 
     with (
         fake_provider(set_variable_then_hang) as provider,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from foreword.testing import Reply, ToolCall
+from tests.director.scenes import spoken_in
 from tests.faces.http.running import Address, events, session_path, wait_until
 from tests.sessions import plan
 
@@ -16,7 +17,7 @@ ENDLESS = "on and on "
 def obedient_model(body: Mapping[str, Any]) -> str | Reply:
     """A model that knows four words: plan, keep, talk (without end), break; to all else it
     answers at once."""
-    messages = [message for message in body["messages"] if message["role"] in ("user", "tool")]
+    messages = [message for message in spoken_in(body) if message["role"] in ("user", "tool")]
     if messages[-1]["role"] == "tool":
         return "That is done."
     words = str(messages[-1]["content"])

@@ -112,7 +112,7 @@ def test_the_next_call_comes_in_the_shape_of_a_provider(address: Address, name: 
     claude = address.ask("GET", context, form="anthropic").json
     assert {"system", "messages"} <= set(claude["messages"])
     openai = address.ask("POST", context, {"form": "openai", "save": False}).json
-    assert openai["messages"][0]["role"] == "system"
+    assert openai["messages"][0]["role"] == "user"
     assert "text" not in openai
     for shape in SHAPES:
         shaped = address.ask("GET", context, form=shape).json
@@ -249,9 +249,7 @@ def test_reports_are_listed_shown_and_compared(address: Address, name: str) -> N
     address.ask("POST", session_path(name, "context"), {})
     newest, older = address.ask("GET", "/v1/reports", workflow=name).json["items"]
     assert newest["workflow"] == name
-    assert (
-        address.ask("GET", f"/v1/reports/{newest['number']}").json["report"]["recipe"] == "workflow"
-    )
+    assert address.ask("GET", f"/v1/reports/{newest['number']}").json["report"]["recipe"] == "chat"
     diff = address.ask("GET", f"/v1/reports/{newest['number']}/diff", before=older["number"]).json
     assert diff["sections"][0]["word"] == "grew"
     assert diff["total"]["change"] == newest["total_tokens"] - older["total_tokens"]

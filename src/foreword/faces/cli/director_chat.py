@@ -38,7 +38,7 @@ NO_MODEL = (
     "--recipe",
     metavar="NAME|PATH",
     help="How its context is ordered: workflow reads plan and tabs before the conversation,"
-    " workflow-cached after it, for prompt caches.  [default: as before, at first workflow]",
+    " workflow-cached after it, for prompt caches.  [default: as before, at first workflow-cached]",
 )
 @click.option(
     "--say", "message", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."

@@ -64,7 +64,7 @@ REQUESTS_PER_MINUTE = 6_000
 @click.option(
     "--recipe",
     metavar="NAME",
-    help="The recipe of the sessions.  [default: each session's own, at first workflow]",
+    help="The recipe of the sessions.  [default: each session's own, at first chat]",
 )
 @click.option("--token-file", metavar="FILE", help="Demand the token in this file.")
 @click.option(

@@ -145,7 +145,8 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
     "--recipe",
     metavar="NAME|PATH",
     help="chat, workflow, workflow-cached, or your own with a conversation in it; kept from then"
-    " on.  [default: as before, at first workflow]",
+    " on.  [default: as before; else chat, and workflow-cached from the first plan, variable, node"
+    " or tab on]",
 )
 @PACKAGE_FORMAT
 @click.option(
@@ -186,8 +187,8 @@ def context(
 ) -> None:
     """Print the context of the next call.
 
-    Six parts within the budget: system prompt, plan, snapshot, variables, browser and history. The
-    text goes to stdout, the report to stderr.
+    System prompt and history within the budget, and from the first plan, variable, node or tab on
+    plan, snapshot, variables and browser, too. The text goes to stdout, the report to stderr.
 
     \b
     Examples:
