@@ -127,10 +127,10 @@ def test_what_a_session_was_opened_with_holds_for_whoever_opens_it_later(
         assert later.usage()["warn_at"] == usage["warn_at"] == 6_000
 
 
-def test_an_overview_shows_the_next_call_under_the_budget_of_the_last(open_session: Open) -> None:
+def test_an_overview_shows_the_next_call_under_the_budget_that_was_kept(open_session: Open) -> None:
     session = open_session(auto_compress=False)
     session.extend(conversation(7, 60))
-    sent = session.context(budget=3_000)
+    sent = session.context(budget=3_000, keep=True)
     seen = open_session().overview().package
     assert seen is not None
     assert seen.text == sent.text

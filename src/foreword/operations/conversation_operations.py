@@ -92,7 +92,9 @@ class ClientMessages(OperationInput):
 class CallPreview(OperationInput):
     """The next call, without a trace."""
 
-    budget: Tokens | None = Field(None, description="The most tokens it may have.")
+    budget: Tokens | None = Field(
+        None, description="The most tokens it may have; else the session's own budget."
+    )
     form: Form | None = Field("text", description="The text, or messages of this shape.")
     report: bool | None = Field(False, description="With the whole report.")
 
@@ -100,8 +102,13 @@ class CallPreview(OperationInput):
 class NextCallAnswer(CallPreview):
     """The next call."""
 
-    model_config = example({"budget": 8000, "form": "anthropic"})
+    model_config = example({"budget": 8000, "keep": True, "form": "anthropic"})
 
+    keep: bool | None = Field(
+        False,
+        description="Make the budget the session's own from now on. Without it, another budget than"
+        " the session's own is a preview, as with `save` false.",
+    )
     save: bool | None = Field(
         True,
         description="Compress where that is needed, keep report and originals, count the call.",
@@ -337,7 +344,10 @@ def session_context(session: Session, given: NextCallAnswer) -> CallContext:
     """Make the conversation's next context within its budget of tokens: system prompt and history,
     and plan, nodes, variables and browser where there are any."""
     package = session.context(
-        budget=given.budget, browser=given.browser or None, save=given.save is not False
+        budget=given.budget,
+        keep=given.keep is True,
+        browser=given.browser or None,
+        save=given.save is not False,
     )
     return _call_context(package, given)
 

@@ -141,13 +141,13 @@ class Calls:
         notes: Sequence[str],
         save: bool,
         tools_digest: str,
-        is_own_budget: bool,
+        may_fill: bool,
     ) -> Package:
         """The next call; saving keeps its report, what it left out, where its window begins, and
         a usage log line.
 
-        Under a budget of its own, or after a compression, nothing of it can be in a cache: its
-        window may fill the room. Else it leaves room for what comes.
+        After a compression nothing of it can be in a cache: its window may fill the room, as that
+        of a call that nobody sends may. Else it leaves room for what comes.
         """
         began = perf_counter()
         self.refresh(now, budget)
@@ -161,7 +161,7 @@ class Calls:
             workflow,
             cached=0 if reason else last_usage.get("messages", 0),
             notes=notes,
-            may_fill=reason == COMPRESSED or (is_own_budget and not last_usage),
+            may_fill=may_fill or reason == COMPRESSED,
         )
         call = make_call(inputs, budget)
         if save:

@@ -65,6 +65,10 @@ NOT_RECORDED = (
     "{store} is read-only: this call is not in its usage log, and `recall` finds nothing that it"
     " left out"
 )
+PREVIEW = (
+    "a preview: {asked:,} tokens are not the session's own budget of {own:,}, so the call is not"
+    " recorded and nothing is compressed; with `keep` they become its own"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +109,16 @@ class Session(WorkflowState):
     ) -> None:
         super().__init__(db, workflow)
         self.conversation = conversation
+        self._kept_settings = dict(conversation.settings)
+        self._use(options, counter)
+
+    def _use(self, options: SessionOptions, counter: Counter) -> None:
+        """Go on with these options, and with nothing in memory."""
+        db = self.db
+        conversation = self.conversation
         self.limits = options.limits
         self._options = options
         self._settings = options.settings.to_dict()
-        self._kept_settings = dict(conversation.settings)
         self._writer = history_writer(options, counter)
         self._calls = Calls(
             db,
@@ -119,7 +129,7 @@ class Session(WorkflowState):
         )
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
         # session that nobody closed open until the garbage is collected.
-        state = WorkflowState(db, workflow)
+        state = WorkflowState(db, self.workflow)
         self._parts = PartTexts(state, options, conversation.system_prompt)
         tools = CallTools(tokens=options.settings.tool_tokens or 0)
         if options.tools:
@@ -156,8 +166,8 @@ class Session(WorkflowState):
         `url` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of
         `root`. `recipe` is `chat`, `workflow`, `workflow-cached` or your own; without one it is
         `chat`, and `workflow-cached` from the first plan, variable, node or tab on. `budget` is the
-        most tokens a context may have; without it, the size at which the history is compressed.
-        `warn_at`,
+        most tokens a context may have; without it, the size at which the history is compressed. One
+        in which its pinned messages have no room is an `EssentialsTooLarge`. `warn_at`,
         `compress_at` and `compress_to` are tokens or shares of the window (`"80%"`), which is
         `window`, or the model's. All of these are kept with the conversation, and hold for whoever
         opens it later and says nothing else. `counter` is one of `assemble`'s; without one or a
@@ -206,6 +216,8 @@ class Session(WorkflowState):
             if stored.counter != used.key:
                 _refuse_recount(db, before=stored.counter, now=used.key)
                 session._recount()
+            if budget is not None and budget != stored.settings.get("budget") and session.pins():
+                session.context(save=False)  # an error where they do not fit
         except BaseException:
             db.close()
             raise
@@ -365,37 +377,58 @@ class Session(WorkflowState):
         self,
         *,
         budget: int | str | None = None,
+        keep: bool = False,
         browser: object = None,
         tools: Iterable[object] | None = None,
         save: bool = True,
     ) -> Package:
-        """The context of the next call: six parts within the budget, the history compressed when it
-        has to be.
+        """The context of the next call within the budget, the history compressed when it has to be.
 
-        `browser` are the tabs that are open now, for the fifth part: a list of name, url and
-        active. `tools` are the definitions that go with this call and those after it, in place of
-        the ones that the session was opened with. `save=False` changes nothing: no compression, no
-        line in the usage log, no originals for `recall`. A store that can't be written is left as
-        it is, too, and the report says so.
+        `browser` are the tabs that are open now: a list of name, url and active. `tools` are the
+        definitions that go with this call and those after it, in place of the ones that the session
+        was opened with. `save=False` is a preview, which changes nothing: no compression, no line
+        in the usage log, no originals for `recall`. So is a `budget` other than the session's own,
+        and the report says so, unless `keep` makes it the session's own from now on. A store that
+        can't be written is left as it is, too.
         """
-        asked = whole_number(budget, "budget")
-        allowed = self._options.budget if asked is None else budget_for(self.limits, asked)
+        if keep and (budget is None or not save):
+            raise UsageError("`keep` goes with a budget, and with a call that is recorded")
+        preview = self.preview_note(budget)
+        if preview and keep:
+            self.context(budget=budget, browser=browser, tools=tools, save=False)  # if it fits
+            self._keep_budget(whole_number(budget, "budget"))
+            preview = ""
+        allowed = self._options.budget
+        if preview:
+            allowed = budget_for(self.limits, whole_number(budget, "budget"))
         sent = self._size_control.tools
         if tools is not None:
             sent = read_tools(tools, self._writer.scale.counter)
         allowed = less_tools(allowed, sent.tokens)
-        if save and not self.db.read_only:
-            self._keep_settings(tool_tokens=sent.tokens)
-            room = self._size_control.make_room(allowed, browser=browser, tools=sent)
-            notes = self._size_control.notes(room)
-            return self._package(
-                room, allowed, notes=notes, save=True, is_own_budget=asked is not None
-            )
         room = self._size_control.measure(allowed, browser=browser, tools=sent)
-        notes = (NOT_RECORDED.format(store=self.db.name),) if save else ()
-        return self._package(
-            room, allowed, notes=notes, save=False, is_own_budget=asked is not None
-        )
+        if preview or not save or self.db.read_only:
+            why = NOT_RECORDED.format(store=self.db.name) if self.db.read_only else preview
+            notes = (why,) if save else ()
+            return self._package(room, allowed, notes=notes, may_fill=bool(preview))
+        if self._size_control.is_compression_due(room):
+            self._package(room, allowed)  # what does not fit is an error before anything is changed
+        room = self._size_control.make_room(allowed, browser=browser, tools=sent)
+        package = self._package(room, allowed, notes=self._size_control.notes(room), save=True)
+        self._keep_settings(tool_tokens=sent.tokens)
+        return package
+
+    def preview_note(self, budget: int | str | None) -> str:
+        """Why a context within that budget is a preview: it is not the session's own budget.
+        Nothing where it is the call."""
+        asked = whole_number(budget, "budget")
+        own = self._options.budget.tokens
+        return "" if asked in (None, own) else PREVIEW.format(asked=asked, own=own)
+
+    def _keep_budget(self, budget: int | None) -> None:
+        """Make a budget the session's own; it is stored with the next call."""
+        tool_tokens = self._size_control.tools.tokens
+        settings = replace(self._options.settings, budget=budget, tool_tokens=tool_tokens or None)
+        self._use(self._options.with_settings(settings), self._writer.scale.counter)
 
     def why(self, about: str | None = None, *, budget: int | str | None = None) -> Explanation:
         """Why `about` (a tag, a title or a handle) is or is not in the next call; without it,
@@ -413,19 +446,20 @@ class Session(WorkflowState):
         return recall_tool(self, most, lambda question, tokens: self.recall(question, tokens))
 
     def overview(self, last: int = 200) -> SessionOverview:
-        """The next call as it would be now, under the budget of the last one, the usage of so many
-        calls, and every compression, by one reading of the stamps; nothing is changed."""
+        """The next call as it would be now, the usage of so many calls, and every compression, by
+        one reading of the stamps; nothing is changed."""
         log = usage_log(self.db, self.conversation.id, max(1, last))
-        budget = self._next_budget(log)
-        room = self._size_control.measure(budget)
-        made = self.compressions()
         self._calls.take_log(log)
         package: Package | None = None
         problem: EssentialsTooLarge | None = None
+        room = self._size_control.measure()
         try:
-            package = self._package(room, budget, notes=(), save=False)
+            budget = less_tools(self._options.budget, room.tools.tokens)
+            room = self._size_control.measure(budget)
+            package = self._package(room, budget)
         except EssentialsTooLarge as error:
             problem = error
+        made = self.compressions()
         usage = self._usage(room, made, log[:last])
         due = self._size_control.preview_due_compression(room)
         next_tokens = package.report.total_tokens if package else 0
@@ -450,12 +484,6 @@ class Session(WorkflowState):
         """What the compression before the next call comes to, if one is due; nothing is changed."""
         return self._size_control.preview_due_compression(self._size_control.measure())
 
-    def _next_budget(self, log: Sequence[Mapping[str, Any]]) -> Budget:
-        """The budget of the next call: that of the last one, else the session's own."""
-        if not log:
-            return self._options.budget
-        return budget_for(self.limits, log[0]["budget_tokens"])
-
     def state(self) -> StateOverview:
         """What the session works on now, by one reading of the stamps; nothing is changed."""
         room = self._size_control.measure()
@@ -474,9 +502,9 @@ class Session(WorkflowState):
         room: Room,
         budget: Budget,
         *,
-        notes: tuple[str, ...],
-        save: bool,
-        is_own_budget: bool = False,
+        notes: tuple[str, ...] = (),
+        save: bool = False,
+        may_fill: bool = False,
     ) -> Package:
         self._writer.hide(self._parts.secrets)
         return self._calls.next_package(
@@ -488,7 +516,7 @@ class Session(WorkflowState):
             notes=notes,
             save=save,
             tools_digest=room.tools.digest,
-            is_own_budget=is_own_budget,
+            may_fill=may_fill,
         )
 
     def secrets(self) -> KnownValues:

@@ -23,7 +23,9 @@ def test_reports_are_listed_shown_and_compared_and_originals_come_back(
     assert foreword("report", "list", *where, cwd=tmp_path).err.startswith("no reports yet in ")
     whole = foreword("session", "context", "demo", *where, cwd=tmp_path)
     foreword("variable", "set", "demo", "a", "1", "--reason", "x", *where, cwd=tmp_path)
-    tight = foreword("session", "context", "demo", "--budget", "700", *where, cwd=tmp_path)
+    tight = foreword(
+        "session", "context", "demo", "--budget", "700", "--keep", *where, cwd=tmp_path
+    )
     assert (whole.code, tight.code) == (0, 0)
 
     listed = foreword("report", "list", *where, cwd=tmp_path).out.splitlines()

@@ -99,7 +99,10 @@ def test_looking_at_the_next_call_changes_nothing_and_making_it_does(
     looked = address.ask("GET", context, budget=2_000, report="true").json
     assert looked["report"]["budget_tokens"] == 2_000
     assert address.ask("GET", session_path(name, "usage")).json["calls"] == 0
-    made = address.ask("POST", context, {"budget": 2_000}).json
+    other = address.ask("POST", context, {"budget": 2_000}).json
+    assert other["warnings"][0].startswith("a preview: 2,000 tokens are not the session's own")
+    assert address.ask("GET", session_path(name, "usage")).json["calls"] == 0
+    made = address.ask("POST", context, {"budget": 2_000, "keep": True}).json
     assert made["text"] == looked["text"]
     usage = address.ask("GET", session_path(name, "usage"), last=5).json
     assert usage["calls"] == 1

@@ -150,8 +150,11 @@ def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
 )
 @PACKAGE_FORMAT
 @click.option(
-    "--budget", metavar="N", help="The most tokens the context may have; kept from then on."
+    "--budget",
+    metavar="N",
+    help="The most tokens the context may have; other than the session's own, it is a preview.",
 )
+@click.option("--keep", is_flag=True, help="Make --budget the session's own from now on.")
 @click.option(
     "--window", metavar="N", help="The model's window in tokens; limits are shares of it."
 )
@@ -177,6 +180,7 @@ def context(
     recipe: str | None,
     form: str,
     budget: str | None,
+    keep: bool,
     window: str | None,
     model: str | None,
     counter: str | None,
@@ -188,13 +192,16 @@ def context(
     """Print the context of the next call.
 
     System prompt and history within the budget, and from the first plan, variable, node or tab on
-    plan, snapshot, variables and browser, too. The text goes to stdout, the report to stderr.
+    plan, snapshot, variables and browser, too. The text goes to stdout, the report to stderr. The
+    call is recorded, and the history compressed where it has to be, unless --no-save or a --budget
+    other than the session's own makes it a preview.
 
     \b
     Examples:
       foreword session context demo
       foreword session context demo --format anthropic --model claude-sonnet-5-5
-      foreword session context demo --recipe workflow-cached --budget 50000 --no-save
+      foreword session context demo --budget 8000
+      foreword session context demo --budget 50000 --keep
     """
     from foreword.session.session import Session
 
@@ -205,21 +212,22 @@ def context(
             root=root,
             create=False,
             recipe=recipe,
-            budget=budget,
             window=window,
             model=model,
             counter=counter,
-            auto_compress=not no_save,
         )
-    with session, screen.patience(_wait_line(session, no_save)):
-        package = session.context(save=not no_save)
+    preview = "" if keep else session.preview_note(budget)
+    with session, screen.patience(_wait_line(session, no_save or bool(preview))):
+        package = session.context(budget=budget, keep=keep, save=not no_save)
     show_package(package, form, quiet=quiet)
+    if quiet and preview and not no_save:
+        screen.warn(preview)
 
 
-def _wait_line(session: Session, no_save: bool) -> str:
+def _wait_line(session: Session, is_preview: bool) -> str:
     """What a person may have to wait for."""
     name = session.workflow.name
     size = session.size_tokens()
-    if no_save or size <= session.limits.compress_at:
+    if is_preview or size <= session.limits.compress_at:
         return f"making the context of {name}"
     return f"compressing the history of {name}, {size:,} tokens"
