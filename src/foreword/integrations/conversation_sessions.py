@@ -1,7 +1,7 @@
 """What every integration needs: sessions by the name of a conversation, and a context that fits.
 
-A session is for one thread at a time, and frameworks call from any, so one lock guards them all.
-Options are those of `foreword.Session.open`.
+Frameworks call from any thread: those that share a session take turns. Options are those of
+`foreword.Session.open`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ class Conversations:
 
     def session(self, conversation: str = MAIN) -> Session:
         """The session of that conversation."""
-        if conversation not in self._sessions:
-            self._sessions[conversation] = Session.open(conversation=conversation, **self._options)
-        return self._sessions[conversation]
+        with self._lock:
+            if conversation not in self._sessions:
+                opened = Session.open(conversation=conversation, **self._options)
+                self._sessions[conversation] = opened
+            return self._sessions[conversation]
 
     def fit(
         self,
@@ -43,30 +45,30 @@ class Conversations:
     ) -> Package:
         """The next call of a client that holds this history: what is new is kept, and as much is
         in it as fits."""
-        with self._lock:
-            session = self.session(conversation)
+        session = self.session(conversation)
+        with session.turn:
             session.sync(messages, system=system)
             return session.context(tools=tools)
 
     def record_usage(self, answers: Iterable[object], conversation: str = MAIN) -> None:
         """Count what answers cost, where they say so."""
-        with self._lock:
-            session = self.session(conversation)
-            for answer in answers:
-                session.record_usage(answer)
+        session = self.session(conversation)
+        for answer in answers:
+            session.record_usage(answer)
 
     def with_session(self, act: Callable[[Session], Any], conversation: str) -> Any:
         """Do something with a session while nobody else does."""
-        with self._lock:
-            return act(self.session(conversation))
+        session = self.session(conversation)
+        with session.turn:
+            return act(session)
 
     def recall(
         self, conversation: str = MAIN, *, handle: str = "", offset: int = 0, question: str = ""
     ) -> str:
         """What the recall tool of that conversation answers."""
-        with self._lock:
-            tool = self.session(conversation).recall_tool()
-            return tool.handler(handle=handle, offset=offset, question=question)
+        session = self.session(conversation)
+        with session.turn:
+            return session.recall_tool().handler(handle=handle, offset=offset, question=question)
 
     def close(self) -> None:
         """Close every session."""

@@ -50,6 +50,7 @@ from foreword.session.session_options import (
 )
 from foreword.session.size_control import Room, SizeControl
 from foreword.session.sync import Syncer, SyncResult
+from foreword.session.take_turns import take_turns
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import answer_usage as answer_costs
 from foreword.store import compressions, messages
@@ -96,8 +97,9 @@ class StateOverview:
     secrets: KnownValues  # hides every secret that the workflow holds
 
 
+@take_turns
 class Session(WorkflowState):
-    """A workflow's conversation, turn by turn; each thread opens its own."""
+    """A workflow's conversation; threads that share it take turns."""
 
     def __init__(
         self,

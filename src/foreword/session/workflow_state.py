@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ from foreword.plan.snapshot import read_node, snapshot
 from foreword.plan.variable_text import of_node
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import hide, mask
+from foreword.session.take_turns import take_turns
 from foreword.sources.project_root import project_root
 from foreword.store import plans, variables, workflows
 from foreword.store.database import Database, altered_error
@@ -44,8 +46,9 @@ def workflow_fields(workflow: Workflow) -> dict[str, Any]:
     return {**about, **workflow.details}
 
 
+@take_turns
 class WorkflowState:
-    """One workflow in one store, open."""
+    """One workflow in one store, open; threads that share it take turns."""
 
     is_new = False  # whether this very opening made it
     # the address it was opened with, and for which project: whoever needs it once more
@@ -55,6 +58,7 @@ class WorkflowState:
     def __init__(self, db: Database, workflow: Workflow) -> None:
         self.db = db
         self.workflow = workflow
+        self.turn = RLock()  # held by whoever uses it
 
     @classmethod
     def open(
