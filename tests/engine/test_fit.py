@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from foreword.engine.fit import FLOOR_TOKENS, LEAST_TOKENS, SHORTENED, fit
 from foreword.engine.outline import outline_of
+from foreword.engine.pipeline import Request, assemble
 from foreword.engine.render import GAP, pieces_of, scale_for
 from foreword.errors import EssentialsTooLarge
-from foreword.section import Choice, Entry, Form, Rank, Rule, Section, Share, Tiers
+from foreword.section import Budget, Choice, Entry, Form, Rank, Rule, Section, Share, Tiers
 from foreword.tokens import Counter, counter
 from tests.examples import examples
 
@@ -645,3 +646,31 @@ def test_of_a_tier_with_a_limit_the_floors_of_its_lasting_sections_are_kept_free
     assert chosen["first"].body.form == "full"
     assert "second" not in chosen  # or there would be nothing left of the rules
     assert chosen["rules"].units >= FLOOR_TOKENS
+
+
+@pytest.mark.parametrize("counted", ["o200k", "estimate"])
+def test_a_text_that_sections_are_missing_from_says_so_however_long_their_names_are(
+    counted: str,
+) -> None:
+    """A note by names that is longer than the room kept for it gives way to their number."""
+    sections = [
+        Section(
+            tag="doc",
+            title=f"test_engine_relevance_{number}a7_Of{number}Qz.spec.ts",
+            text=f"Line {number} of the thing states the value {number * 7}.\n" * 3,
+            rank=Rank(order=-number),
+        )
+        for number in range(15)
+    ]
+    said = set[str]()
+    for budget in range(400, 620):
+        request = Request(
+            budget=Budget(tokens=budget, window_tokens=budget), counter=counter(counted)
+        )
+        package = assemble(sections, request)
+        assert package.report.total_tokens <= budget
+        if any(row.form == "gone" for row in package.report.sections):
+            note = package.text.splitlines()[-1]
+            assert " left out: foreword recall fw_" in note
+            said.add("number" if "sections" in note else "names")
+    assert said == {"number", "names"}

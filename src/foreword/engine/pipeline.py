@@ -17,6 +17,7 @@ from foreword.engine.render import GAP, Scale, pieces_of, scale_for, total_units
 from foreword.engine.report import Report
 from foreword.section import Absent, Budget, Section, Tiers, handle_of
 from foreword.text.omission_mark import missing_mark
+from foreword.text.quantity import quantity
 from foreword.tokens import Counter
 
 # Sections that are gone are named in the note up to this many, and only counted beyond it. Room for
@@ -62,9 +63,9 @@ def assemble(sections: Sequence[Section], request: Request) -> Package:
         present = choices.keys() | outline.silent
         missing = [section for index, section in enumerate(sections) if index not in present]
         listing = "".join([section.label for section in missing])
-        note = _note_on(missing, listing, scale) if missing else ""
+        notes = _notes_on(missing, listing, scale) if missing else []
         written = pieces_of(choices[index] for index in sorted(choices))
-        pieces, total = _with_note(written, note, request)
+        note, total = _note_that_fits(written, notes, request)
         if total <= request.budget.tokens:
             break
         over += total - request.budget.tokens
@@ -79,43 +80,43 @@ def assemble(sections: Sequence[Section], request: Request) -> Package:
         notes=request.notes,
         profile=request.profile,
         tier_shares=request.tiers.shares,
-        note=note if len(pieces) > len(written) else "",
+        note=note,
         shortcomings=request.shortcomings,
     )
-    return Package("".join(pieces), report, listing=listing)
+    return Package("".join([*written, note]), report, listing=listing)
 
 
-def _with_note(pieces: list[str], note: str, request: Request) -> tuple[list[str], int]:
-    """The pieces with the note behind them, if both fit, and their tokens."""
+def _note_that_fits(pieces: list[str], notes: list[str], request: Request) -> tuple[str, int]:
+    """The first note that fits behind the pieces, or none, and the tokens of both."""
     counter = request.counter
-    if note:
-        with_note = [*pieces, note]
-        total = counter.tokens(total_units(with_note, counter))
+    for note in notes:
+        total = counter.tokens(total_units([*pieces, note], counter))
         if total <= request.budget.tokens:
-            return with_note, total
-    return pieces, counter.tokens(total_units(pieces, counter))
+            return note, total
+    return "", counter.tokens(total_units(pieces, counter))
 
 
-def _note_on(missing: Sequence[Section], listing: str, scale: Scale) -> str:
-    """The last line of a text that some sections are missing from: by name where they are few."""
+def _notes_on(missing: Sequence[Section], listing: str, scale: Scale) -> list[str]:
+    """The last line of a text that some sections are missing from: by name where they are few,
+    else, and where that is too long, by number."""
     gone = len(missing)
     list_handle = handle_of(listing.encode("utf-8", "surrogatepass"))
+    counted = _note(quantity(gone, "section"), list_handle, verb="lists what")
     if gone > MOST_NAMED:
-        return _note(f"{gone:,} sections", list_handle, verb="lists what")
+        return [counted]
     if gone == 1:
-        return _note(scale.safe(_short_name(missing[0])), missing[0].handle)
+        return [_note(scale.safe(_short_name(missing[0])), missing[0].handle), counted]
     names = ", ".join([_short_name(section) for section in missing])
-    return _note(scale.safe(names), list_handle, verb="lists them")
+    return [_note(scale.safe(names), list_handle, verb="lists them"), counted]
 
 
 def _longest_note(sections: Sequence[Section], outline: Outline) -> str:
-    """The longest note there can be."""
-    if len(outline.order) > MOST_NAMED * 4:  # not worth looking at every name
-        names = "x" * (SHORT_NAME * MOST_NAMED)
-    else:
+    """The longest note that there is room for in any case."""
+    what = quantity(len(outline.order), "section")
+    if len(outline.order) <= MOST_NAMED * 4:  # else not worth looking at every name
         by_length = sorted((_short_name(sections[index]) for index in outline.order), key=len)
-        names = ", ".join(by_length[-MOST_NAMED:])
-    return _note(names, COSTLY_HANDLE, verb="lists them")
+        what = ", ".join(by_length[-MOST_NAMED:])
+    return _note(what, COSTLY_HANDLE, verb="lists them")
 
 
 def _short_name(section: Section) -> str:
