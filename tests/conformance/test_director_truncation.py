@@ -418,20 +418,22 @@ def test_d10_files_of_unrelated_domains_go_first(tmp_path: Path) -> None:
     assert cuts > 5
 
 
-def test_d10_a_builder_never_loses_codebase(large: Path) -> None:
-    """Close to the essentials there may be room for nothing; what room there is goes to codebase
-    first."""
-    smallest = least(large)
-    wrong = [
-        (package.report.budget_tokens, tags(package))
-        for package in sweep(large, "builder")
-        if not {"codebase", "codebase_summary"} & set(tags(package))
-        and (
-            package.report.budget_tokens > smallest + 150
-            or {"recent_changes", "reference_docs", "current_step", "research", "research_summary"}
-            & set(tags(package))
-        )
-    ]
+@pytest.mark.parametrize(("agent", "order"), [("builder", BUILDER), ("planner", PLANNER)])
+def test_d10_a_builder_never_loses_codebase_nor_a_planner_research(
+    large: Path, agent: str, order: list[tuple[set[str], float]]
+) -> None:
+    """Close to the essentials there may be room for nothing; what room there is goes to what ranks
+    highest."""
+    smallest = least(large, agent)
+    never_lost = [{"codebase", "codebase_summary"}, {"research_summary", "step_research"}]
+    wrong = list[tuple[int, list[str]]]()
+    for budget in range(smallest, smallest + 300, COARSENESS + 1):
+        found = tags(assembled(large, budget, agent))
+        ranks = [place for place, (group, _) in enumerate(order) if group & set(found)]
+        is_in_order = ranks == list(range(len(order)))[len(order) - len(ranks) :]
+        is_lost = not any(group & set(found) for group in never_lost)
+        if not is_in_order or (is_lost and budget > smallest + 150):
+            wrong.append((budget, found))
     assert wrong == []
 
 

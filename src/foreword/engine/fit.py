@@ -111,6 +111,7 @@ class _Fitting:
         self.tried_stand_ins: set[str] = set()  # by the tag they stand in for
         self.floors: dict[int, int] = {}  # room kept for those that may never be lost
         self.note_room = 0  # kept for the note on those that are gone
+        self.lowest_rank = float("-inf")  # nothing below it is in: what is never lost had no room
         self._wholes: dict[int, tuple[Body, int]] = {}  # sections in full that were weighed
         # the room that a smaller form was last looked for in, and what was found
         self._smaller: dict[int, tuple[int, tuple[Body, int] | None]] = {}
@@ -349,7 +350,9 @@ class _Fitting:
         """Highest rank first; equal ranks in their order, none above half of the room while
         others wait."""
         for group in groups:
-            if self.left - held_back < self.least and not self.floors:
+            rank = self.sections[group[0]].rank.group
+            no_room = self.left - held_back < self.least and not self.floors
+            if no_room or rank < self.lowest_rank:
                 return
             half = 0
             sharing: Set[int] = frozenset()
@@ -365,6 +368,18 @@ class _Fitting:
                 self._place_best(index, room, half if index in sharing else room)
             if len(group) > 1:  # else there is nobody who could have left room
                 self._give_back(group, held_back)
+            if self._had_no_room(group):
+                self.lowest_rank = rank
+
+    def _had_no_room(self, group: Sequence[int]) -> bool:
+        """Whether nothing of a group is in though some of it is never lost, for want of room."""
+        tags = {self.sections[index].tag for index in group}
+        if any(choice.section.tag in tags for choice in self.choices.values()):
+            return False
+        if any(self.outline.stand_ins.get(tag) in self.choices for tag in tags):
+            return False
+        lasting = set(self.outline.lasting).intersection(group)
+        return any(self._floor(index) > self.left for index in lasting)
 
     def _half(self, group: Sequence[int], held_back: int) -> int:
         """Half of the room that a group finds, with what its members have and what is kept for
@@ -466,9 +481,14 @@ class _Fitting:
 
     def place_stand_ins(self) -> None:
         """Let a stand-in have what room is left where the section it stands in for has come to
-        nothing."""
-        for tag, index in self.outline.stand_ins.items():
+        nothing, the highest rank first."""
+        stand_ins = sorted(
+            self.outline.stand_ins.items(), key=lambda item: -self.sections[item[1]].rank.group
+        )
+        for tag, index in stand_ins:
             section = self.sections[index]
+            if section.rank.group < self.lowest_rank:
+                return
             if index in self.choices or self.left <= self.least_cut or not self._is_lost(tag):
                 continue
             room = min(self.left, self._tier_room(section.rule.tier))
@@ -507,6 +527,8 @@ class _Fitting:
             left = self.left - held_back
             if left < self.least:
                 return
+            if self.sections[index].rank.group < self.lowest_rank:
+                continue
             before = self.choices.get(index)
             if before is not None and before.body.form == "full":
                 continue
