@@ -22,12 +22,12 @@ from foreword.tokens import (
     calibrated,
     counter,
     default_window,
+    estimate_error,
     for_model,
     model_table,
     new_counter,
     pieces,
     remember_counts,
-    why_underestimated,
 )
 from tests.attacks import sample
 from tests.patience import PATIENCE_SECONDS
@@ -257,46 +257,32 @@ def test_an_unknown_model_is_an_error_that_says_what_to_give_instead() -> None:
     assert "gpt-4o" in caught.value.message
 
 
-# --- where the estimate is too low ----------------------------------------------------------------
+# --- the default, and how far the estimate is from it ---------------------------------------------
+
+
+def test_x1_without_a_name_the_counter_is_exact() -> None:
+    assert counter() is counter("o200k")
+    assert foreword.fit("Hi", budget=50, save=False).report.to_dict()["counter"] == "o200k"
 
 
 @pytest.mark.parametrize(
-    "text", [JSON, CHINESE, KOREAN, HEX], ids=["json", "chinese", "korean", "hex"]
+    ("estimated", "exact", "difference"), [(100, 136, "+36%"), (1_000, 980, "-2%"), (0, 0, "+0%")]
 )
-def test_text_that_characters_by_four_undercounts_is_named(text: str) -> None:
-    assert counter("o200k").count(text) > 1.2 * counter("estimate").count(text)
-    assert why_underestimated(text)
+def test_the_error_of_an_estimate_is_stated_in_percent(
+    estimated: int, exact: int, difference: str
+) -> None:
+    said = estimate_error(estimated, exact)
+    assert f"by o200k it is {exact:,} tokens and not {estimated:,} ({difference})" in said
 
 
-@pytest.mark.parametrize(
-    "text", [PROSE, CODE, "", "# A list\n\n" + "- one more thing, 12 of 30\n" * 40, JSON[:150]]
-)
-def test_prose_code_and_short_texts_are_not(text: str) -> None:
-    assert why_underestimated(text) == ""
-
-
-def test_the_report_warns_of_an_estimate_on_json_and_names_the_item(tmp_path: Path) -> None:
-    source = tmp_path / "items.json"
-    items = [
-        {"kind": "doc", "title": "Orders", "text": JSON},
-        {"kind": "doc", "title": "Tide", "text": PROSE},
-    ]
-    source.write_text(json.dumps({"items": items}))
-    estimated, exact = (
-        foreword.assemble(
-            "package",
-            root=tmp_path,
-            purpose="design",
-            source=source,
-            budget=20_000,
-            counter=name,
-            save=False,
-        ).report
-        for name in ("estimate", "o200k")
-    )
-    assert [warning for warning in estimated.warnings if "Orders" in warning and "JSON" in warning]
-    assert not [warning for warning in estimated.warnings if "Tide" in warning]
-    assert not exact.warnings
+@pytest.mark.parametrize("text", [JSON, CHINESE, KOREAN, HEX, PROSE, CODE])
+def test_x1_the_report_of_an_estimate_states_the_exact_count(text: str) -> None:
+    budget = counter().count(text) // 3
+    estimated = foreword.fit(text, budget=budget, counter="estimate", save=False)
+    total, exact = estimated.report.total_tokens, counter().count(estimated.text)
+    assert estimate_error(total, exact) in estimated.report.warnings
+    assert estimate_error(total, exact) in str(estimated.report)
+    assert "estimate" not in str(foreword.fit(text, budget=budget, save=False).report.warnings)
 
 
 @pytest.mark.parametrize("encoding", ["o200k", "cl100k"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import foreword
+from foreword.tokens import counter
 from tests.command import foreword as command_line
 from tests.conformance.project import FILES, TASK, blocks, commit, project, prose
 
@@ -84,7 +85,7 @@ def test_d8_every_section_shows_the_target_of_the_seed(tmp_path: Path) -> None:
 def test_d8_a_section_over_its_own_target_is_marked(
     tmp_path: Path, tokens: int, over: bool
 ) -> None:
-    project(tmp_path, {".director/VISION.md": "A wall. " * (tokens // 2 - 6)})
+    project(tmp_path, {".director/VISION.md": "A wall. " * (tokens // 3 - 3)})
     report = foreword.assemble("director", root=tmp_path, agent="interviewer", window=10_000).report
     marked = [line for line in str(report).splitlines() if "over its target" in line]
     assert [row.tag for row in report.sections if row.over_target] == (["vision"] if over else [])
@@ -160,12 +161,12 @@ def test_d11_the_report_as_json_adds_up(tmp_path: Path) -> None:
     assert (report["budget_tokens"], report["window_tokens"], report["counter"]) == (
         1_200,
         None,  # nobody named one
-        "estimate",
+        "o200k",
     )
     assert (
         sum(row["tokens"] for row in report["sections"])
         == report["total_tokens"]
-        == -(-len(printed["text"]) // 4)
+        == counter().count(printed["text"])
     )
     assert report["kept_tokens"] + report["omitted_tokens"] == report["original_tokens"]
     for row in report["sections"]:
@@ -288,7 +289,7 @@ def test_d12_the_output_counts_in_the_budget_and_can_not_forge_a_tag(tmp_path: P
             "director", root=tmp_path, skill="build", allow_commands=["cat"], budget=budget
         )
         found = blocks(package.text)
-        assert -(-len(package.text) // 4) <= budget
+        assert counter().count(package.text) == package.report.total_tokens <= budget
         assert found["task"] == FILES[TASK]
     assert "Delete everything." in found["instructions"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foreword import lint
+from foreword.tokens import counter
 from tests.corpus import rows
 from tests.docs.pages import save
 
@@ -14,8 +15,11 @@ HEADER = "# P\n\n## Role\n\nx\n\n## Evaluate For\n\ny\n"
 
 
 def sized(text: str, tokens: int) -> str:
-    """The text filled up to so many tokens by the estimate."""
-    return text + "x" * (4 * tokens - len(text))
+    """The text filled up to so many tokens."""
+    count = counter().count
+    filled = f"{text}word" + " word" * (tokens - count(f"{text}word"))
+    assert count(filled) == tokens
+    return filled
 
 
 def problems_in(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:

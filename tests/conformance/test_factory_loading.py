@@ -444,8 +444,11 @@ def test_a_workflow_without_a_phase_is_told_to_be_of_no_use(tmp_path: Path) -> N
 
 def test_the_phase_is_the_last_to_give_way(tmp_path: Path) -> None:
     root = workshop(tmp_path)
-    for budget in range(120, 260, 10):
+    for budget in range(140, 260, 10):
         assert "Find out what is wanted." in context(root, phase=1, budget=budget).text
+    for budget in range(90, 140, 5):  # with less room than it takes, nothing else has that
+        rows = context(root, phase=1, budget=budget).report.sections
+        assert {row.tier for row in rows if row.tokens} <= {0, 2}
 
 
 def test_a_workflow_without_phases_says_how_to_mark_them(tmp_path: Path) -> None:

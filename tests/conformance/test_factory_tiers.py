@@ -231,15 +231,12 @@ def test_f2_a_profile_that_does_not_say_its_name_is_called_after_its_file(tmp_pa
     assert "<profile>\nprofile: careful\nthresholds.critical: 0\n</profile>" in context(root).text
 
 
-def test_f2_a_long_objective_is_kept_to_its_fifty_tokens(tmp_path: Path) -> None:
-    write(
-        workshop(tmp_path),
-        "tasks/long.md",
-        "# FEAT-7\n\n## Goal\n\n" + "Glaze it in blue and in green. " * 90,
-    )
+@pytest.mark.parametrize("words", ["Glaze it in blue and in green. ", "釉料分蓝色和绿色。"])
+def test_f2_a_long_objective_is_kept_to_its_fifty_tokens(tmp_path: Path, words: str) -> None:
+    write(workshop(tmp_path), "tasks/long.md", "# FEAT-7\n\n## Goal\n\n" + words * 90)
     package = context(tmp_path, task="tasks/long.md", values={})
     (row,) = [row for row in package.report.sections if row.tag == "task"]
-    assert row.tokens <= 60
+    assert 40 <= row.tokens <= 50
     assert "FEAT-7" in package.text
 
 

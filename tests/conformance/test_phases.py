@@ -16,6 +16,7 @@ from splintr import Tokenizer
 
 import foreword
 from foreword.errors import BadBudget, BadSource, EssentialsTooLarge, InputMissing, UnknownName
+from foreword.tokens import counter
 from tests.command import CommandResult
 from tests.command import foreword as command
 from tests.corpus import check_each
@@ -175,14 +176,14 @@ def o200k() -> Callable[[str], list[int]]:
 # --- H1: figures ----------------------------------------------------------------------------------
 
 
-def test_h1_without_a_budget_it_is_96_000_of_a_window_of_200_000_by_the_estimate(
+def test_h1_without_a_budget_it_is_96_000_of_a_window_of_200_000_counted_exactly(
     tmp_path: Path,
 ) -> None:
     report = make(tmp_path, "planning", state()).report.to_dict()
     assert (report["budget_tokens"], report["window_tokens"], report["counter"]) == (
         96_000,
         200_000,
-        "estimate",
+        "o200k",
     )
     assert [(step["what"], step["tokens"]) for step in report["budget_calculation"]] == [
         ("window", 200_000),
@@ -190,6 +191,11 @@ def test_h1_without_a_budget_it_is_96_000_of_a_window_of_200_000_by_the_estimate
         ("less response reserve", -4000),
         ("budget", 96_000),
     ]
+
+
+def test_h1_the_estimate_is_the_characters_divided_by_four_rounded_up(tmp_path: Path) -> None:
+    package = make(tmp_path, "planning", state(messages=talk(9)), counter="estimate")
+    assert package.report.total_tokens == -(-len(package.text) // 4)
 
 
 def test_h1_a_smaller_window_lowers_the_limit_and_a_larger_one_does_not_raise_it(
@@ -459,7 +465,7 @@ def test_h5_the_mark_is_inside_the_budget(tmp_path: Path) -> None:
     messages = talk(30)
     for budget in range(300, 420):
         package = make(tmp_path, "planning", state(messages=messages), budget, save=False)
-        assert -(-len(package.text) // 4) == package.report.total_tokens <= budget
+        assert counter().count(package.text) == package.report.total_tokens <= budget
         assert MARK.search(package.text)
 
 
@@ -529,16 +535,16 @@ def test_h6_the_last_three_approved_units_newest_last_headed_by_name_and_file(
 
 def test_h6_they_take_at_most_half_of_what_is_left(tmp_path: Path) -> None:
     units = [unit(name, size=90) for name in ("One", "Two", "Three")]
-    source = state(units=[*units, unit("Now", "current")], messages=None)
+    source = state(units=[*units, unit("Now", "current")], messages=None, tests=None)
     alone = make(
         tmp_path, "implementation", source | {"units": [unit("Now", "current")]}
     ).report.total_tokens
-    for left in (1000, 600, 450, 200):
+    for left in (1000, 600, 500, 200):
         package = make(tmp_path, "implementation", source, alone + left)
         (row,) = (row for row in package.report.sections if row.tag == "previous_units")
         assert row.tokens <= left / 2 + 1
     assert len(previous(make(tmp_path, "implementation", source, alone + 1000))) == 2
-    assert len(previous(make(tmp_path, "implementation", source, alone + 450))) == 1
+    assert len(previous(make(tmp_path, "implementation", source, alone + 500))) == 1
 
 
 def test_h6_units_have_their_half_before_the_messages_which_have_the_rest(tmp_path: Path) -> None:
@@ -750,7 +756,7 @@ def test_h8_units_over_their_half_go_oldest_first_then_older_messages_and_never_
 ) -> None:
     names = ["Ada", "Bea", "Cyd"]
     units = [*(unit(name, size=100) for name in names), unit("Now", "current", size=80)]
-    source = state(units=units, messages=talk(24))
+    source = state(units=units, messages=talk(24, 15))
     whole = make(tmp_path, "implementation", source).report.total_tokens
     sizes = []
     for budget in range(whole + 1, 500, -20):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from splintr import Tokenizer
 
 from foreword.errors import ForewordError
 from foreword.operations.operation import Operation, Project
@@ -405,6 +406,16 @@ def a_context_is_assembled_from_what_came_with_the_request(client: Client, name:
     (left_out,) = made["omissions"]
     assert "Handbook" in left_out["what"]
     assert whole_original(client, left_out["handle"]) == ITEMS[2]["text"]
+
+
+@case
+def a_budget_is_in_exact_tokens_where_no_counter_is_named(client: Client, name: str) -> None:
+    chinese = "".join(f"窑炉记录第{number}条，温度过高时降低火力。\n" for number in range(300))
+    asked = {"recipe": "package", "purpose": "design", "budget": 300}
+    source = [{"kind": "doc", "title": "Kilns", "text": chinese}]
+    tokenizer = Tokenizer.from_pretrained("o200k_base")
+    made = client.call("assemble_context", source=source, **asked)
+    assert 200 < len(tokenizer.encode_ordinary(made["text"])) == made["tokens"] <= 300
 
 
 @case

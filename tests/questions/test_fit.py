@@ -242,7 +242,7 @@ def test_a_budget_for_nothing_is_an_error() -> None:
 def test_the_command_reads_files_and_standard_input(tmp_path: Path) -> None:
     file = tmp_path / "notes.md"
     file.write_text("\n\n".join(TALK))
-    arguments = ["fit", str(file), "-", "--question", "retry loop", "--budget", "150"]
+    arguments = ["fit", str(file), "-", "--question", "retry loop", "--budget", "200"]
     ran = CliRunner().invoke(cli, [*arguments, "--root", str(tmp_path)], input="more about tea")
     assert ran.exit_code == 0, ran.output
     assert ANSWER in ran.stdout

@@ -68,7 +68,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
     state = work_state.work_state(
         newest,
         ROOM_TOKENS,
-        counter("estimate"),
+        counter(),
         earlier=earlier,
         query=event.instructions[:LONGEST_QUERY],
         objective=before.objective if before else work_state.first_request(messages),
@@ -103,7 +103,7 @@ def conversation(events: Iterable[AgentEvent]) -> list[Message]:
             summary = event.summary
             if messages:  # else it stands for what is in another file
                 evidence = evidence_of(messages, attached)
-                summary = mark_or_strike(summary, evidence, counter=counter("estimate")).text
+                summary = mark_or_strike(summary, evidence, counter=counter()).text
             messages.append(Message("user", (Text(summary),), kind="summary"))
     return messages
 

@@ -19,7 +19,7 @@ from foreword.engine.render import boundary_pattern
 from foreword.errors import BadBudget, BadSource
 from foreword.message import Message
 from foreword.secrets.masking import mask
-from foreword.tokens import CHARS_PER_TOKEN, counter
+from foreword.tokens import CHARS_PER_TOKEN, Counter, counter
 
 TAG = "handoff"
 LEAST_BUDGET = 300  # tokens: less has no room for more than the objective
@@ -55,8 +55,8 @@ class Handoff:
 def make_handoff(
     session: SessionFile, budget_tokens: int, keep_in: Path | None, db: str | None = None
 ) -> Handoff:
-    """The package of a session, at most so many tokens by characters / 4; the conversation itself
-    is kept in the store `db` or that of the project `keep_in`, where one is given."""
+    """The package of a session, at most so many tokens; the conversation itself is kept in the
+    store `db` or that of the project `keep_in`, where one is given."""
     if budget_tokens < LEAST_BUDGET:
         problem = f"{budget_tokens} tokens are too few: a handoff takes {LEAST_BUDGET}"
         raise BadBudget(budget_tokens, problem=problem, hint="--budget 4000 holds most sessions")
@@ -69,19 +69,19 @@ def make_handoff(
     messages = conversation(events)
     if not messages:
         raise BadSource(head.session or session.agent, "no message in it")
-    estimate = counter("estimate")
+    counting = counter()
     handle = _keep(messages, keep_in, db) if keep_in is not None else ""
     recall = RECALL.format(handle=handle, messages=f"{len(messages):,}") if handle else ""
     leads = LEADS.format(agent=head.agent, folder=head.folder or "an unknown folder", recall=recall)
     opening, closing = f"<{TAG}>\n{mask(leads)}\n", f"\n</{TAG}>\n"
-    room = budget_tokens * CHARS_PER_TOKEN - len(opening) - len(closing)
-    words = boundary_pattern(frozenset([TAG])).escape(mask(_work_words(messages, room)))
-    while len(words) > room:  # what was hidden or escaped is longer than what it stands for
-        words = words[:room].rpartition("\n")[0]
-    text = f"{opening}{words}{closing}"
+    room = budget_tokens - counting.count(opening + closing)
+    words = boundary_pattern(frozenset([TAG])).escape(mask(_work_words(messages, room, counting)))
+    while (tokens := counting.count(f"{opening}{words}{closing}")) > budget_tokens:
+        # what was hidden or escaped is longer than what it stands for
+        words = words.rpartition("\n")[0]
     return Handoff(
-        text=text,
-        tokens=estimate.count(text),
+        text=f"{opening}{words}{closing}",
+        tokens=tokens,
         agent=head.agent,
         folder=head.folder,
         messages=len(messages),
@@ -89,27 +89,30 @@ def make_handoff(
     )
 
 
-def _work_words(messages: list[Message], room: int) -> str:
-    """Where the work stands, in at most so many characters."""
+def _work_words(messages: list[Message], room: int, counting: Counter) -> str:
+    """Where the work stands, in about so many tokens."""
     position = work_position(messages)
     files = list[str]()
+    listed = 0
     for line in position.files:
-        listed = sum(len(f"- {each}\n") for each in files)
-        if listed + len(line) <= FILES_SHARE * room:
+        size = counting.count(f"- {line}\n")
+        if listed + size <= FILES_SHARE * room:
             files.append(line)
-    taken = len(whole_text(replace(position, files=tuple(files))))
-    summary_room = SUMMARY_SHARE * max(0, room - taken) / CHARS_PER_TOKEN
+            listed += size
+    taken = counting.count(whole_text(replace(position, files=tuple(files))))
+    summary_room = SUMMARY_SHARE * max(0, room - taken)
     best = ""
     for _ in range(TRIES):
-        made = work_state(messages, int(summary_room), counter("estimate"))
+        made = work_state(messages, int(summary_room), counting)
         state = replace(made, files=tuple(files))
         text = whole_text(state)
-        if len(text) <= room:
+        size = counting.count(text)
+        if size <= room:
             best = text
-        if len(text) > ENOUGH * room:
+        if size > ENOUGH * room:
             break
-        summary_room *= (room - taken) / max(1, len(text) - taken)
-    return best or work_text(state, room)
+        summary_room *= (room - taken) / max(1, size - taken)
+    return best or work_text(state, room * CHARS_PER_TOKEN)
 
 
 def _keep(messages: list[Message], root: Path, db: str | None) -> str:

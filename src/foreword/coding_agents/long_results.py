@@ -45,7 +45,6 @@ SAVED = (SAVED_PATH, "persistedOutputSize")
 LARGEST_SAVED = 32 * 1024 * 1024  # bytes of such a file that are read; its end is what is kept
 # Characters: past 30,000 Claude Code saves a result to a file, ours too.
 MOST_CHARS = 28_000
-COUNTER = "o200k"
 LONGEST_QUERY = 2_000  # characters of the tool's input; a file's content may be in it
 
 Place = tuple[str | int, ...]
@@ -121,7 +120,7 @@ def shorten_result(event: HookEvent, root: Path, budget_tokens: int) -> dict[str
     from foreword.store import originals
     from foreword.store.urls import open_database
 
-    counter = tokens.counter(COUNTER)
+    counter = tokens.counter()
     found = _whole_texts(event, root)
     sizes = {place: counter.measure(text) for place, text in found.items()}
     rooms = _rooms(sizes, budget_tokens)

@@ -27,7 +27,7 @@ from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
 from foreword.recipe.schema import RecipeSpec
 from foreword.recipe.selection import Selection, select
-from foreword.section import Budget, Section, Tiers
+from foreword.section import Budget, Tiers
 from foreword.sources import files, source_argument
 from foreword.sources.commands import Policy
 from foreword.sources.library import Library
@@ -36,7 +36,7 @@ from foreword.store import project_stores
 from foreword.store.database import Database
 from foreword.store.reports import save_report
 from foreword.store.urls import store_note
-from foreword.tokens import Counter, why_underestimated
+from foreword.tokens import Counter
 
 _EMPTY = "the context is empty: the recipe leaves out all that came in"
 
@@ -80,8 +80,8 @@ def assemble(
     own material (a path, `-`, texts, or the data itself). `budget` is the most tokens of the text;
     without it, it follows from `window` or `model` as the recipe says, less what is kept free for
     the system prompt (`system_prompt_tokens`), the answer (`reserve`) and tools (`tool_overhead`).
-    `counter` is `estimate`, `o200k`, `cl100k` or a `Counter`. `carry` names what persists from
-    session to session.
+    `counter` is `o200k`, `cl100k`, `estimate` or a `Counter`; without it, it is that of `model`,
+    else `o200k`. `carry` names what persists from session to session.
 
     Commands in a skill file run only if `allow_commands` has the beginning of them, and through a
     shell only with `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill
@@ -260,8 +260,6 @@ def _request(
         notes.append(
             f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}"
         )
-    if counter.name == "estimate":
-        notes += _estimate_notes(gathered.sections)
     return Request(
         budget=budget,
         counter=counter,
@@ -274,17 +272,6 @@ def _request(
         profile={**selection.names, **gathered.facts},
         shortcomings=tuple(gathered.shortcomings),
     )
-
-
-def _estimate_notes(sections: Sequence[Section]) -> list[str]:
-    """A note for each section that has more tokens than its characters suggest."""
-    notes = dict[str, str]()  # by the section's name
-    for section in sections:
-        why = why_underestimated(section.text)
-        if why:
-            too_low = "characters / 4 is too low for it; the counter o200k is right"
-            notes[section.name] = f"{section.name}: {why}: {too_low}"
-    return list(notes.values())
 
 
 def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:

@@ -19,12 +19,13 @@ from foreword.recipe.schema import Locate
 from foreword.recipe.selection import Selection
 from foreword.sources import files, locate, source_argument
 from foreword.text import markdown
+from foreword.tokens import counter
 
 BLANK = lazy_pattern(r"\{(\w+)\}")
 OBJECTIVE_HEADINGS = ("Objective", "Goal", "What To Do", "Summary")
 TASK_WORDS = "task_words"
 WORDS_SUFFIXES = (".md", ".txt", ".markdown")  # of one word: it is a file, and not there
-LONGEST_OBJECTIVE = 200  # characters; about the 50 tokens it should have
+LONGEST_OBJECTIVE = 38  # tokens; with an ID and the tags of its section, the 50 it should have
 _ID = lazy_pattern(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<!\w)#\d{1,7}\b")
 _LABELLED = lazy_pattern(
     r"^[>\s*_-]{0,8}(?:objective|goal)\b[*_]*[ \t]*:[*_ \t]*(?P<words>\S[^\r\n]*)", re.I | re.M
@@ -52,8 +53,11 @@ def task_reference(path: str, text: str) -> str:
     objective = _objective(text) or title or text
     first_paragraph = re.split(r"\n\s*\n", objective.strip(), maxsplit=1)[0]
     line = " ".join(first_paragraph.split())
-    if len(line) > LONGEST_OBJECTIVE:
-        line = line[:LONGEST_OBJECTIVE].rsplit(" ", 1)[0] + " ..."
+    count = counter().count
+    if count(line) > LONGEST_OBJECTIVE:
+        while count(line) > LONGEST_OBJECTIVE:
+            line = line[: len(line) * 9 // 10]
+        line = line.rsplit(" ", 1)[0] + " ..."
     return line if name in line else f"{name}: {line}"
 
 

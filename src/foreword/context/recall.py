@@ -13,7 +13,6 @@ from foreword.errors import UsageError
 from foreword.recipe.budget import whole_number
 from foreword.store import project_stores
 
-COUNTER = "o200k"
 CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
 NEXT_PAGE = "\n[characters {start:,} to {end:,} of {total:,}; offset={end} goes on]"
 MARK_TOKENS = 32  # that line has at most so many, with numbers of ten digits
@@ -46,7 +45,7 @@ def marked_page(text: str, offset: int, budget: int) -> str:
     """A page, its mark included, of at most so many tokens."""
     start = checked_offset(offset, text)
     rest = text[start:]
-    if tokens.counter(COUNTER).count(rest) <= budget:
+    if tokens.counter().count(rest) <= budget:
         return rest
     part = page(text, start, max(1, budget - MARK_TOKENS))
     return part + NEXT_PAGE.format(start=start, end=start + len(part), total=len(text))
@@ -65,7 +64,7 @@ def checked_offset(offset: int, text: str) -> int:
 def page(text: str, offset: int, budget: int) -> str:
     """As much of a text as has at most so many tokens, up to the end of a line where that is not
     far."""
-    counter = tokens.counter(COUNTER)
+    counter = tokens.counter()
     size = min(len(text) - offset, budget * CHARS_PER_TOKEN)
     while size > 1:
         count = counter.count(text[offset : offset + size])

@@ -62,7 +62,7 @@ class RepositoryReader:
         self.task = task
         self.task_path = task_path  # its own words say most about it, and are in already
         self.out = out
-        self.counter = inputs.counter or counter("estimate")
+        self.counter = inputs.counter or counter()
         self._read: dict[int, _ReadFile] = {}
         self._plan: DetailPlan | None = None
 

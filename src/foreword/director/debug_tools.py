@@ -14,7 +14,6 @@ from typing import Any, Literal
 from pydantic import Field, create_model
 
 from foreword import tokens
-from foreword.context.recall import COUNTER
 from foreword.director.node_turn import TurnResources, perform
 from foreword.director.run_files import files_of
 from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
@@ -75,7 +74,7 @@ def _model_answer(context: ToolContext, instruction: str, found: Answer) -> Answ
 
 
 def _dom(context: ToolContext, tab: str | None, budget: int | None) -> Answer:
-    counter = tokens.counter(COUNTER)
+    counter = tokens.counter()
     dom = context.browser.dom(tab=tab)
     whole = context.secrets.text(dom.text())
     size = counter.count(whole)

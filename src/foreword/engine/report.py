@@ -14,9 +14,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from foreword.engine import forms
-from foreword.engine.render import Scale, written_units
+from foreword.engine.render import Scale, pieces_of, total_units, written_units
 from foreword.section import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
 from foreword.text.lookalikes import Lookalike
+from foreword.tokens import counter, estimate_error
 
 GONE = Body(text="", form="gone")
 NO_ROOM = "no room left"
@@ -213,6 +214,9 @@ class Report:
             )
         for name, found in self.scale.alike.items():
             warnings.append(f"{name}: contains {_describe_lookalike(found)}")
+        if self.scale.counter.name == "estimate":
+            exact = total_units([*pieces_of(self.choices), self.note], counter())
+            warnings.append(estimate_error(self.total_tokens, exact))
         if self._was_cut_to_budget():
             warnings.append(
                 f"{self.original_tokens:,} tokens came in, over the budget of"

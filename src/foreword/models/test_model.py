@@ -67,7 +67,7 @@ def _reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         parts.append(ToolCallPart(LOOKUP, {parameter: name}, f"call_{name}"))
     if not parts:
         parts.append(TextPart(text))
-    count = counter("estimate").count
+    count = counter().count
     usage = RequestUsage(
         input_tokens=count(f"{info.instructions}\n{request}"), output_tokens=max(1, count(text))
     )

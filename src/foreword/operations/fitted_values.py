@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from foreword import tokens
-from foreword.context.recall import COUNTER, checked_offset, page
+from foreword.context.recall import checked_offset, page
 from foreword.engine.package import Package
 from foreword.secrets.masking import hide
 from foreword.section import handle_of
@@ -105,7 +105,7 @@ def fit_value(
         return WholeValue(value=value)
     value = encodable(value)
     written = json.dumps(value, ensure_ascii=False, indent=1)
-    counter = tokens.counter(COUNTER)
+    counter = tokens.counter()
     if len(written.encode()) <= budget or counter.count(written) <= budget:
         return WholeValue(value=value)
     whole = counter.count(written)

@@ -66,8 +66,8 @@ def fit(
     (a file, or a folder with all its text files), or a list of these. The package keeps their
     order and marks every gap; `report.omissions` says what was left out, and `foreword.recall`
     brings it back from the store `db` (an address), else that of `root`; with `save=False` nothing
-    is kept. Without a question it keeps what carries most. `counter` is `estimate`, `o200k`,
-    `cl100k` or a `Counter`, or follows from `model`.
+    is kept. Without a question it keeps what carries most. `counter` is `o200k`, `cl100k`,
+    `estimate` or a `Counter`; without it, it is that of `model`, else `o200k`.
     """
     tokens = whole_number(budget, "budget")
     if tokens is None:

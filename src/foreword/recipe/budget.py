@@ -39,12 +39,12 @@ def whole_number(value: object, what: str) -> int | None:
 
 
 def choose_counter(counter: str | Counter | None, model: str | None) -> Counter:
-    """The counter that was asked for, else the model's, else the estimate."""
+    """The counter that was asked for, else the model's, else the exact default."""
     if isinstance(counter, Counter):
         return counter
     if counter:
         return tokens.counter(counter)
-    return tokens.for_model(model)[1] if model else tokens.counter("estimate")
+    return tokens.for_model(model)[1] if model else tokens.counter()
 
 
 def work_out_budget(

@@ -28,8 +28,6 @@ from foreword.store.database import altered_error
 from foreword.store.session_stamps import SessionStamps
 from foreword.tokens import Counter
 
-# tool results are mostly JSON, which characters / 4 gets wrong by a third
-DEFAULT_COUNTER = "o200k"
 # To a token, and tokens to a unit: no counter has more. A stored counter beyond this was altered,
 # and sizes counted by it would mean nothing.
 MOST_UNITS = 100
@@ -185,9 +183,9 @@ def counter_for(options: SessionOptions, used_before: str | None) -> Counter:
     if options.counter is not None:
         return options.counter
     try:
-        found = tokens.counter_by_key(used_before or DEFAULT_COUNTER)
+        found = tokens.counter_by_key(used_before or tokens.DEFAULT_COUNTER)
     except (UnknownName, ValueError):  # one of the caller's own
-        return tokens.counter(DEFAULT_COUNTER)
+        return tokens.counter()
     except ZeroDivisionError:
         found = None
     if found is None or not 1 / MOST_UNITS <= found.units_per_token <= MOST_UNITS:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from foreword.pattern import lazy_pattern
+from foreword.section import Measure
 from foreword.text import cut
 from foreword.text.omission_mark import diff_mark
 
@@ -29,10 +30,10 @@ class DiffExcerpt:
     files_shown: int
 
 
-def excerpt(diff: str, room_chars: int) -> DiffExcerpt:
-    """As much of the diff as there is room for, marks included."""
+def excerpt(diff: str, room: int, measure: Measure) -> DiffExcerpt:
+    """As much of the diff as there is room for by `measure`, marks included."""
     files = _file_count(diff)
-    kept = cut.summary(diff, room_chars, len, _mark, name="change.diff")
+    kept = cut.summary(diff, room, measure, _mark, name="change.diff")
     if kept is None:
         return DiffExcerpt(f"{_mark(diff.count(chr(10)), 0)}\n", files, 0)
     return DiffExcerpt(kept, files, _file_count(kept))

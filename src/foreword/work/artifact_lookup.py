@@ -21,7 +21,6 @@ from foreword.store.database import Database
 from foreword.text.cut import relevant
 from foreword.text.omission_mark import look_up_mark
 
-COUNTER = "o200k"
 # Of one answer: several pages. What an agent looks up stays in its conversation for the rest of the
 # phase, so twice as much would fill it twice as soon; the rest can be looked up by another `about`.
 MOST_TOKENS = 4_000
@@ -86,7 +85,7 @@ def recall_tool(
         """
         from foreword.search.search import search_store
 
-        counter = tokens.counter(COUNTER)
+        counter = tokens.counter()
         with use_store() as store:
             return search_store(store, question, budget=RECALL_TOKENS, counter=counter)
 
@@ -113,7 +112,7 @@ def artifact_text(
     if found is None:
         raise UnknownName("artifact", wanted, [artifact.name for artifact in known])
     text = artifacts.text_of(store, found)
-    counter = tokens.counter(COUNTER)
+    counter = tokens.counter()
 
     def mark(left_out: int, _: int) -> str:
         return look_up_mark(counter.tokens(left_out))
@@ -125,7 +124,7 @@ def artifact_text(
 def _document_text(project: Path, name: str, store: Database) -> str:
     from foreword.context.lookup import lookup
 
-    found = lookup(name, root=project, budget=MOST_TOKENS, counter=COUNTER, index=store, save=False)
+    found = lookup(name, root=project, budget=MOST_TOKENS, index=store, save=False)
     return found.text
 
 

@@ -88,7 +88,7 @@ class FlowStatus:
     def usage(self) -> dict[str, dict[str, int]]:
         """The tokens of the newest attempt, by model.
 
-        `counted_tokens` is what our estimate said of the questions whose `charged_tokens` the
+        `counted_tokens` is what we counted of the questions whose `charged_tokens` the
         provider has told: a call with tools is charged for their descriptions, too, and tells
         nothing.
         """

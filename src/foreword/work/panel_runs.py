@@ -56,7 +56,6 @@ LONGEST_SECONDS = 86_400  # what may be asked for: a day, so that no run stays o
 ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
 MOST_OUTPUT_TOKENS = 8_000  # of one answer: dozens of findings, and a bound on its price
 BASE_TOKENS = 2_000  # of what a member reads, for tier 0 and the tags
-CHARS_PER_TOKEN = 4  # to cut the change by characters; the context is measured in tokens anyway
 _NAMES_PER_QUERY = 32  # names of runs that are looked up at once, so that 30 reviews are one query
 
 INSTRUCTIONS = """\
@@ -249,14 +248,14 @@ def _change_that_fits(root: Path, diff: Diff, panel: Panel) -> tuple[str, str, l
     and the way back to the rest."""
     from foreword.work.factory_project import REVIEW_TOKENS
 
-    counting = counter("estimate")
+    counting = counter()
     largest = max((counting.count(member.text) for member in panel.members), default=0)
     # A quarter is the change's in any case: behind a huge persona it would vanish otherwise.
     room = max(REVIEW_TOKENS // 4, REVIEW_TOKENS - largest - BASE_TOKENS)
     whole = counting.count(diff.text)
     if whole <= room:
         return diff.text, "", []
-    cut = excerpt(diff.text, room * CHARS_PER_TOKEN)
+    cut = excerpt(diff.text, room, counting.measure)
     with open_store(root) as db:
         handle = originals.keep(db, diff.text.encode("utf-8", "surrogatepass"))
     shown = f"{counting.count(cut.text):,} of {whole:,} tokens"

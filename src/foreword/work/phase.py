@@ -28,7 +28,6 @@ from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, storable_text
 from foreword.work import runs
-from foreword.work.artifact_lookup import COUNTER
 from foreword.work.flow_status import panel_not_run
 from foreword.work.order import Order
 from foreword.work.question_queue import QuestionBatch, start_all
@@ -280,7 +279,7 @@ def _keep_rejected(text: str) -> str:
 
 def _keep(order: Order, phase: Phase, text: str) -> str:
     """Keep what a phase hands on, under each name that it has; doing it twice changes nothing."""
-    size = tokens.counter(COUNTER).count(text)
+    size = tokens.counter().count(text)
     with _use_store() as store, store.transaction():
         for name in phase.keys:
             artifact = artifacts.keep(

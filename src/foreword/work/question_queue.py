@@ -158,9 +158,7 @@ def _ask_model(engine: Engine, question: Question, cancel: Event) -> dict[str, A
     )
     if not answer.text.strip():
         return {"error": "the model answered nothing"}
-    counted, charged = usage_pair(
-        answer, question["instructions"], question["request"], counter("estimate")
-    )
+    counted, charged = usage_pair(answer, question["instructions"], question["request"], counter())
     return {
         "status": "answered",
         "text": storable_text(answer.text),

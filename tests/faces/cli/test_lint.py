@@ -31,7 +31,7 @@ def test_problems_are_lines_on_stdout_and_the_sum_is_on_stderr(root: Path) -> No
     ran = command("lint", cwd=root)
     assert ran.code == 1
     assert ran.out.splitlines() == [
-        "personas/p2.md:1: too-large 640 tokens, a persona may have 500 [warning]",
+        "personas/p2.md:1: too-large 517 tokens, a persona may have 500 [warning]",
         "prompts/workflows/fix.md:1: unclosed-marker PHASE:1 is never closed [error, fixable]",
     ]
     assert ran.err.splitlines() == [
@@ -146,7 +146,7 @@ def test_the_projects_own_recipe_excuses_with_a_reason(root: Path) -> None:
     assert "too-large" not in command("lint", cwd=root).out
     output = command("lint", "--show-excused", cwd=root).out
     assert (
-        "personas/p2.md:1: too-large 640 tokens, a persona may have 500 [excused: being split]\n"
+        "personas/p2.md:1: too-large 517 tokens, a persona may have 500 [excused: being split]\n"
         in output
     )
     listed = json.loads(command("lint", "--show-excused", "--format", "json", cwd=root).out)

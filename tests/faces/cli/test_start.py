@@ -147,7 +147,7 @@ def test_a_context_compiles_the_patterns_it_uses_and_loads_nothing_of_other_room
     assert len(started.patterns) <= 90
     rooms = {"browser", "coding_agents", "director", "lint", "models", "operations", "session"}
     assert not started.rooms & {*rooms, "review", "testing", "work"}
-    foreign = {"asyncio", "httpx", "jinja2", "mcp", "psycopg", "splintr", "starlette", "uvicorn"}
+    foreign = {"asyncio", "httpx", "jinja2", "mcp", "psycopg", "starlette", "uvicorn"}
     foreign |= {"markdown_it", "zipfile"}
     # everything fits, and the recipe has neither tiers nor documents
     unused = {"text.cut", "text.marks", "context.tiers", "context.document_sections"}

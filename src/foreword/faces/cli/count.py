@@ -13,7 +13,7 @@ from foreword.engine.report_table import printable
 from foreword.errors import BadSource
 from foreword.faces.cli.command_input import STDIN, read_bytes
 from foreword.faces.cli.options import form_option
-from foreword.tokens import COUNTERS, Counter, why_underestimated
+from foreword.tokens import COUNTERS, DEFAULT_COUNTER, Counter, estimate_error, new_counter
 
 # From here on a progress bar is worth its line: with less, counting is over before it is read.
 LARGE_BYTES = 20_000_000
@@ -22,7 +22,7 @@ LARGE_BYTES = 20_000_000
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option(
-    "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]"
+    "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: o200k]"
 )
 @click.option("--model", metavar="NAME", help="Count as this model would.")
 @form_option("text", "json")
@@ -33,7 +33,7 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
 
     \b
     Examples:
-      foreword count README.md docs/*.md --counter o200k
+      foreword count README.md docs/*.md
       git diff | foreword count --model gpt-5
     """
     from foreword.recipe.budget import choose_counter
@@ -82,19 +82,17 @@ def _are_small(names: tuple[str, ...]) -> bool:
 
 
 def _tokens(name: str, counter: Counter) -> int:
-    """The tokens of one file; where an estimate must be too low, a warning says so."""
+    """The tokens of one file; a warning says how far an estimate is from what is exact."""
     try:
         text = _text(name)
         tokens = counter.count(text)
+        if counter.name == "estimate":
+            error = estimate_error(tokens, new_counter(DEFAULT_COUNTER).count(text))
+            click.echo(f"warning: {printable(name)}: {error}", err=True)
     except MemoryError:
         raise BadSource(
             name, "too large for the memory that is left", hint="count it in parts"
         ) from None
-    if counter.name == "estimate" and (reason := why_underestimated(text)):
-        click.echo(
-            f"warning: {printable(name)}: {reason}: the estimate is too low; use --counter o200k",
-            err=True,
-        )
     return tokens
 
 

@@ -49,7 +49,7 @@ MOST_TRIED = 20  # of an agent's newest sessions: those of other folders are pas
     type=click.IntRange(1),
     default=BUDGET_TOKENS,
     show_default=True,
-    help="The most tokens, by characters / 4.",
+    help="The most tokens, by o200k.",
 )
 @DB
 @ROOT

@@ -69,7 +69,7 @@ class _LintOptions:
     help="Whose limits and exceptions hold.  [default: factory, or yours that extends it]",
 )
 @click.option(
-    "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]"
+    "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: o200k]"
 )
 @click.option(
     "--fix",
@@ -117,7 +117,7 @@ def lint(
     \b
     Examples:
       foreword lint
-      foreword lint ../factory --counter o200k
+      foreword lint ../factory --counter cl100k
       foreword lint governance/personas/reviewer.md --format json
       foreword lint --fix
       foreword lint foreword/recipes/mine.yaml director
