@@ -71,7 +71,7 @@ def handoff(case: Case) -> str:
 def checkpoint_beside_summary(case: Case) -> str:
     """What an agent reads after a compaction: its own summary, and what the hook brings back."""
     summary = str(case["reference_summary"])
-    state = work_state(messages_of(case), ROOM_TOKENS, counter("estimate"))
+    state = work_state(messages_of(case), ROOM_TOKENS, counter())
     return f"{summary}\n{work_text(state, HOOK_CHARS, summary)}"
 
 

@@ -224,7 +224,14 @@ def _applies(patch: str, folder: Path) -> bool:
 
 def shown_by_recipe(task: Task, root: Path, budget: int) -> Seen:
     """What the recipe shows, read back from the text by its marks."""
-    package = assemble("repository", root=root, task=task.text + "\n", budget=budget, save=False)
+    package = assemble(
+        "repository",
+        root=root,
+        task=task.text + "\n",
+        budget=budget,
+        counter="estimate",
+        save=False,
+    )
     return read_back(package)
 
 

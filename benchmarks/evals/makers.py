@@ -27,7 +27,10 @@ def fitted(case: Case, size: int) -> str:
         material.append(
             {name: value for name, value in fields.items() if value or name == "content"}
         )
-    return foreword.fit(material, budget=size, question=case.question, save=False).text
+    package = foreword.fit(
+        material, budget=size, question=case.question, counter="estimate", save=False
+    )
+    return package.text
 
 
 def by_bm25(case: Case, size: int) -> str:
