@@ -22,6 +22,7 @@ from foreword.secrets.masking import mask
 from foreword.tokens import CHARS_PER_TOKEN, Counter, counter
 
 TAG = "handoff"
+LONGEST_FOLDER = 80  # tokens: no path worth reading has more, and a longer one would fill a package
 LEAST_BUDGET = 300  # tokens: less has no room for more than the objective
 # Of the room, for files and what was done to them, the changed ones first: a bound for sessions
 # that touched hundreds. On a quarter of the development sessions half and double keep the same
@@ -72,7 +73,9 @@ def make_handoff(
     counting = counter()
     handle = _keep(messages, keep_in, db) if keep_in is not None else ""
     recall = RECALL.format(handle=handle, messages=f"{len(messages):,}") if handle else ""
-    leads = LEADS.format(agent=head.agent, folder=head.folder or "an unknown folder", recall=recall)
+    is_short = counting.count(head.folder) <= LONGEST_FOLDER
+    folder = head.folder if head.folder and is_short else "an unknown folder"
+    leads = LEADS.format(agent=head.agent, folder=folder, recall=recall)
     opening, closing = f"<{TAG}>\n{mask(leads)}\n", f"\n</{TAG}>\n"
     room = budget_tokens - counting.count(opening + closing)
     words = boundary_pattern(frozenset([TAG])).escape(mask(_work_words(messages, room, counting)))
