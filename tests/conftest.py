@@ -13,7 +13,6 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -43,7 +42,6 @@ settings.load_profile("busy")
 MEMORY = Path("/dev/shm")
 LEAST_MEMORY = 4 * 1024**3  # bytes: ten times what a run keeps at once
 SLOWEST_FILES = 10
-LOOK_SECONDS = 0.1  # dbos looks for new queues once a second, and every test has a new database
 LONGEST_ID = 60  # characters: most texts that a test is given, whole
 _numbers = count()
 _FAILED = pytest.StashKey[bool]()
@@ -154,31 +152,3 @@ def open_session(tmp_path: Path) -> Iterator[Open]:
     yield opening
     for session in sessions:
         session.close()
-
-
-class _QuickEvent:
-    """An event whose `wait` ends early: whoever waits looks again."""
-
-    def __init__(self, event: Event) -> None:
-        self._event = event
-
-    def is_set(self) -> bool:
-        return self._event.is_set()
-
-    def wait(self, timeout: float) -> bool:
-        return self._event.wait(min(timeout, LOOK_SECONDS))
-
-
-@pytest.fixture(scope="session")
-def quick_queues() -> Iterator[None]:
-    """Let dbos look for new queues more often in this process."""
-    from dbos import _dbos  # only these tests need it
-
-    look: Any = vars(_dbos)["queue_thread"]
-
-    def quick_thread(stop: Event, dbos: object) -> None:
-        look(_QuickEvent(stop), dbos)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_dbos, "queue_thread", quick_thread)
-        yield

@@ -25,7 +25,6 @@ from tests.factory import DIFF, project
 from tests.patience import PATIENCE_SECONDS, within_time
 
 SAMPLE = Path(foreword.__file__).parent / "demos" / "factory"
-pytestmark = pytest.mark.usefixtures("quick_queues")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,6 +7,7 @@ import os
 import resource
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -14,10 +15,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from foreword.errors import StoreError
+from foreword.errors import StoreError, UsageError
 from foreword.store.urls import open_database
 from foreword.testing import fake_provider
-from foreword.work import flow_runs
+from foreword.work import dbos_setup, flow_runs
 from foreword.work.worker_process import run_worker
 from tests.postgres import new_database
 from tests.warm_process import ForkedCommand
@@ -170,3 +171,23 @@ def test_nobody_else_may_read_what_agents_were_asked(tmp_path: Path) -> None:
     with fake_provider(Agent({"2": look})) as provider:
         flow_runs.run(root, "feature", "t", provider.openai)
     assert modes == {(name, 0o600) for name in ("flows.db", "flows.db-wal", "flows.db-shm")}
+
+
+def test_the_clock_of_dbos_works_with_every_sqlite(tmp_path: Path) -> None:
+    factory = dbos_setup.settings(None, project(tmp_path), "one")["db_engine_kwargs"]
+    began = time.time()
+    with closing(sqlite3.connect(":memory:", **factory["connect_args"])) as file:
+        ((now,),) = file.execute("SELECT unixepoch('subsec')").fetchall()
+    assert began <= now <= time.time()
+
+
+def test_a_sqlite_that_is_too_old_is_named_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(tmp_path)
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    needed = ".".join(str(number) for number in dbos_setup.LEAST_SQLITE)
+    with pytest.raises(UsageError, match=f"need SQLite {needed} or newer.* has 3.34.1"):
+        flow_runs.run(root, "feature", "t", "test")
+    assert list((root / ".foreword").glob("flows.db*")) == []

@@ -13,8 +13,9 @@ import secrets
 import socket
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +36,9 @@ SCHEMA = "foreword_flows"
 # how dbos names what a row was written with; ours is the second
 PICKLE, JSON = "py_pickle", "portable_json"
 SCHEMA_VERSION = "SELECT version FROM dbos_migrations"
+# The first SQLite with RETURNING, which dbos uses, and with `unixepoch`, which it uses from
+# Python 3.12 on; `_Connection` brings the newer argument 'subsec'.
+LEAST_SQLITE = (3, 38, 0) if sys.version_info >= (3, 12) else (3, 35, 0)
 LOG = "FOREWORD_LOG"
 # Of one process to its server, at most. Writes are short, so many threads share them; PostgreSQL
 # takes 100 unless it is set up otherwise, which is a dozen workers.
@@ -82,10 +86,26 @@ def made_url(db: str | None, root: Path) -> str:
     """Where dbos keeps its tables, made where there are none."""
     place = place_of(db, root)
     if isinstance(place, Path):
+        _check_sqlite_version()
         prepare(place)
         if not flows_file(place).exists():
             _make_file(flows_file(place), _maker_token(place))
-    return str(known_url(db, root))
+        return str(known_url(db, root))
+    url = str(known_url(db, root))
+    with quiet(), translate_errors():
+        driver().DBOS.migrate(url, schema=SCHEMA)
+    return url
+
+
+def _check_sqlite_version() -> None:
+    if sqlite3.sqlite_version_info < LEAST_SQLITE:
+        needed = ".".join(str(number) for number in LEAST_SQLITE)
+        raise UsageError(
+            f"flows and panels need SQLite {needed} or newer, and this Python has"
+            f" {sqlite3.sqlite_version}",
+            hint="run Foreword with a Python that has a newer SQLite, or name a server with --db"
+            " postgresql://...",
+        )
 
 
 def known_url(db: str | None, root: Path) -> str | None:
@@ -232,18 +252,26 @@ class _MaskingFormatter(logging.Formatter):
 
 
 @contextmanager
-def reading_engine(url: str) -> Iterator[Any]:
-    """What a client of dbos reads with that takes part in nothing."""
+def open_client(url: str) -> Iterator[Any]:
+    """A client of dbos, which takes part in no run."""
+    dbos = driver()
     import sqlalchemy
 
     address = sqlalchemy.make_url(url)
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
     engine = sqlalchemy.create_engine(address, connect_args=_connect_arguments(url))
-    try:
-        yield engine
-    finally:
-        engine.dispose()
+    with ExitStack() as undo, quiet(), translate_errors():
+        undo.callback(engine.dispose)
+        client = dbos.DBOSClient(
+            system_database_engine=engine,
+            dbos_system_schema=SCHEMA,
+            serializer=dbos.DBOSPortableJSONSerializer(),
+            application_name=APPLICATION,
+            retry_connection_errors=False,
+        )
+        undo.callback(client.destroy)
+        yield client
 
 
 def _connect_arguments(url: str) -> dict[str, Any]:
@@ -254,16 +282,21 @@ def _connect_arguments(url: str) -> dict[str, Any]:
     takes what is none for damaged.
     """
     if url.startswith("sqlite"):
-        return {"factory": _JsonConnection}
+        return {"factory": _Connection}
     return {"row_factory": _json_rows, "application_name": APPLICATION}
 
 
-class _JsonConnection(sqlite3.Connection):
-    """A connection to SQLite whose rows never claim to hold a pickle."""
+class _Connection(sqlite3.Connection):
+    """A connection to SQLite whose rows never claim to hold a pickle.
+
+    On Python 3.12 and newer dbos calls `unixepoch('subsec')`, which SQLite knows from 3.42 on
+    (Debian 12 has 3.40) and before that answers with NULL. Here it is the clock of Python.
+    """
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.row_factory = _json_row
+        self.create_function("unixepoch", 1, lambda subsec: time.time())
 
 
 def _json_row(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,8 +7,7 @@ together are its status. Running and resuming is the business of `flow_runs`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -111,7 +110,7 @@ def known_runs(root: Path, db: str | None, store: Database) -> list[FlowStatus]:
     url = dbos_setup.known_url(db, root)
     if url is None:
         return []
-    with _client(url) as client:
+    with dbos_setup.open_client(url) as client:
         return runs_listed_by(client, root, store)
 
 
@@ -211,27 +210,6 @@ def _verdict(result: str) -> str:
         return str(json.loads(result)["verdict"])
     except (ValueError, TypeError, KeyError):
         return ""
-
-
-@contextmanager
-def _client(url: str) -> Iterator[Any]:
-    driver = dbos_setup.driver()
-    with (
-        dbos_setup.quiet(),
-        dbos_setup.translate_errors(),
-        dbos_setup.reading_engine(url) as engine,
-    ):
-        client = driver.DBOSClient(
-            system_database_engine=engine,
-            dbos_system_schema=dbos_setup.SCHEMA,
-            serializer=driver.DBOSPortableJSONSerializer(),
-            application_name=dbos_setup.APPLICATION,
-            retry_connection_errors=False,
-        )
-        try:
-            yield client
-        finally:
-            client.destroy()
 
 
 def _rows(client: Any, queue: str) -> list[Any]:

@@ -278,17 +278,21 @@ def launch_engine(
     with ExitStack() as undo:
         undo.enter_context(dbos_setup.quiet())
         registered_runs()
-        driver.DBOS(config=dbos_setup.settings(db, root, executor))
-        undo.callback(driver.DBOS.destroy)
-        driver.DBOS.listen_queues(queues)
-        with dbos_setup.translate_errors():
-            driver.DBOS.launch()
+        settings = dbos_setup.settings(db, root, executor)
+        # before the launch: a queue that is made later is found a second later
+        with dbos_setup.open_client(settings["system_database_url"]) as client:
             for queue in queues:
                 _make_queue(
+                    client,
                     queue,
                     poll_seconds=dbos_setup.poll_seconds(db, root),
                     concurrency=concurrency if queue == AGENTS else None,
                 )
+        driver.DBOS(config=settings)
+        undo.callback(driver.DBOS.destroy)
+        driver.DBOS.listen_queues(queues)
+        with dbos_setup.translate_errors():
+            driver.DBOS.launch()
         store = SharedStore(partial(open_database, db, root))
         reports = store
         if place_of(db, root) != project_stores.place_to_write(root):
@@ -410,15 +414,13 @@ def _broken_off_error(run: str, error: BaseException | None) -> StoreError:
     )
 
 
-def _make_queue(name: str, *, poll_seconds: float, concurrency: int | None) -> None:
+def _make_queue(client: Any, name: str, *, poll_seconds: float, concurrency: int | None) -> None:
     """Make a queue where there is none; a limit that is given is from then on that of every
     process."""
-    from dbos import DBOS
-
     rule: Any = "never_update" if concurrency is None else "always_update"
     # flows are few, and wait for no other flow
     default = {AGENTS: AT_ONCE, RUNS: RUNS_AT_ONCE}.get(name)
-    DBOS.register_queue(
+    client.register_queue(
         name,
         worker_concurrency=concurrency or default,
         polling_interval_sec=poll_seconds,

@@ -7,12 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.command import foreword, run_in_process
 from tests.work.flow_scene import project
-
-pytestmark = pytest.mark.usefixtures("quick_queues")
 
 WITHOUT_DBOS = """
 import sys

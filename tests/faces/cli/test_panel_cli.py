@@ -24,8 +24,6 @@ from tests.command import foreword, run_in_process
 from tests.corpus import rows
 from tests.factory import DIFF, project
 
-pytestmark = pytest.mark.usefixtures("quick_queues")
-
 SAMPLE = Path(package.__file__).parent / "demos" / "factory"
 RESULT = PanelResult(
     panel="review",
