@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from foreword.errors import StoreError, UsageError
 from foreword.pattern import lazy_pattern
+from foreword.plan.value_words import depth_problems
 
 Row = tuple[Any, ...]
 Kinds = type | tuple[type, ...]
@@ -92,8 +93,13 @@ def stamp() -> str:
 
 
 def to_json(value: object, what: str) -> str:
-    """A value as JSON in the author's order; `what` names it where it is no JSON."""
+    """A value as JSON in the author's order; `what` names it where it is no JSON.
+
+    The depth has a limit of its own: that of Python's encoder differs between its versions.
+    """
     try:
+        if too_deep := depth_problems(value):
+            raise ValueError(too_deep[0])
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
