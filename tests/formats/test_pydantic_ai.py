@@ -28,6 +28,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage
 
 from foreword.errors import UsageError
+from foreword.extras import install_command
 from foreword.formats import (
     from_anthropic,
     from_pydantic_ai,
@@ -173,7 +174,7 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pydantic_ai.messages", None)
     with pytest.raises(UsageError) as caught:
         to_pydantic_ai([])
-    assert caught.value.hint == "pip install 'foreword[models]'"
+    assert caught.value.hint == install_command("models")
 
 
 def test_instructions_that_every_request_repeats_are_there_once() -> None:

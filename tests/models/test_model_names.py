@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
+from foreword.extras import install_command, pip_install
 from foreword.models import ask
 from foreword.testing import Reply, fake_provider
 
@@ -85,7 +86,8 @@ def test_without_pydantic_ai_the_package_to_install_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     monkeypatch.delitem(sys.modules, "pydantic_ai.models", raising=False)
-    assert refused("openai:gpt-4o").hint == "pip install 'foreword[models]'"
+    for model in ("openai:gpt-4o", "test"):
+        assert refused(model).hint == install_command("models")
 
 
 def test_without_a_providers_package_the_extra_to_install_is_named(
@@ -98,11 +100,11 @@ def test_without_a_providers_package_the_extra_to_install_is_named(
         error.message
         == "the model anthropic:claude-sonnet-4-5 needs a package that is not installed"
     )
-    assert error.hint == "pip install 'foreword[models]'"
+    assert error.hint == install_command("models")
 
 
 def test_a_package_that_is_not_ours_to_install_is_named_too() -> None:
-    assert refused("groq:llama-3.3-70b-versatile").hint == "pip install 'pydantic-ai-slim[groq]'"
+    assert refused("groq:llama-3.3-70b-versatile").hint == pip_install("pydantic-ai-slim[groq]")
 
 
 def test_a_server_at_an_address_needs_no_key() -> None:

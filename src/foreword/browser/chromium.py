@@ -21,7 +21,8 @@ from foreword.browser.profile_folders import BrowserProfile, program
 from foreword.browser.proxy import RefusingProxy
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tabs
-from foreword.errors import BrowserFailed, UsageError
+from foreword.errors import BrowserFailed
+from foreword.extras import extra
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
@@ -36,7 +37,6 @@ LONGEST_REASON = 200  # characters of Playwright's message in an error
 # Playwright's own choice, with which a page can keep the whole browser busy by changing its address
 # without end.
 _UNPROTECTED = "--disable-ipc-flooding-protection"
-INSTALL = "pip install 'foreword[browser]'"
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -182,12 +182,8 @@ def _mark_ended(chromium: Chromium) -> None:
 
 
 async def _playwright() -> Playwright:
-    try:
+    with extra("browser"):
         from playwright.async_api import async_playwright
-    except ModuleNotFoundError:
-        raise UsageError(
-            "the browser needs a package that is not installed", hint=INSTALL
-        ) from None
     return await async_playwright().start()
 
 

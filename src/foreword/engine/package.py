@@ -17,6 +17,7 @@ from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
 from foreword.errors import UsageError
+from foreword.extras import pip_install
 from foreword.message import Message, Part, Role, Shape, Text, ToolResult, mend
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
@@ -258,7 +259,7 @@ def _from_package(module: str, name: str) -> Any:
     except ImportError:
         package = module.partition(".")[0].replace("_", "-")
         raise UsageError(
-            f"{module} is not installed", hint=f"install the framework: pip install {package}"
+            f"{module} is not installed", hint=f"install the framework: {pip_install(package)}"
         ) from None
 
 

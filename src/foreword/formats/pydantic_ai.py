@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
-from foreword.errors import UsageError
+from foreword.extras import extra
 from foreword.formats import anthropic, openai_responses
 from foreword.formats.fields import (
     LAYOUT,
@@ -487,10 +487,6 @@ def _call_arguments(arguments: str, kind: str) -> Any:
 
 
 def _adapter() -> Any:
-    try:
+    with extra("models"):
         from pydantic_ai.messages import ModelMessagesTypeAdapter
-    except ImportError:
-        raise UsageError(
-            "pydantic-ai is not installed", hint="pip install 'foreword[models]'"
-        ) from None
     return ModelMessagesTypeAdapter

@@ -20,6 +20,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foreword.errors import ModelFailed, UsageError
+from foreword.extras import extra
 from foreword.models.connections import Connection
 from foreword.models.model_errors import (
     CallCancelled,
@@ -28,7 +29,7 @@ from foreword.models.model_errors import (
     timeout_error,
     wait_seconds,
 )
-from foreword.models.model_names import INSTALL, OURS, find_model
+from foreword.models.model_names import OURS, find_model
 from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:
@@ -106,10 +107,8 @@ def checked_call(
 
 def _build_model(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
     """The model, the name it goes by, and what its call has to open and close."""
-    try:
+    with extra("models"):
         from pydantic_ai.models import Model
-    except ImportError:
-        raise UsageError("models need a package that is not installed", hint=INSTALL) from None
     if isinstance(model, str) and model.partition(":")[0] in OURS:
         connection = Connection()
         return find_model(model, connection), model, connection

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.errors import UsageError
+from foreword.extras import extra, install_command, pip_install
 from foreword.models.model_errors import one_line
 from foreword.pattern import lazy_pattern
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "FOREWORD_MODEL_KEY"
 NO_KEY = "no-key"  # the clients want one, whether the server does or not
 KEYLESS = "or use the model `test`, which needs no key"
-INSTALL = "pip install 'foreword[models]'"
 EXAMPLES = (
     "for example anthropic:claude-sonnet-5-5, openai:gpt-5, openai:NAME@http://127.0.0.1:8080/v1,"
     " or test"
@@ -48,14 +48,16 @@ def find_model(name: str, connection: Connection | None = None) -> Model:
     if built_in:
         from foreword.models.test_model import rule_based_model
 
-        return rule_based_model(float(built_in["seconds"] or 0))
+        with extra("models"):
+            return rule_based_model(float(built_in["seconds"] or 0))
     if not name.strip():
         raise UsageError("the model has no name", hint=EXAMPLES)
     at_url = AT_URL.fullmatch(name)
     try:
-        if at_url:
-            return _model_at_url(at_url, connection)
-        return _known_model(name, connection)
+        with extra("models"):
+            if at_url:
+                return _model_at_url(at_url, connection)
+            return _known_model(name, connection)
     except ImportError as missing:
         raise UsageError(
             f"the model {name} needs a package that is not installed", hint=_install(missing)
@@ -139,7 +141,8 @@ def _checked_url(url: str) -> str:
 
 
 def _install(missing: ImportError) -> str:
-    extra = EXTRA.search(str(missing))
-    if not extra or extra[1] in ("anthropic", "openai"):  # ours brings both
-        return INSTALL
-    return f"pip install '{extra[0]}'"
+    """The command that installs what pydantic-ai says is missing."""
+    group = EXTRA.search(str(missing))
+    if not group or group[1] in ("anthropic", "openai"):  # ours brings both
+        return install_command("models")
+    return pip_install(group[0])

@@ -1,6 +1,6 @@
 """The store's database in PostgreSQL: a schema of its own, so that it can live beside other tables.
 
-psycopg is an extra (`pip install foreword[postgres]`), imported on use. A connection that the
+psycopg is an extra (`postgres`), imported on use. A connection that the
 server has dropped is made anew at the next call; what was under way when it dropped is an error,
 and is not done by halves.
 """
@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from foreword.errors import StoreError, UsageError
+from foreword.extras import extra
 from foreword.pattern import lazy_pattern
 from foreword.store.database import Row
 from foreword.store.schema import POSTGRES, create_schema
@@ -174,11 +175,6 @@ def _as_text(data: str | bytes) -> str:
 
 
 def _driver() -> Any:
-    try:
+    with extra("postgres"):
         import psycopg
-    except ImportError:
-        raise UsageError(
-            "postgresql:// needs a driver that is not installed",
-            hint="pip install 'foreword[postgres]'",
-        ) from None
     return psycopg

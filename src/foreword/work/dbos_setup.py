@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from foreword.errors import StoreError, UsageError
+from foreword.extras import extra
 from foreword.secrets.masking import mask
 from foreword.store import private
 from foreword.store.paths import FILE, cache_folder, is_ours, prepare, refuse_links, tighten
@@ -53,12 +54,8 @@ NOT_YOURS = "move it away; it will be made anew, and unfinished flows in it are 
 
 def driver() -> Any:
     """The dbos package."""
-    try:
+    with extra("flows"):
         import dbos
-    except ImportError:
-        raise UsageError(
-            "flows need a package that is not installed", hint="pip install 'foreword[flows]'"
-        ) from None
     return dbos
 
 

@@ -43,6 +43,7 @@ from foreword.store import originals
 from foreword.store.project_stores import open_store
 from foreword.text.diffs import excerpt
 from foreword.tokens import counter
+from foreword.work import dbos_setup
 from foreword.work.question_queue import ask_all
 from foreword.work.run_status import ACTIVE, RunStatus, statuses
 from foreword.work.runs import Engine, workflow
@@ -118,6 +119,7 @@ def run(
     from foreword.models.model_names import find_model
     from foreword.work.worker_process import run_worker
 
+    dbos_setup.driver()
     for model in filter(None, (request.model, request.moderator)):
         find_model(model)  # one that can't be asked is an error now, and not one for each member
     payload = prepare(root, name, diff, request)

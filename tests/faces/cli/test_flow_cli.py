@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from foreword.extras import install_command
 from tests.command import foreword, run_in_process
 from tests.work.flow_scene import project
 
@@ -171,6 +172,6 @@ def test_without_the_package_one_line_says_what_to_install(tmp_path: Path) -> No
     )
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "error: flows need a package that is not installed",
-        "hint: pip install 'foreword[flows]'",
+        "error: this needs the extra 'flows': dbos is not installed",
+        f"hint: {install_command('flows')}",
     ]

@@ -150,7 +150,7 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "hint: pip install 'foreword[serve]'" in done.stderr
+    assert "error: this needs the extra 'serve': uvicorn is not installed" in done.stderr
 
 
 def test_other_commands_load_nothing_of_it(tmp_path: Path) -> None:

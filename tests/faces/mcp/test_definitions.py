@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 
+from foreword.extras import install_command, requirement
 from foreword.faces.mcp.tools import TOOLS
 from foreword.tokens import counter
 from tests.command import foreword
@@ -241,7 +242,10 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None
     (tmp_path / "mcp_types.py").write_text("raise ModuleNotFoundError('no', name='mcp_types')\n")
     ran = foreword("mcp", cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert ran.code == 2
-    assert ran.err == "error: the MCP server needs mcp_types\nhint: pip install 'foreword[mcp]'\n"
+    assert ran.err.splitlines() == [
+        "error: this needs the extra 'mcp': mcp_types is not installed",
+        f"hint: {install_command('mcp')}",
+    ]
     assert ran.out == ""
 
 
@@ -254,7 +258,7 @@ def test_an_older_library_that_another_package_asks_for_is_named(tmp_path: Path)
     assert ran.code == 2
     assert "needs mcp 2 or newer, and mcp 1.9.4 is installed" in ran.err
     assert "langchain-mcp-adapters" in ran.err
-    assert "an environment of its own" in ran.err
+    assert f"an environment of its own (`pipx install '{requirement('mcp')}'`)" in ran.err
 
 
 def test_other_commands_do_not_load_the_sdk() -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foreword.errors import UsageError
+from foreword.extras import extra
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import port_option
 
@@ -150,12 +151,11 @@ def _play_turn(session: Session, step: Step) -> list[str]:
 def _serve(root: Path, port: int) -> None:
     """The page on that conversation, until ctrl-C."""
     try:
-        from foreword.faces.http import http_server
-        from foreword.faces.serving.app_state import Settings
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").startswith("foreword"):
-            raise
-        screen.say("the page needs more: pip install 'foreword[serve]', then `foreword demo`")
+        with extra("serve"):
+            from foreword.faces.http import http_server
+            from foreword.faces.serving.app_state import Settings
+    except UsageError as missing:
+        screen.say(f"the page is not shown: {missing.message}; {missing.hint}")
         return
     listening = http_server.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -64,7 +64,7 @@ def run(
         _show_scenes(echo, lay_out(keep, sample), sample=sample, width=width)
         folder_name = printable(str(keep))
         echo("\n" + prose(SAMPLE_STAYS.format(folder=folder_name), width) + "\n")
-        change_folder = (f"cd {shlex.quote(folder_name)}", "")
+        change_folder = (f"cd {shlex.quote(folder_name)}", "", "")
         _list_commands(echo, [change_folder, *SAMPLE_COMMANDS[sample]], width)
         return
     with TemporaryDirectory(prefix="foreword-demo-") as folder:
@@ -87,13 +87,15 @@ def _show_scenes(echo: Callable[[str], None], root: Path, *, sample: str, width:
 
 
 def _list_commands(
-    echo: Callable[[str], None], commands: Sequence[tuple[str, str]], width: int
+    echo: Callable[[str], None], commands: Sequence[tuple[str, str, str]], width: int
 ) -> None:
-    """Commands to copy, whole, each with what it does where there is room for it."""
-    longest = max(len(command) for command, _ in commands)
-    for command, what in commands:
-        line = f"  {command:<{longest}}  {what}".rstrip()
-        echo(line if len(line) <= width else f"  {command}")
+    """Commands to copy, whole, each with the extra that it needs, and with what it does where
+    there is room for it."""
+    longest = max(len(command) for command, _, _ in commands)
+    for command, what, extra in commands:
+        needs = f" (extra: {extra})" if extra else ""
+        line = f"  {command:<{longest}}  {what}{needs}".rstrip()
+        echo(line if len(line) <= width else f"  {command}{needs}")
 
 
 # --- one scene ------------------------------------------------------------------------------------

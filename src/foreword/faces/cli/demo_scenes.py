@@ -38,18 +38,20 @@ OUTRO = """\
 A recipe is a page of YAML, and your own works just like these three: docs/recipes.md writes one \
 in ten minutes. To try next, in a project of yours:"""
 
+# A command, what it does, and the extra that it needs.
 LASTING_COMMANDS = (
-    ('foreword session append talk --text "Where were we?"', "a talk that is kept"),
-    ("foreword serve", "the page and the API"),
+    ('foreword session append talk --text "Where were we?"', "a talk that is kept", ""),
+    ("foreword serve", "the page and the API", "serve"),
 )
 NEXT_COMMANDS = (
-    ("foreword count README.md", "what a file costs"),
+    ("foreword count README.md", "what a file costs", ""),
     (
         "foreword assemble package --purpose design --source docs --budget 2000",
         "your notes, fitted",
+        "",
     ),
-    ("foreword recipe show director", "a recipe to start from"),
-    ("foreword director demo", "a browser at work"),
+    ("foreword recipe show director", "a recipe to start from", ""),
+    ("foreword director demo", "a browser at work", "browser"),
     *LASTING_COMMANDS,
 )
 
@@ -57,23 +59,26 @@ SAMPLE_STAYS = "The sample is laid out in {folder} and stays there. To try next:
 
 SAMPLE_COMMANDS = {
     KILNBOOK: (
-        ("foreword assemble director --agent builder --budget 3000", "the first scene"),
+        ("foreword assemble director --agent builder --budget 3000", "the first scene", ""),
         (
             "foreword why director --agent builder --budget 3000 --about recent_changes",
             "why it was cut",
+            "",
         ),
-        ("foreword report list", "earlier contexts"),
+        ("foreword report list", "earlier contexts", ""),
         *LASTING_COMMANDS,
     ),
     FACTORY: (
-        ("foreword assemble factory --phase 3a", "what the agent of phase 3a reads"),
+        ("foreword assemble factory --phase 3a", "what the agent of phase 3a reads", ""),
         (
             "foreword panel run code-review --diff change.diff --model test",
-            "five personas look at a change",
+            "five reviewers",
+            "flows",
         ),
         (
             'foreword flow run feature --task "quiet hours" --model test',
-            "a workflow, phase by phase",
+            "a workflow",
+            "flows",
         ),
         LASTING_COMMANDS[-1],
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import click
 
 from foreword.engine.report_table import printable
 from foreword.errors import UsageError
+from foreword.extras import install_command
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import ROOT, WordChoice, json_option
 from foreword.text.quantity import quantity
@@ -61,6 +63,8 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool, as_json: 
     from foreword.sources.project_root import project_root
 
     folder = project_root(root)
+    if find_spec("mcp") is None:
+        screen.warn(f"the agent's MCP server needs the extra 'mcp': {install_command('mcp')}")
     changes = file_writer.changes(folder, targets.target_files(agents, _command()))
     if as_json:
         screen.show_json([{"path": change.path, "state": change.state} for change in changes])

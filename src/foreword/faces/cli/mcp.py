@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from contextlib import suppress
 
 import click
 
 from foreword.errors import UsageError
+from foreword.extras import extra, requirement
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import port_option, store_options
 
-INSTALL = "pip install 'foreword[mcp]'"
 LEAST_VERSION = 2  # of the library `mcp`
 
 
-def _missing_library(missing: ImportError) -> UsageError:
-    """What to do about a library of MCP that is not there, or there in an older version.
+def _refuse_old_library() -> None:
+    """Raise a UsageError if an older version of the library of MCP is installed.
 
     Others pin version 1 of it, as langchain-mcp-adapters does: then both can't be in one
     environment, and need not be, since a client starts this server as a command.
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    try:
+    with suppress(PackageNotFoundError):
         found = version("mcp")
-    except PackageNotFoundError:
-        return UsageError(f"the MCP server needs {missing.name}", hint=INSTALL)
-    if int(found.partition(".")[0]) >= LEAST_VERSION:
-        return UsageError(f"the MCP server needs {missing.name}", hint=INSTALL)
-    return UsageError(
-        f"the MCP server needs mcp {LEAST_VERSION} or newer, and mcp {found} is installed, as"
-        " another package here asks for (langchain-mcp-adapters does)",
-        hint="install Foreword in an environment of its own (`pipx install 'foreword[mcp]'`) and"
-        " have the other start it as a command",
-    )
+        if int(found.partition(".")[0]) < LEAST_VERSION:
+            command = shlex.join(["pipx", "install", requirement("mcp")])
+            raise UsageError(
+                f"the MCP server needs mcp {LEAST_VERSION} or newer, and mcp {found} is installed,"
+                " as another package here asks for (langchain-mcp-adapters does)",
+                hint=f"install Foreword in an environment of its own (`{command}`) and have the"
+                " other start it as a command",
+            )
 
 
 @click.command()
@@ -79,11 +79,10 @@ def mcp(
       claude mcp add foreword -- foreword mcp --root .
       foreword mcp --http --port 8765
     """
-    try:
+    _refuse_old_library()
+    with extra("mcp"):
         from foreword.faces.mcp import stdio_transport
         from foreword.faces.mcp.mcp_server import create_server
-    except ImportError as missing:
-        raise _missing_library(missing) from None
     from foreword.faces.mcp.server_state import ServerState
     from foreword.faces.serving.app_state import AppState, Settings
     from foreword.session.workflow_state import checked_name

@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from foreword.errors import UsageError
+from foreword.extras import extra
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import (
     DIRECTOR_MODEL,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from foreword.faces.cli.transcript_replay import TranscriptStore
     from foreword.faces.serving.app_state import Settings
 
-EXTRA = "pip install 'foreword[serve]'"
 LOOPBACK = "127.0.0.1"
 # A hundred a second: a page with live updates and an agent stay far below it, a loop that
 # has gone wild does not.
@@ -123,12 +123,8 @@ def serve(
       foreword serve --transcript ~/.claude/projects
       foreword serve --host 0.0.0.0 --allow-host agents.example --also docs=../docs
     """
-    try:
+    with extra("serve"):
         from foreword.faces.http import http_server
-    except ModuleNotFoundError as missing:
-        raise UsageError(
-            f"serving needs {missing.name}, which is not installed", hint=EXTRA
-        ) from None
     from foreword.faces.serving.app_state import Settings
     from foreword.models.model_names import find_model
     from foreword.recipe.load import load
