@@ -88,6 +88,15 @@ def commands(body: str) -> Iterator[tuple[str, str]]:
         yield command, expected
 
 
+def parse_command(line: str) -> list[str]:
+    """The words of a command, without its comment and what a shell would do with its output."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words = list(lexer)
+    ends = [place for place, word in enumerate(words) if set(word) <= set("&|;<>")]
+    return words[: min(ends, default=len(words))]
+
+
 def pattern(expected: str) -> str:
     """A regular expression for an output as a console block shows it; blank lines and runs of
     spaces do not matter."""
@@ -123,7 +132,7 @@ def check_page(page: Path, project: Path) -> None:
             assert code == 0, f"{where}:\n{output}"
         elif block.language == "console":
             for command, expected in commands(block.body):
-                words = shlex.split(command.replace("HANDLE", handle))
+                words = shlex.split(command.replace("HANDLE", handle), comments=True)
                 assert words[0] == "foreword", where
                 if words[-2] == ">":
                     output, code = run_into_file(project, *words[1:-2], file=words[-1])

@@ -95,7 +95,7 @@ def _list_commands(
     for command, what, extra in commands:
         needs = f" (extra: {extra})" if extra else ""
         line = f"  {command:<{longest}}  {what}{needs}".rstrip()
-        echo(line if len(line) <= width else f"  {command}{needs}")
+        echo(line if len(line) <= width else f"  {command} {needs}".rstrip())
 
 
 # --- one scene ------------------------------------------------------------------------------------

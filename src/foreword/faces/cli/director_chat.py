@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foreword.errors import ForewordError, UsageError
+from foreword.extras import extra
 from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import DIRECTOR_MODEL, WINDOW, BrowserChoice, browser_options
 from foreword.faces.cli.director import open_director
@@ -82,6 +83,8 @@ def chat(
 
     if not model:
         raise UsageError("a director needs a model to talk with", hint=NO_MODEL)
+    with extra("browser,models"):
+        import pydantic_ai  # noqa: F401 - both are imported where they are used
     find_model(model)
     if message == command_input.STDIN:
         message = command_input.read_text(message)
