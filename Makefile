@@ -1,22 +1,24 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
-# make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes: four keep
-# two cores busy, since tests of browsers and servers wait much.
+# make PYTHON=/path/to/python3.12 ... chooses the interpreter, and makes .venv anew where it has another one; VENV=DIR
+# names another folder for it. make JOBS=8 test chooses the number of test processes: four keep two cores busy, since
+# tests of browsers and servers wait much.
 
-.PHONY: demo test check check-static size attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
+.PHONY: demo test quick check check-static size attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
 JOBS ?= 4
-BIN := .venv/bin
-INSTALLED := .venv/installed
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
 BENCH_INSTALLED := .venv-bench/installed
 AUDIT_INSTALLED := .venv-audit/installed
 MUTANTS_INSTALLED := .venv-mutants/installed
-BROWSER := .venv/browser
-TESTS_COMPILED := .venv/tests-compiled
-NODE_INSTALLED := .venv/node/installed
+BROWSER := $(VENV)/browser
+TESTS_COMPILED := $(VENV)/tests-compiled
+NODE_INSTALLED := $(VENV)/node/installed
 AGENTS_INSTALLED := .agents/installed
-SMALL_SITES_INSTALLED := .venv/sites/installed
+SMALL_SITES_INSTALLED := $(VENV)/sites/installed
 SITES_INSTALLED := .venv-sites/installed
 FRAMEWORKS := $(basename $(notdir $(wildcard requirements/frameworks/*.in)))
 FRAMEWORKS_INSTALLED := $(FRAMEWORKS:%=.frameworks/%/installed)
@@ -34,6 +36,21 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED) $(SMALL_SITES_INSTALLED) $(TESTS_COMPILED)
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
+
+# A minute on any interpreter: contexts, sessions, a panel, a flow, the servers, and the commands that we name on a base
+# install from a wheel, with what its hints install.
+QUICK := tests/docs/test_readme.py tests/test_extras.py tests/test_public_names.py tests/test_message.py \
+	tests/faces/cli/test_cli.py tests/faces/cli/test_demo.py tests/faces/cli/test_flow_cli.py \
+	tests/faces/cli/test_panel_cli.py tests/faces/http/test_serve.py tests/faces/mcp/test_definitions.py \
+	tests/session/test_session_odd.py tests/store/test_sqlite.py
+BASE := $(CURDIR)/$(VENV)/base
+quick: $(INSTALLED)
+	@$(BIN)/uv venv -q --clear --python $(BIN)/python $(BASE)
+	@$(BIN)/uv build -q --wheel --no-build-isolation --python $(BIN)/python --out-dir $(BASE)/wheel
+	@$(BIN)/uv pip install -q --python $(BASE)/bin/python --require-hashes -r requirements/base.lock
+	@$(BIN)/uv pip install -q --python $(BASE)/bin/python --no-deps $(BASE)/wheel/*.whl
+	@FOREWORD_BASE=$(BASE)/bin/python PATH="$(CURDIR)/$(BIN):$$PATH" \
+		$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(QUICK) $(ARGS)
 
 check: check-static size test
 
@@ -144,7 +161,7 @@ lock: $(INSTALLED)
 	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/agents
 
 clean:
-	rm -rf .agents .frameworks .venv .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .agents .frameworks .venv .venv-* mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -154,10 +171,22 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
 
+# An interpreter that is named replaces another one.
+ifeq ($(origin PYTHON),command line)
+INTERPRETER := import sys; print(sys.base_prefix if sys.version_info >= (3, 11) else "")
+NAMED := $(shell "$(PYTHON)" -c '$(INTERPRETER)' 2>/dev/null)
+ifeq ($(NAMED),)
+$(error $(PYTHON) is no Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11)
+endif
+ifneq ($(NAMED),$(shell $(BIN)/python -c '$(INTERPRETER)' 2>/dev/null))
+$(shell rm -rf $(VENV))
+endif
+endif
+
 # An environment does not survive being copied or moved: the copy would run the original's code.
-ifneq ($(wildcard .venv/home),)
-ifneq ($(shell cat .venv/home),$(CURDIR))
-$(shell rm -rf .venv .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table)
+ifneq ($(wildcard $(VENV)/home),)
+ifneq ($(shell cat $(VENV)/home),$(CURDIR))
+$(shell rm -rf $(VENV) .venv-audit .venv-bench .venv-mutants .venv-sites .venv-table)
 endif
 endif
 
@@ -165,15 +194,15 @@ endif
 $(BIN)/uv:
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c '$(NEW_ENOUGH)' || \
 		{ echo "make: Foreword needs Python 3.11 or newer; install it, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "setting up .venv (once)" >&2
-	@rm -rf .venv
-	@"$(PYTHON)" -m venv .venv >/dev/null 2>&1 \
-		|| { "$(PYTHON)" -m pip --version && "$(PYTHON)" -m venv --clear --without-pip .venv; } >/dev/null 2>&1 \
-		|| { rm -rf .venv; echo "make: $(PYTHON) can't create a virtual environment; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
-	@printf '%s\n' "$(CURDIR)" > .venv/home
-	@sed -n '/^uv==/,/[^\\]$$/p' requirements/dev.lock > .venv/uv.lock
-	@if test -x $(BIN)/pip; then $(BIN)/python -m pip install -q --require-hashes -r .venv/uv.lock; \
-		else "$(PYTHON)" -m pip --python $(BIN)/python install -q --require-hashes -r .venv/uv.lock; fi
+	@echo "setting up $(VENV) (once)" >&2
+	@rm -rf $(VENV)
+	@"$(PYTHON)" -m venv $(VENV) >/dev/null 2>&1 \
+		|| { "$(PYTHON)" -m pip --version && "$(PYTHON)" -m venv --clear --without-pip $(VENV); } >/dev/null 2>&1 \
+		|| { rm -rf $(VENV); echo "make: $(PYTHON) can't create a virtual environment; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@printf '%s\n' "$(CURDIR)" > $(VENV)/home
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements/dev.lock > $(VENV)/uv.lock
+	@if test -x $(BIN)/pip; then $(BIN)/python -m pip install -q --require-hashes -r $(VENV)/uv.lock; \
+		else "$(PYTHON)" -m pip --python $(BIN)/python install -q --require-hashes -r $(VENV)/uv.lock; fi
 
 $(INSTALLED): requirements/dev.lock pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv pip sync -q --python $(BIN)/python --require-hashes requirements/dev.lock
@@ -199,9 +228,9 @@ $(BROWSER): | $(BIN)/uv
 
 # Programs of other makers that the tests run. Their optional parts are binaries for other platforms.
 $(NODE_INSTALLED): requirements/node/package-lock.json | $(INSTALLED)
-	@mkdir -p .venv/node
-	@cp requirements/node/package.json requirements/node/package-lock.json .venv/node/
-	@$(NPM) install --no-save --omit=optional --prefix .venv/node || \
+	@mkdir -p $(VENV)/node
+	@cp requirements/node/package.json requirements/node/package-lock.json $(VENV)/node/
+	@$(NPM) install --no-save --omit=optional --prefix $(VENV)/node || \
 		{ echo "make: the tests need an npm registry, once, for what requirements/node names" >&2; exit 1; }
 	@touch $@
 
@@ -216,8 +245,8 @@ $(AGENTS_INSTALLED): requirements/agents/package-lock.json | $(INSTALLED)
 
 # Nothing of Foreword is in these: what the tests work on is not what they work with.
 $(SMALL_SITES_INSTALLED): requirements/small-sites.lock | $(INSTALLED)
-	@test -x .venv/sites/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv/sites
-	@$(BIN)/uv pip sync -q --python .venv/sites/bin/python --require-hashes requirements/small-sites.lock
+	@test -x $(VENV)/sites/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python $(VENV)/sites
+	@$(BIN)/uv pip sync -q --python $(VENV)/sites/bin/python --require-hashes requirements/small-sites.lock
 	@touch $@
 
 $(SITES_INSTALLED): requirements/sites.lock requirements/node-sites/package-lock.json | $(INSTALLED)

@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
+PYTHON = os.environ.get("FOREWORD_BASE", "")
 PROGRAM = """
 import contextlib, importlib, json, os, pkgutil, signal, sys
 orders = json.load(sys.stdin)
@@ -50,8 +51,9 @@ for number, arguments in enumerate(orders["commands"]):
         continue
     signal.alarm(60)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for stream in (1, 2):
-        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), stream)
+    output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     sys.stdin = open(0)
     sys.argv = ["foreword", *arguments]
     main()
@@ -62,16 +64,15 @@ json.dump(answers, sys.stdout)
 
 def run_all(commands: Sequence[Sequence[str]], project: Path) -> list[str]:
     """The output of each command, run in the project one after the other."""
-    python = os.environ.get("FOREWORD_BASE")
     scratch = project.with_name("scratch")
-    scratch.mkdir()
+    scratch.mkdir(exist_ok=True)
     orders = {
         "commands": commands,
         "folder": str(scratch),
-        "hidden": [] if python else sorted(_modules_of_extras()),
+        "hidden": [] if PYTHON else sorted(_modules_of_extras()),
     }
     done = subprocess.run(
-        [python or sys.executable, "-c", PROGRAM],
+        [PYTHON or sys.executable, "-c", PROGRAM],
         cwd=project,
         env={**os.environ, "HOME": str(scratch), "NO_COLOR": "1"},
         input=json.dumps(orders),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,3 +115,14 @@ def test_a_command_of_a_page_names_the_extra_that_the_base_install_lacks(tmp_pat
             extra = EXTRA.search(line)
             named = extra[1].split(",") if extra else []
             assert set(needed[1].split(",")) <= set(named), f"{where}: {line}\n{output}"
+
+
+@pytest.mark.skipif(not base_install.PYTHON, reason="`make quick` names a real base install")
+def test_a_hint_installs_what_a_command_lacks(tmp_path: Path) -> None:
+    project = samples.lay_out(tmp_path / "project", samples.FACTORY)
+    command = ["panel", "run", "code-review", "--diff", "change.diff", "--model", "test"]
+    (refusal,) = base_install.run_all([command], project)
+    _, _, hint = refusal.partition("hint: ")
+    subprocess.run(shlex.split(hint), check=True, capture_output=True)
+    (answer,) = base_install.run_all([command], project)
+    assert "changes requested: Code Review" in answer

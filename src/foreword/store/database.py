@@ -17,7 +17,6 @@ from typing import Any, Protocol, TypeVar
 
 from foreword.errors import StoreError, UsageError
 from foreword.pattern import lazy_pattern
-from foreword.plan.value_words import depth_problems
 
 Row = tuple[Any, ...]
 Kinds = type | tuple[type, ...]
@@ -97,6 +96,9 @@ def to_json(value: object, what: str) -> str:
 
     The depth has a limit of its own: that of Python's encoder differs between its versions.
     """
+    # masks what it quotes, and loads every pattern of a secret: not for those who only read
+    from foreword.plan.value_words import depth_problems
+
     try:
         if too_deep := depth_problems(value):
             raise ValueError(too_deep[0])
