@@ -94,8 +94,9 @@ def _list_commands(
     longest = max(len(command) for command, _, _ in commands)
     for command, what, extra in commands:
         needs = f" (extra: {extra})" if extra else ""
-        line = f"  {command:<{longest}}  {what}{needs}".rstrip()
-        echo(line if len(line) <= width else f"  {command} {needs}".rstrip())
+        bare = f"  {command} {needs}".rstrip()
+        lines = (f"  {command:<{longest}}  {what}{needs}".rstrip(), f"  {command}  {what}{needs}")
+        echo(next((line for line in lines if len(line) <= width), bare))
 
 
 # --- one scene ------------------------------------------------------------------------------------
