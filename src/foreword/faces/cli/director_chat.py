@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -83,8 +84,9 @@ def chat(
 
     if not model:
         raise UsageError("a director needs a model to talk with", hint=NO_MODEL)
-    with extra("browser,models"):
-        import pydantic_ai  # noqa: F401 - both are imported where they are used
+    with extra("browser,models"):  # both at once, before anything is made
+        import_module("playwright.async_api")
+        import_module("pydantic_ai")
     find_model(model)
     if message == command_input.STDIN:
         message = command_input.read_text(message)
