@@ -186,7 +186,7 @@ def _section(
     rule = selection.rule(tag)
     core = ""
     header = ""
-    if "header" in rule.forms:
+    if not {"core", "header"}.isdisjoint(rule.forms):
         whole = lines.with_newlines(file.text)
         marked = marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip()
         core = _with_title(marked, whole)

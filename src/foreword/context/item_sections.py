@@ -229,6 +229,7 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int, exclud
         source=item.source,
         kind=item.kind,
         before=before,
+        after=selection.sections[tag].after,
         recency=_seconds(item.created),
     )
 

@@ -19,7 +19,7 @@ from foreword.repository.file_ranking import RankedFile, rank
 from foreword.repository.index import RepositoryIndex, SourceText, open_index
 from foreword.repository.task_words import words_of
 from foreword.repository.views import outline_text, paths_by_folder, regions_text, test_line
-from foreword.section import FIRST_IN_GROUP, Form, Section, handle_of
+from foreword.section import FIRST_IN_GROUP, FORMS, Form, Section, handle_of
 from foreword.text.division import rows_of
 from foreword.tokens import counter
 
@@ -149,15 +149,15 @@ class RepositoryReader:
         rule = self.selection.rule(tag)
         planned: list[Form] = ["full"] if plan.is_whole else []
         planned += [form for form, _ in views]
-        forms = [form for form in planned if form in rule.forms]
-        if not forms:
-            return []
         spec = self.selection.sections[tag]
+        forms = [form for form in (*planned, "gone") if form in (spec.forms or FORMS)]
+        if set(forms) <= {"gone"}:
+            return []
         header = header_of(plan.path, len(read.lines))
         section = Section(
             tag=tag,
             text=read.source.text,
-            rule=replace(rule, in_order=True, forms=(*forms, "gone")),
+            rule=replace(rule, in_order=True, forms=tuple(forms)),
             rank=self.selection.rank(tag, order=FIRST_IN_GROUP - place),
             title=plan.path,
             source=plan.path,

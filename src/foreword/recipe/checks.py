@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from foreword.errors import UnknownName, did_you_mean
 from foreword.pattern import lazy_pattern
 from foreword.recipe.document import Place
+from foreword.recipe.positions import FORM_POSITIONS, MESSAGES, SOURCES, position_of
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, validate
-from foreword.recipe.validation_errors import problem_in_words
+from foreword.recipe.validation_errors import dotted_path, problem_in_words
+from foreword.section import DEFAULT_FORMS
 
 TAG = lazy_pattern(r"[a-z][a-z0-9_]*")
 BLANK = lazy_pattern(r"\{(\w+)\}")
-SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors", "repository")
 REQUEST_BLANKS = (
     "task",
     "step",
@@ -45,16 +47,18 @@ Problem = tuple[Place, str]
 Ranks = tuple[str | tuple[str, ...], ...]
 
 
-def check(recipe: RecipeSpec) -> Iterator[Problem]:
-    """Everything that makes no sense."""
+def check(recipe: RecipeSpec, data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Everything that makes no sense; `data` is the recipe as it is written."""
     blanks = _known_blanks(recipe)
     for tag, section in recipe.sections.items():
         place = ("sections", tag)
         if not TAG.fullmatch(tag):
             yield place, f"tag {tag!r} must be lower-case letters, digits and underscores"
         yield from _section(place, section, blanks)
-        yield from _essential(place, section)
+        yield from _without_effect(place, section, data["sections"][tag])
         yield from _document(place, section, recipe)
+        if position_of(section) == "anchors" and not recipe.tiers:
+            yield (*place, "anchors"), f"section {tag!r} has no effect without tiers in the recipe"
         for field in ("stands_in_for", "follows"):
             other = getattr(section, field)
             if other is not None:
@@ -113,8 +117,6 @@ def _document(place: Place, section: SectionSpec, recipe: RecipeSpec) -> Iterato
         )
         if not section.named:
             yield place, f"section {str(place[-1])!r} says not which document: give named"
-    if section.phase is not None and section.document is None and section.file is None:
-        yield (*place, "phase"), "a phase is part of a document or a file: give one of them"
 
 
 def _paths(place: Place, section: SectionSpec) -> Iterator[Problem]:
@@ -142,12 +144,43 @@ def _blanks(place: Place, template: str, known: Mapping[str, None]) -> Iterator[
             yield place, problem
 
 
-def _essential(place: Place, section: SectionSpec) -> Iterator[Problem]:
-    if section.essential and section.max is not None:
-        yield (*place, "max"), "essential means never cut, so max can't hold: take one of them away"
-    if section.essential and section.forms not in (None, ("full",)):
-        problem = "essential means always whole, so other forms can't come: take one of them away"
-        yield (*place, "forms"), problem
+def _without_effect(
+    place: Place, section: SectionSpec, given: Mapping[str, object]
+) -> Iterator[Problem]:
+    """The fields and forms among those `given` that have no effect in this section."""
+    position = position_of(section)
+    if not position:
+        return
+    declared = {field.name: field.metadata for field in fields(SectionSpec)}
+    for name in given:
+        effect = declared[name]
+        problem = ""
+        others = [other for other in effect["excluded_by"] if getattr(section, other)]
+        if position not in effect["of"]:
+            accepted = [other for other, its in declared.items() if position in its["of"]]
+            names = ", ".join([other for other in accepted if other not in SOURCES])
+            problem = f"with {position}, which takes {names}"
+        elif others:
+            problem = f"beside {others[0]}: take one of them away"
+        elif effect["needs"] and not getattr(section, effect["needs"]):
+            problem = f"without {effect['needs']}: give it, too"
+        if problem:
+            yield (*place, name), f"{dotted_path((*place, name))!r} has no effect {problem}"
+    if "show" in given and (section.show == "conversation") != (position == MESSAGES):
+        where = (*place, "show")
+        yield where, f"{dotted_path(where)}: conversation is for state: messages, and only that"
+    ladder = section.forms or DEFAULT_FORMS
+    accepted = [form for form, positions in FORM_POSITIONS.items() if position in positions]
+    for index, form in enumerate(ladder if "forms" in given else ()):
+        if form not in accepted:
+            where = (*place, "forms", index)
+            names = ", ".join(accepted)
+            problem = f"form {form!r} has no effect with {position}, which takes {names}"
+            yield where, f"{dotted_path(where)}: {problem}"
+    if "min" in given and ladder[-1] in ("reference", "gone"):
+        where = (*place, "min")
+        problem = f"has no effect where forms end with {ladder[-1]}: end them with another form"
+        yield where, f"{dotted_path(where)!r} {problem}"
 
 
 def _profile(
@@ -160,19 +193,19 @@ def _profile(
     yield from _unknown((*place, "change"), tuple(profile.change), recipe.sections, "section")
     if profile.agent is not None:
         yield from _unknown((*place, "agent"), (profile.agent,), recipe.agents, "agent")
-    for tag, fields in profile.change.items():
-        yield from _change((*place, "change", tag), fields, recipe, blanks)
+    for tag, given in profile.change.items():
+        yield from _change((*place, "change", tag), given, recipe, blanks)
 
 
 def _change(
-    place: Place, fields: Mapping[str, object], recipe: RecipeSpec, blanks: Mapping[str, None]
+    place: Place, given: Mapping[str, object], recipe: RecipeSpec, blanks: Mapping[str, None]
 ) -> Iterator[Problem]:
     """What a profile's own fields make wrong about a section that was right without them."""
     from pydantic import ValidationError  # only for recipes that are not built in
 
     tag = str(place[-1])
     try:
-        alone = validate(SectionSpec, fields)
+        alone = validate(SectionSpec, given)
     except ValidationError as invalid:
         for error in invalid.errors():
             loc = tuple(error["loc"])
@@ -182,11 +215,12 @@ def _change(
     if base is None:
         return
     before = {message for _, message in _section(place, base, blanks)}
-    changed = replace(base, **{name: getattr(alone, name) for name in fields})
+    changed = replace(base, **{name: getattr(alone, name) for name in given})
     for problem_place, message in _section(place, changed, blanks):
         if message not in before:
             yield problem_place, message
-    yield from _essential(place, alone)
+    own = {name: value for name, value in given.items() if value is not None}
+    yield from _without_effect(place, changed, own)
 
 
 def _order(place: Place, ranks: Ranks, recipe: RecipeSpec) -> Iterator[Problem]:

@@ -336,13 +336,14 @@ def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     from pydantic import ValidationError
 
     try:
-        recipe = validate(RecipeSpec, merge_layers(chain))
+        data = merge_layers(chain)
+        recipe = validate(RecipeSpec, data)
     except ValidationError as invalid:
         for error in invalid.errors():
             place = tuple(error["loc"])
             yield problem_at(chain, place, problem_in_words(error, place))
         return
-    for place, message in checks.check(recipe):
+    for place, message in checks.check(recipe, data):
         yield problem_at(chain, place, message)
 
 

@@ -25,6 +25,7 @@ from foreword.recipe.field_types import (
     TierNumber,
     WindowShare,
 )
+from foreword.recipe.positions import CODE, FILES, MESSAGES, PART, POSITIONS, all_but
 from foreword.section import Form, Share
 
 if TYPE_CHECKING:
@@ -46,9 +47,21 @@ def description(text: str) -> dict[str, str]:
     return {"description": text}
 
 
-def setting(text: str, **default: Any) -> Any:
-    """A field of a recipe that need not be given, and what the schema says about it."""
-    return field(metadata=description(text), **default)
+def setting(
+    text: str,
+    *,
+    of: tuple[str, ...] = POSITIONS,
+    needs: str = "",
+    excluded_by: tuple[str, ...] = (),
+    **default: Any,
+) -> Any:
+    """A field of a recipe that need not be given, what the schema says about it, and where it has
+    an effect: in sections at the positions `of`, beside the field that it `needs`, without those
+    that it is `excluded_by`."""
+    if of != POSITIONS:
+        text = f"{text} Only with {', '.join([f'`{position}`' for position in of])}."
+    effect = {"of": of, "needs": needs, "excluded_by": excluded_by}
+    return field(metadata={**description(text), **effect}, **default)
 
 
 def validate(part: type[AnyPart], data: object) -> AnyPart:
@@ -108,71 +121,124 @@ class SectionSpec(RecipePart):
         "`{names}` filled in; `newest` for the one changed last, `none` for"
         " none.",
         default="",
+        of=("document",),
     )
     fields: Names = setting(
-        "Of a YAML file, only these fields: names with dots for depth, or globs.", default=()
+        "Of a YAML file, only these fields: names with dots for depth, or globs.",
+        default=(),
+        of=(*FILES, "document"),
     )
     phase: str | None = setting(
         "Of a workflow, only this phase: between `PHASE` marks or under its `## Phase N` heading.",
         default=None,
+        of=("document",),
+        excluded_by=("fields",),
     )
-    folder: str = setting("Put in front of every name in `files`.", default="")
+    folder: str = setting(
+        "Put in front of every name in `files`.",
+        default="",
+        of=("files",),
+    )
     or_folder: str = setting(
-        "Where one of the `files` is read from that is not in `folder`.", default=""
+        "Where one of the `files` is read from that is not in `folder`.",
+        default="",
+        of=("files",),
     )
     leave_out: Names = setting(
-        "File names (globs) or commits (regular expressions) that do not count.", default=()
+        "File names (globs) or commits (regular expressions) that do not count.",
+        default=(),
+        of=("files", "git"),
     )
     pick: Many | None = setting(
-        "Only so many files, those most relevant to the task.", default=None
+        "Only so many files, those most relevant to the task.",
+        default=None,
+        of=("files",),
     )
     order: Literal["newest", "relevance"] = setting(
         "Of items: `newest`, or `relevance` for those first that the task is about.",
         default="newest",
+        of=("items",),
     )
-    entries: Many = setting("How many commits.", default=20)
+    entries: Many = setting(
+        "How many commits.",
+        default=20,
+        of=("git",),
+    )
     heading: Names | None = setting(
         "Only what stands under this heading of the file, or under those that stand in for it.",
         default=None,
+        of=FILES,
+        excluded_by=("fields",),
     )
     beside: Names = setting(
-        "Files and globs in the folder of `file` that are read in addition, whole.", default=()
+        "Files and globs in the folder of `file` that are read in addition, whole.",
+        default=(),
+        of=FILES,
     )
     without: Names | None = setting(
-        "The file without what stands under these headings.", default=None
+        "The file without what stands under these headings.",
+        default=None,
+        of=FILES,
+        excluded_by=("fields", "heading"),
     )
     where: dict[str, Names] = setting(
         "Of a list in the source, only members whose fields have these values.",
         default_factory=dict,
+        of=("state",),
     )
     having: Names = setting(
-        "Of a list, only members that have something in these fields.", default=()
+        "Of a list, only members that have something in these fields.",
+        default=(),
+        of=("state",),
     )
-    last: Many | None = setting("Of a list, only the last so many.", default=None)
+    last: Many | None = setting(
+        "Of a list, only the last so many.",
+        default=None,
+        of=("state",),
+    )
     keep: Literal["first", "last"] = setting(
-        "Of a list that does not fit, which end of it stays: `first` or `last`.", default="last"
+        "Of a list that does not fit, which end of it stays: `first` or `last`.",
+        default="last",
+        of=("state", MESSAGES),
     )
     wanted: Names = setting(
-        "Of a list, fields that every member should have; a warning names one without.", default=()
+        "Of a list, fields that every member should have; a warning names one without.",
+        default=(),
+        of=("state",),
+        needs="each",
     )
     named_in: str | None = setting(
-        "Of a list, only members that another list of the source names.", default=None
+        "Of a list, only members that another list of the source names.",
+        default=None,
+        of=("state",),
     )
     each: str | None = setting(
         "How a member is written; a line with a blank that has no value is "
         "left out; `{name!}` takes an empty value, too.",
         default=None,
+        of=("state",),
     )
-    before: str = setting("Written in front of it, inside the tags, in every form.", default="")
-    after: str = setting("Written behind it, inside the tags, in every form.", default="")
+    before: str = setting(
+        "Written in front of it, inside the tags, in every form.",
+        default="",
+        of=all_but("anchors"),
+    )
+    after: str = setting(
+        "Written behind it, inside the tags, in every form.",
+        default="",
+        of=all_but("anchors"),
+    )
     show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = setting(
         "How a value of `state` is written: `plan`, `snapshot`, "
         "`variables`, `browser` or `conversation`; secrets in it are "
         "hidden.",
         default=None,
+        of=("state", PART, MESSAGES),
     )
     inject: bool = setting(
-        "Run the commands in the text, as far as `--allow-command` says.", default=False
+        "Run the commands in the text, as far as `--allow-command` says.",
+        default=False,
+        of=FILES,
     )
 
     follows: str | None = setting(
@@ -181,30 +247,47 @@ class SectionSpec(RecipePart):
 
     # how it behaves
     essential: bool = setting(
-        "Never cut; goes with neither `max` nor other `forms` than `full`.", default=False
+        "Never cut; goes with neither `max` nor `forms`.",
+        default=False,
+        of=all_but("items"),
     )
-    required: bool = setting("An error where there is nothing to read.", default=False)
+    required: bool = setting(
+        "An error where there is nothing to read.",
+        default=False,
+        of=all_but("anchors", PART),
+    )
     forms: tuple[Form, ...] | None = setting(
-        "What it may become, in order; without it `[full, excerpt, reference, gone]`.", default=None
+        "What it may become, in order; without it `[full, excerpt, reference, gone]`.",
+        default=None,
+        excluded_by=("essential",),
     )
-    tier: int = field(
-        default=1,
-        metadata={"ge": 0, "le": 9, **description("0 to 9; room goes to lower tiers first.")},
+    tier: TierNumber = setting(
+        "0 to 9; room goes to lower tiers first.", of=all_but("items"), default=1
     )
     target: ShareField | None = setting(
         "Tokens or a share of the window; shown, never enforced.", default=None
     )
-    target_group: str = setting("A name: sections of one group share one target.", default="")
+    target_group: str = setting(
+        "A name: sections of one group share one target.",
+        default="",
+        needs="target",
+    )
     max: ShareField | None = setting(
-        "Tokens or a share of the budget; never more than this.", default=None
+        "Tokens or a share of the budget; never more than this.",
+        default=None,
+        excluded_by=("essential",),
     )
     min: ShareField | None = setting(
         "Tokens or a share of the budget; kept for a section that may be "
         "cut and is never lost; without it 100 tokens.",
         default=None,
+        of=all_but(MESSAGES, CODE),
+        excluded_by=("essential",),
     )
     stands_in_for: str | None = setting(
-        "Comes in only where that other section can't be whole.", default=None
+        "Comes in only where that other section can't be whole.",
+        default=None,
+        excluded_by=("essential",),
     )
 
 
