@@ -4,8 +4,9 @@ cut, with a handle.
 Claude Code takes a replacement for any tool, but only in the shape the tool itself answers in; of
 most tools that shape is documented nowhere. So only those are touched whose texts we know, and a
 result of a file that was read never is: its lines have numbers, and edits rely on them. What the
-agent has saved to a file itself, and would show two kilobytes of, is read from there and cut like
-the rest. The original is kept before anything is answered. Codex takes no replacement.
+agent saves to a file itself, and would show two kilobytes of, is cut to about as much; where the
+event has only its beginning, the whole is read from that file. The original is kept before anything
+is answered. Codex takes no replacement.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
 
     from foreword.tokens import Counter
 
-# A result beyond it is cut: 4% of a window of 200,000. The user sets another with `--budget`.
-BUDGET_TOKENS = 8_000
-# To a token: a text that has fewer for each token of the budget is small and is not even counted.
-LEAST_BYTES = 2
+# A result beyond it is cut: 1.5% of a window of 200,000. The user sets another with `--budget`.
+BUDGET_TOKENS = 3_000
+# The most for a result that the agent saves to a file: without a replacement it shows two kilobytes
+# of it, about 500 tokens. Half would hold little more than the marks of a cut.
+SAVED_TOKENS = 1_000
+# Bytes at the default budget: what is smaller is not even counted, however dense it is.
+SMALL_BYTES = 8_000
 MOST_BYTES_OF_CHAR = 4  # in UTF-8
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "Bash": ("stdout", "stderr"),
@@ -43,7 +47,8 @@ SAVED_PATH = "persistedOutputPath"
 SAVED_TEXT = "stdout"  # what is in that file
 SAVED = (SAVED_PATH, "persistedOutputSize")
 LARGEST_SAVED = 32 * 1024 * 1024  # bytes of such a file that are read; its end is what is kept
-# Characters: past 30,000 Claude Code saves a result to a file, ours too.
+# Characters from which on Claude Code saves a result to a file, ours too.
+SAVED_CHARS = 30_000
 MOST_CHARS = 28_000
 LONGEST_QUERY = 2_000  # characters of the tool's input; a file's content may be in it
 
@@ -55,7 +60,7 @@ def may_be_large(event: HookEvent, budget_tokens: int) -> bool:
     found = texts_of(event)
     if found and saved_path(event):
         return True
-    small = LEAST_BYTES * budget_tokens
+    small = SMALL_BYTES * budget_tokens // BUDGET_TOKENS
     chars = sum(map(len, found.values()))
     if MOST_BYTES_OF_CHAR * chars <= small:
         return False
@@ -123,26 +128,35 @@ def shorten_result(event: HookEvent, root: Path, budget_tokens: int) -> dict[str
     counter = tokens.counter()
     found = _whole_texts(event, root)
     sizes = {place: counter.measure(text) for place, text in found.items()}
-    rooms = _rooms(sizes, budget_tokens)
     saved = saved_path(event)
-    too_long = dict[Place, str]()
+    note = f"\n[the whole output is in {saved}, too]" if saved else ""
+    is_saved = bool(saved) or sum(map(len, found.values())) > SAVED_CHARS
+    room = min(budget_tokens, SAVED_TOKENS) if is_saved else budget_tokens
+    rooms = _rooms(sizes, max(0, room - counter.measure(note)))
+    too_long = set[Place]()
     for place, text in found.items():
-        if saved and len(text) > MOST_CHARS:
+        if is_saved and len(text) > MOST_CHARS:
             rooms[place] = min(rooms[place], sizes[place] * MOST_CHARS // len(text))
         if sizes[place] > rooms[place]:
-            too_long[place] = text
+            too_long.add(place)
     if not too_long:
         return None
     updated = copy.deepcopy(event.tool_response)
+    left = room
     with closing(open_database(None, root)) as db:
-        for place, text in too_long.items():
-            handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
-            shorter = _excerpt(
-                text, rooms[place], counter=counter, handle=handle, query=_query(event)
-            )
-            if saved and place == (SAVED_TEXT,):
-                shorter = f"{shorter}\n[the whole output is in {saved}, too]"
+        for place, text in found.items():
+            shorter = text
+            if place in too_long:
+                handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
+                shorter = _excerpt(
+                    text, rooms[place], counter=counter, handle=handle, query=_query(event)
+                )
+            if place == (SAVED_TEXT,):
+                shorter += note
+            left -= counter.measure(shorter)
             updated = _replace_text(updated, place, shorter)
+    if left < 0:
+        return None  # so many texts that their marks alone are too much
     if isinstance(updated, dict):
         for name in SAVED:
             updated.pop(name, None)
@@ -182,16 +196,19 @@ def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str)
     def mark(lines: int, units: int) -> str:
         return cut_mark(tokens=counter.tokens(units), handle=handle, lines=lines)
 
+    def escaped_size(part: str) -> int:
+        return counter.measure(json.dumps(part, ensure_ascii=False))
+
     inner = _long_member(text)
-    if inner is not None:
-        values, name = inner
-        rest = counter.measure(json.dumps({**values, name: ""}, ensure_ascii=False))
-        values[name] = _excerpt(
-            values[name], max(1, room - rest), counter=counter, handle=handle, query=query
-        )
-        return json.dumps(values, ensure_ascii=False)
-    shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
-    return mark(0, counter.measure(text)) if shorter is None else shorter
+    if inner is None:
+        shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
+        return mark(0, counter.measure(text)) if shorter is None else shorter
+    values, name = inner
+    whole = values[name]
+    room -= counter.measure(json.dumps({**values, name: ""}, ensure_ascii=False))
+    shorter = cut.excerpt(whole, max(1, room), escaped_size, mark, query=query)
+    values[name] = mark(0, counter.measure(whole)) if shorter is None else shorter
+    return json.dumps(values, ensure_ascii=False)
 
 
 def _long_member(text: str) -> tuple[dict[str, Any], str] | None:

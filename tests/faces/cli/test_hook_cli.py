@@ -428,7 +428,7 @@ def test_a_huge_result_comes_shorter_in_its_own_shape_with_a_handle(
     updated = answer["updatedToolOutput"]
     assert _shape(updated) == _shape(response)
     text = updated[field] if field else json.dumps(updated)
-    assert counter("o200k").count(text) < 8_400
+    assert counter("o200k").count(text) <= 1_050  # with the fields around it
     assert "line 0 of the log" in text
     handle = text.partition("foreword recall ")[2][:17]
     assert fw.recall(handle, agent.project) == LINES
@@ -455,7 +455,7 @@ def test_what_was_asked_for_is_among_what_is_kept(agent: CodingAgent) -> None:
 
 
 def test_the_budget_can_be_set(agent: CodingAgent) -> None:
-    response = {"stdout": LINES[:20_000], "stderr": ""}
+    response = {"stdout": LINES[:9_000], "stderr": ""}
     assert agent.answer("post_tool_use_bash", tool_response=response) == {}
     updated = agent.answer("post_tool_use_bash", "--budget", "1000", tool_response=response)[
         "updatedToolOutput"

@@ -28,7 +28,7 @@ LARGEST_NUMBER = 1_000_000
     help="Whose tier 0 comes back.  [default: coding, else factory]",
 )
 @click.option(
-    "--budget", metavar="N", default="", help="The most tokens of a tool's result.  [default: 8000]"
+    "--budget", metavar="N", default="", help="The most tokens of a tool's result.  [default: 3000]"
 )
 @click.option("--startup", is_flag=True, help="Also answer the start of a new session.")
 @click.option(
@@ -55,7 +55,7 @@ def hook(
     \b
     Examples:
       foreword hook < event.json
-      foreword hook --budget 4000 --startup
+      foreword hook --budget 2000 --startup
     """
     from foreword.coding_agents import hook_log, hooks, long_results
 
