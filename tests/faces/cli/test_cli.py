@@ -14,7 +14,9 @@ from click.testing import CliRunner
 
 from foreword import __version__
 from foreword.demos import samples
+from foreword.errors import UsageError
 from foreword.faces.cli.main import COMMANDS, HEADINGS, cli
+from foreword.faces.cli.options import DependentOption
 from foreword.message import SHAPES
 from tests.command import foreword
 
@@ -191,6 +193,20 @@ def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
     for name, options in commands_with_options().items():
         forms = {choice for each in options for choice in _formats(each)}
         assert ("json" in forms) == (name not in WITHOUT_JSON), name
+
+
+def test_an_option_without_the_one_that_it_needs_is_an_error() -> None:
+    checked = list[str]()
+    for name, options in commands_with_options().items():
+        for option in options:
+            if isinstance(option, DependentOption):
+                value = [] if option.is_flag else ["1"]
+                run = CliRunner().invoke(cli, [*name.split(), option.opts[0], *value])
+                assert isinstance(run.exception, UsageError), name
+                message = f"{option.opts[0]} has no effect without {option.needs}"
+                assert run.exception.message == message
+                checked.append(f"{name} {option.opts[0]}")
+    assert {"mcp --port", "mcp --host", "variable list --last"} <= set(checked)
 
 
 def _formats(option: click.Option) -> tuple[str, ...]:

@@ -273,7 +273,7 @@ def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, dat
         (["-"], b'{"role": "user",\n "content": }', "standard input:2:13: not JSON"),
         ([], b'{"role": "robot"}', "standard input: message.role: 'robot'"),
         (["m.json", "--text", "hello"], b"", "give --text or a file, not both"),
-        (["-", "--role", "user"], b"{}", "--role goes with --text"),
+        (["-", "--role", "user"], b"{}", "--role has no effect without --text"),
         (["missing.json"], b"", "missing.json: there is no such file"),
         (["--text", "x", "--kind", "sumary"], b"", "did you mean 'summary'?"),
         (

@@ -12,7 +12,7 @@ import click
 from foreword.errors import UsageError
 from foreword.extras import extra, requirement
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import port_option, store_options
+from foreword.faces.cli.options import DependentOption, port_option, store_options
 
 LEAST_VERSION = 2  # of the library `mcp`
 
@@ -45,19 +45,29 @@ def _refuse_old_library() -> None:
 @click.option("--http", is_flag=True, help="Streamable HTTP instead of the standard streams.")
 @click.option(
     "--host",
+    cls=DependentOption,
+    needs="--http",
     metavar="HOST",
     default="127.0.0.1",
     show_default=True,
-    help="Where to listen (--http).",
+    help="Where to listen.",
 )
-@port_option("Which port (--http); else a free one.")
-@click.option("--token-file", metavar="FILE", help="Has the token clients must carry (--http).")
+@port_option("Which port; else a free one.", cls=DependentOption, needs="--http")
+@click.option(
+    "--token-file",
+    cls=DependentOption,
+    needs="--http",
+    metavar="FILE",
+    help="Has the token clients must carry.",
+)
 @click.option(
     "--allow-host",
     "hosts",
+    cls=DependentOption,
+    needs="--http",
     metavar="NAME",
     multiple=True,
-    help="A name it is called by (--http); repeatable.",
+    help="A name it is called by; repeatable.",
 )
 def mcp(
     db: str | None,

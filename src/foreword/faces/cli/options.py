@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -24,6 +24,28 @@ class WordChoice(click.Choice[str]):
         if guess := did_you_mean(str(value), self.choices):
             problem += f", did you mean {guess!r}?"
         return problem
+
+
+class DependentOption(click.Option):
+    """An option that has no effect without another one, and is an error without it."""
+
+    def __init__(self, *args: Any, needs: str, **settings: Any) -> None:
+        settings["help"] = f"{settings['help']}  [needs {needs}]"
+        super().__init__(*args, **settings)
+        self.needs = needs
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Return the value and the rest, or raise where the other option is not given."""
+        needed = [param.name for param in ctx.command.params if self.needs in param.opts]
+        if self.name in opts and not any(name in opts for name in needed):
+            option = self.opts[0]
+            raise UsageError(
+                f"{option} has no effect without {self.needs}",
+                hint=f"give {self.needs}, or leave {option} out",
+            )
+        return super().handle_parse_result(ctx, opts, args)
 
 
 # of a panel or a flow: by which recipe documents are found and contexts are made
@@ -168,7 +190,11 @@ request_options = all_of(
         "Git only reads; 'bash', 'env' or 'python' allow whatever they can start, as '*' does.",
     ),
     click.option(
-        "--allow-shell", is_flag=True, help="Let !`commands` that are allowed in full use a shell."
+        "--allow-shell",
+        cls=DependentOption,
+        needs="--allow-command",
+        is_flag=True,
+        help="Let !`commands` that are allowed in full use a shell.",
     ),
     click.option(
         "--strict", is_flag=True, help="Tier 0 over its limit is an error, not a warning (factory)."
@@ -191,10 +217,10 @@ def form_option(*forms: str) -> Callable[[Command], Command]:
     )
 
 
-def port_option(what: str) -> Callable[[Command], Command]:
+def port_option(what: str, **settings: Any) -> Callable[[Command], Command]:
     """`--port`, where something listens."""
     numbers = click.IntRange(0, 65_535)
-    return click.option("--port", metavar="N", type=numbers, default=0, help=what)
+    return click.option("--port", metavar="N", type=numbers, default=0, help=what, **settings)
 
 
 def timeout_option(default: float, what: str) -> Callable[[Command], Command]:
@@ -209,11 +235,10 @@ def timeout_option(default: float, what: str) -> Callable[[Command], Command]:
     )
 
 
-def last_option(default: int, what: str) -> Callable[[Command], Command]:
+def last_option(default: int, what: str, **settings: Any) -> Callable[[Command], Command]:
     """`--last`, how many of a list."""
-    return click.option(
-        "--last", metavar="N", type=AT_LEAST_ONE, default=default, show_default=True, help=what
-    )
+    settings |= {"metavar": "N", "type": AT_LEAST_ONE, "default": default, "show_default": True}
+    return click.option("--last", help=what, **settings)
 
 
 def json_option(

@@ -23,7 +23,7 @@ from foreword.faces.cli.command_input import (
     read_json,
     say_if_new,
 )
-from foreword.faces.cli.options import WordChoice, json_option, store_options
+from foreword.faces.cli.options import DependentOption, WordChoice, json_option, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
 from foreword.text.quantity import quantity
@@ -43,7 +43,13 @@ SHAPE = (
 @click.argument("name")
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--text", metavar="TEXT", help="The words of the message, instead of a file.")
-@click.option("--role", type=WordChoice(ROLES), help="Who says the text.  [default: user]")
+@click.option(
+    "--role",
+    cls=DependentOption,
+    needs="--text",
+    type=WordChoice(ROLES),
+    help="Who says the text; a message in a file has its own.  [default: user]",
+)
 @click.option("--kind", type=WordChoice(KINDS), help="What it is, if it is more than conversation.")
 @click.option("--pin", is_flag=True, help="Never leave it out.")
 @json_option()
@@ -107,8 +113,6 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
 
     if text is not None and file is not None:
         raise UsageError(f"give --text or a file, not both (the file is {file!r})")
-    if text is None and role is not None:
-        raise UsageError("--role goes with --text; a message in a file has its own")
     if text is not None:
         message = read_message({"role": role or "user", "content": text})
     else:

@@ -13,7 +13,13 @@ from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.command_input import STDIN, answer_on, existing_workflow, read_text
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import ONLY_JSON, json_option, last_option, store_options
+from foreword.faces.cli.options import (
+    ONLY_JSON,
+    DependentOption,
+    json_option,
+    last_option,
+    store_options,
+)
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
@@ -38,7 +44,7 @@ def variable() -> None:
 @variable.command("list")
 @click.argument("workflow")
 @click.option("--changes", is_flag=True, help="The trail of changes instead, the newest first.")
-@last_option(100, "How many changes.")
+@last_option(100, "How many changes.", cls=DependentOption, needs="--changes")
 @json_option()
 @store_options
 def list_variables(
