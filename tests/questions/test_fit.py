@@ -14,6 +14,7 @@ from openai.types.responses import ResponseFunctionToolCall
 import foreword
 from foreword.errors import BadSource
 from foreword.faces.cli.main import cli
+from foreword.message import Message
 
 ANSWER = "We dropped the retry loop because it hid the real error."
 TALK = [f"Turn {number}: the weather is fine and the tea is warm." for number in range(80)]
@@ -148,10 +149,42 @@ def test_a_file_without_words_is_left_out_with_a_note(tmp_path: Path) -> None:
         (str(tmp_path / "empty.md"), "empty"),
     ]
     assert "within budget, but 2 files of the source are not in" in str(package.report)
-    with pytest.raises(BadSource, match=r"no text in it \(.*empty\.md: empty, left out\)"):
-        foreword.fit(tmp_path / "empty.md", budget=100, save=False)
+    with pytest.raises(BadSource, match=r"no text in it \(.*cup\.png: binary, left out\)"):
+        foreword.fit(tmp_path / "cup.png", budget=100, save=False)
     with pytest.raises(BadSource, match=r"has no text in it$"):
-        foreword.fit("", budget=100, save=False)
+        foreword.fit([], budget=100, save=False)
+
+
+EMPTY: list[tuple[Any, str]] = [
+    ("", "[0]"),
+    (" \n", "[0]"),
+    ({"text": ""}, "[0]"),
+    ({"text": None}, "[0]"),
+    ({"kind": "doc", "content": "  "}, "[0]"),
+    ({"kind": "doc", "title": "Cups", "text": ""}, "[0] Cups"),
+    ({"role": "user", "content": ""}, "[0]"),
+    ({"role": "user", "content": []}, "[0]"),
+    (Message("user", ()), "[0]"),
+]
+
+
+@pytest.mark.parametrize(("item", "name"), EMPTY)
+def test_an_item_with_empty_text_is_nothing_to_show_and_named(item: Any, name: str) -> None:
+    alone = foreword.fit([item], budget=100, save=False)
+    package = foreword.fit([item, "Tea is warm."], budget=100, question="tea", save=False)
+    assert alone.text == ""
+    assert "Tea is warm." in package.text
+    assert package.report.omissions == ()
+    for report in (alone.report, package.report):
+        assert [(absent.source, absent.reason) for absent in report.absent] == [(name, "empty")]
+
+
+def test_a_file_that_is_empty_is_nothing_to_show(tmp_path: Path) -> None:
+    (tmp_path / "empty.md").write_text("\n")
+    for path in (tmp_path, tmp_path / "empty.md"):
+        package = foreword.fit(path, budget=100, save=False)
+        assert package.text == ""
+        assert [absent.reason for absent in package.report.absent] == ["empty"]
 
 
 def test_files_and_folders_are_documents_with_their_names(tmp_path: Path) -> None:
@@ -183,8 +216,8 @@ def test_items_have_titles_and_dates_and_what_is_neither_is_refused() -> None:
     assert "Retries" in package.text
     with pytest.raises(foreword.BadSource, match="keys are colour"):
         fitted([{"colour": "red"}])
-    with pytest.raises(foreword.BadSource, match="no text"):
-        fitted(["  "])
+    with pytest.raises(foreword.BadSource, match="keys are text"):
+        fitted([{"text": ["red"]}])
     with pytest.raises(foreword.BadSource, match="int"):
         fitted(5)
 

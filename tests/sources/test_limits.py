@@ -82,7 +82,7 @@ def test_hundreds_of_links_out_of_the_root_are_told_in_a_few_lines(tmp_path: Pat
     (tmp_path / "mine.yaml").write_text(RECIPE)
     notes = foreword.assemble(str(tmp_path / "mine.yaml"), root=tmp_path, budget=1_000).report.notes
     assert len(notes) == files.MOST_SKIPS_NAMED + 1
-    assert notes[-1] == "290 more files and folders are left out like these"
+    assert notes[-1] == "290 more are left out like these"
 
 
 def test_a_yaml_file_of_many_megabytes_is_told_and_not_looked_into(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ class _QuestionFit:
         units = self.material.units
         groups = _groups(units)
         scale = scale_of_tags({group.section.tag for group in groups}, self.counter)
+        if not any(unit.text.strip() for unit in units):
+            return self._package([], scale)
         is_work = self._is_work()
         for grain in (WORK if is_work else TALK, CRUMBS):
             slots = slots_of(units, self.question, grain)

@@ -70,7 +70,7 @@ class MaterialUnit:
 
 @dataclass(slots=True)
 class Material:
-    """All units in their order, and what a person should know about the reading."""
+    """All units in their order, notes on the reading, and what has nothing to show."""
 
     units: list[MaterialUnit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -84,7 +84,8 @@ def read_material(given: object) -> Material:
         _note_path(given, material)
     for at, value in enumerate(_values(given)):
         _add(value, material, f"[{at}]")
-    if not any(unit.text.strip() for unit in material.units):
+    is_named = any(skip.reason == files.EMPTY for skip in material.left_out)
+    if not is_named and not any(unit.text.strip() for unit in material.units):
         reasons = [*material.notes, *files.skip_notes(material.left_out)]
         why = f" ({'; '.join(reasons)})" if reasons else ""
         raise BadSource(
@@ -130,16 +131,16 @@ def _note_path(text: str, material: Material) -> None:
 def _add(value: object, material: Material, at: str) -> None:
     match value:
         case str():
-            material.units.append(MaterialUnit(text=value))
+            _add_units([MaterialUnit(text=value)], material, at)
         case Path():
             _add_path(value, material)
         case Message():
-            material.units.append(_message_unit(value, {}))
+            _add_units([_message_unit(value, {})], material, at)
         case Mapping():
-            material.units += _mapping_units(value, at)
+            _add_units(_mapping_units(value, at), material, at)
         case _ if not is_plain(value):
-            for message in read_any(value, FieldPath(_WHERE, at)):
-                material.units.append(_message_unit(message, {}))
+            messages = read_any(value, FieldPath(_WHERE, at))
+            _add_units([_message_unit(message, {}) for message in messages], material, at)
         case _:
             raise BadSource(
                 _WHERE,
@@ -148,13 +149,25 @@ def _add(value: object, material: Material, at: str) -> None:
             )
 
 
+def _add_units(units: Iterable[MaterialUnit], material: Material, at: str = "") -> None:
+    """Add units, and the name of each that has nothing to show. One between texts stays, so that
+    `recall` brings back what was given."""
+    for unit in units:
+        parts = unit.message.parts if unit.message is not None else ()
+        is_empty = not unit.text.strip() and all(isinstance(part, Text) for part in parts)
+        if is_empty:
+            material.left_out.append(files.Skip(f"{at} {unit.source}".strip(), files.EMPTY))
+        if not is_empty or not unit.source:
+            material.units.append(unit)
+
+
 def _add_path(path: Path, material: Material) -> None:
     """A file, or every text file below a folder but hidden ones and what tools fill."""
     if not path.is_dir():
         _add_file(path, material)
         return
     read, unread = files.read_folder(path)
-    material.units += [_file_unit(file, file.path) for file in read]
+    _add_units([_file_unit(file, file.path) for file in read], material)
     material.left_out += unread
 
 
@@ -166,7 +179,7 @@ def _add_file(path: Path, material: Material) -> None:
         material.left_out.append(files.Skip(str(path), found.reason))
         return
     file = files.read(path.parent, path.name, must=True)
-    material.units.append(_file_unit(file, str(path)))
+    _add_units([_file_unit(file, str(path))], material)
 
 
 def _file_unit(file: files.File, name: str) -> MaterialUnit:
@@ -213,7 +226,9 @@ def _message_unit(message: Message, value: Mapping[str, Any]) -> MaterialUnit:
 def _item_unit(value: Mapping[str, Any], at: str) -> MaterialUnit:
     text = _first(value, _TEXT_KEYS)
     title = _one_line(_first(value, _TITLE_KEYS))
-    if not text and not title:
+    given = [value[key] for key in _TEXT_KEYS if key in value]
+    is_empty = bool(given) and all(isinstance(part, str | None) for part in given)
+    if not text and not title and not is_empty:
         raise BadSource(
             _WHERE,
             f"{at} has no text: its keys are {', '.join(map(str, value)) or 'none'}",

@@ -249,7 +249,7 @@ def skip_notes(unread: list[Skip]) -> list[str]:
     more = len(notes) - MOST_SKIPS_NAMED
     if more < 1:
         return notes
-    summary = f"{more:,} more files and folders are left out like these"
+    summary = f"{more:,} more are left out like these"
     return [*notes[:MOST_SKIPS_NAMED], summary]
 
 
