@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +14,8 @@ import pytest
 import foreword
 from foreword import Session
 from foreword.agent_sessions.session_places import places_below
+from foreword.coding_agents.targets import AGENTS
+from foreword.demos import samples
 from foreword.errors import BadRequest
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS as MCP_TOOLS
@@ -25,6 +29,7 @@ from foreword.tokens import counter
 from tests.command import foreword as run
 from tests.store.databases import KINDS, new_url
 
+REPOSITORY = Path(__file__).parents[2]
 KEY = "sk-ant-" + "a1" * 20
 
 
@@ -58,6 +63,64 @@ def project(tmp_path: Path) -> Path:
     items = {"items": [{"title": "Bill", "text": "The retry loop doubled the bill. " * 9}]}
     (root / "items.json").write_text(json.dumps(items))
     return root
+
+
+def readme_question() -> str:
+    found = re.search(r'foreword search "([^"]+)"', (REPOSITORY / "README.md").read_text())
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("material", "answer"),
+    [("documents", "because it hid the real error"), ("sample", "would have hidden it")],
+)
+def test_the_first_hit_answers_the_question_of_the_readme(
+    tmp_path: Path, material: str, answer: str
+) -> None:
+    root = tmp_path / "project"
+    if material == "sample":
+        samples.lay_out(root)
+    else:
+        shutil.copytree(REPOSITORY / "docs", root / "docs")
+        for path in REPOSITORY.glob("*.md"):
+            shutil.copy(path, root)
+    with closing(open_database(None, root)) as db:
+        found = search(readme_question(), db=db, root=root)
+    assert answer in found.hits[0].text
+    first = f"({found.hits[0].handle})"
+    assert first in found.package.text.split("\n")[1]
+
+
+def test_a_document_that_asks_the_same_question_comes_after_one_that_answers_it(
+    project: Path,
+) -> None:
+    asks = 'Run `search "why did we drop the retry loop"`. Why did we drop the retry loop? ' * 4
+    (project / "docs" / "commands.md").write_text(f"# Search\n\n{asks}\n")
+    question = "why did we drop the retry loop"
+    with closing(open_database(None, project)) as db:
+        found = search(question, db=db, root=project)
+        assert found.hits[0].where in ("docs/retries.md", "items.json")
+        for path in ("docs/retries.md", "items.json"):
+            (project / path).unlink()
+        found = search(question, db=db, root=project)
+    assert [hit.where for hit in found.hits] == ["docs/commands.md"]
+
+
+def test_what_foreword_writes_itself_is_not_found(project: Path) -> None:
+    agents = [option for agent in AGENTS for option in ("--for", agent)]
+    (project / "AGENTS.md").write_text("# Rules\n\nThe glaze is never poured into the sink.\n")
+    assert run("init", *agents, "--yes", "--root", project, cwd=project).code == 0
+    foreword.fit("tea " * 400, budget=60, question="foreword assemble coding recall", root=project)
+    written = (
+        "at the start of a task run foreword assemble coding, hook timeout command mcp settings"
+    )
+    with closing(open_database(None, project)) as db:
+        found = search(written, db=db, root=project)
+        rules = search("where is glaze poured", db=db, root=project)
+    assert "foreword" not in found.package.text
+    assert [hit.where for hit in rules.hits] == ["AGENTS.md"]
+    assert "foreword assemble" not in rules.package.text
 
 
 @pytest.mark.parametrize("kind", KINDS)

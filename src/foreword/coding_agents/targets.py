@@ -8,7 +8,6 @@ they can't do is told in docs/coding-agents.md. Nothing of the project is read o
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -26,14 +25,12 @@ from foreword.coding_agents.hook_events import (
 from foreword.coding_agents.templates import RECIPE, text
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
+from foreword.text.marks import OWN_BEGIN, OWN_BLOCK, OWN_END
 
 COMMAND = "foreword"
 # Not the name of a command that Claude Code has itself: a skill called `context` hides `/context`.
 SKILL = "project-context"
 HOOK = lazy_pattern(r"foreword['\"\\]* hook\b")  # in a hook of ours, however the command is written
-BEGIN = "<!-- foreword init: begin -->"
-END = "<!-- foreword init: end -->"
-_BLOCK = lazy_pattern(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
 
 AddTo = Callable[[str], str]  # the text of a file with ours in it
 OtherSettings = Callable[[str], list[str]]  # which of our settings a file has with another value
@@ -227,9 +224,9 @@ def _parse_toml(path: str, content: str) -> dict[str, Any]:
 
 def _with_block(before: str) -> str:
     """A Markdown file with our block, in the place of an older one of ours or at the end."""
-    block = f"{BEGIN}\n{text('agents.md')}{END}"
-    if _BLOCK.search(before):
-        return _BLOCK.sub(lambda _: block, before, count=1)
+    block = f"{OWN_BEGIN}\n{text('agents.md')}{OWN_END}"
+    if OWN_BLOCK.search(before):
+        return OWN_BLOCK.sub(lambda _: block, before, count=1)
     return f"{before}{_gap_after(before)}{block}\n"
 
 

@@ -21,6 +21,7 @@ from foreword.search.entry_ranking import rank_texts, word_terms
 from foreword.sources.documents import Document, name_of
 from foreword.sources.files import File, Skip
 from foreword.sources.front_matter import front_matter, without_front_matter
+from foreword.sources.library import DOC
 from foreword.store import search_index
 from foreword.store.database import Database
 from foreword.store.search_index import (
@@ -43,7 +44,7 @@ SEVERAL_WEIGHT = 0.3
 TITLE_WEIGHT = 0.8
 HEADINGS_WEIGHT = 1.0
 SEVERAL = 3
-FORMAT = 2  # of what is kept of a document; one that was taken in otherwise is read again
+FORMAT = 3  # of what is kept of a document; one that was taken in otherwise is read again
 LEAST_PROSE = 200  # characters: a shorter value of JSON is a name, a setting or a label
 # Entries that are scored: what the index weighs least of more was never first.
 MOST_PARTS = 120
@@ -126,7 +127,7 @@ def take_in(
                 unread.append(file)
                 search_index.drop(db, DOCUMENT, [name])
                 continue
-            passages = document_passages(document.path, document_text(document, file))
+            passages = document_passages(document, document_text(document, file))
             made = search_index.put(db, DOCUMENT, name, stamp=stamp, passages=passages)
             current[made] = document
     return current, unread
@@ -141,16 +142,22 @@ def file_stamp(path: str) -> str:
     return f"{about.st_size} {about.st_mtime_ns}"
 
 
-def document_passages(path: str, document: DocumentText) -> list[NewPassage]:
-    """What a document is found by."""
+def document_passages(known: Document, document: DocumentText) -> list[NewPassage]:
+    """What a document is found by; nothing for one that holds only what `foreword init` wrote, and
+    for JSON without prose that no recipe names: those are settings and data."""
+    path = known.path
+    text = marks.OWN_BLOCK.sub("", document.text)
+    is_json = path.endswith(".json")
+    sections = _prose_in_json(text) if is_json else _sections(path, text)
+    if not text.strip() or (is_json and not sections and known.kind == DOC):
+        return []
     title = _title(path, document)
-    headings = _headings(path, document.text)
+    headings = _headings(path, text)
     passages = [
         NewPassage(field=TITLE, text=title),
         NewPassage(field=HEADINGS, text="\n".join([title, *headings])),
     ]
-    sections = _prose_in_json(document.text) if path.endswith(".json") else []
-    for section in sections or _sections(path, document.text):
+    for section in sections or _sections(path, text):
         passages += [NewPassage(text=part) for part in passages_of(section) if part.strip()]
     return passages
 

@@ -24,7 +24,7 @@ _RULE = Rule(tier=3, forms=("full", "relevant", "excerpt", "gone"))
 class Hit:
     """A stretch of something that is about the question."""
 
-    kind: str  # of what it is from: session, transcript, document, artifact, report
+    kind: str  # of what it is from: session, transcript, document, artifact
     where: str  # in words: `session demo, messages 4-6`
     text: str
     score: int

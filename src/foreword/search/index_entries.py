@@ -7,8 +7,9 @@ said by whoever took them in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
@@ -17,10 +18,13 @@ from foreword.search.hit import Hit
 from foreword.section import handle_of
 from foreword.store import search_index
 from foreword.store.database import Database
-from foreword.store.search_index import PASSAGE_CHARS, IndexSource, StoredPassage
+from foreword.store.search_index import DOCUMENT, PASSAGE_CHARS, IndexSource, StoredPassage
+from foreword.text.words import STOP_WORDS, words
 
 # Passages that are scored, as of conversations.
 MOST_CANDIDATES = 100
+# A question of fewer words is a few words to look for. The example of the README has seven.
+LEAST_QUESTION_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,14 @@ class EntryPlace:
         known = {source.id for source in self.sources}
         wanted = [entry.id for entry in found.entries if entry.source in known]
         passages = search_index.passages_at(self.db, wanted)
-        return [self._unit(passage, is_match=True) for passage in passages], found.statistics
+        units = [self._unit(passage, is_match=True) for passage in passages]
+        # In a conversation, what follows the question may be its answer.
+        quote = _quoted_question(question) if self.kind == DOCUMENT else None
+        if quote is not None:
+            said = [replace(unit, terms=word_terms(quote.sub(" ", unit.text))) for unit in units]
+            if any(not question.weights.keys().isdisjoint(unit.terms) for unit in said):
+                units = said
+        return units, found.statistics
 
     def neighbours(
         self, best: Sequence[FoundPassage], known: Sequence[FoundPassage]
@@ -79,7 +90,7 @@ class EntryPlace:
         return units
 
     def hits(self, chosen: Sequence[tuple[FoundPassage, int]]) -> list[Hit]:
-        """Passages that stand one behind another are one hit."""
+        """Passages that stand one behind another are one hit; the best hit comes first."""
         by_id = {source.id: source for source in self.sources}
         stretches = list[list[tuple[StoredPassage, int]]]()
         for unit, score in chosen:
@@ -104,7 +115,7 @@ class EntryPlace:
                     date=shown.date,
                 )
             )
-        return hits
+        return sorted(hits, key=lambda hit: -hit.score)
 
     def _unit(self, passage: StoredPassage, *, is_match: bool) -> FoundPassage:
         return FoundPassage(
@@ -115,6 +126,17 @@ class EntryPlace:
             share=self.share_of(passage),
             item=passage,
         )
+
+
+def _quoted_question(question: Question) -> re.Pattern[str] | None:
+    """What finds the question itself in a text: with its question mark, or in quotation marks. A
+    document that asks the same, as an example of a command may, does not answer it. None for a few
+    words, which are found where they are said."""
+    found = words(question.text)
+    if len(found) < LEAST_QUESTION_WORDS or found[0] not in STOP_WORDS:
+        return None
+    written = r"\W+".join(map(re.escape, found))
+    return re.compile(rf"\b{written}\b(?=\s*[?\"'`\u201d])", re.IGNORECASE)
 
 
 def _follows(last: StoredPassage, passage: StoredPassage) -> bool:

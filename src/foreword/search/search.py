@@ -1,5 +1,5 @@
-"""Search everything at once: sessions, documents, artifacts and reports of a project, and the
-sessions that coding agents left on this machine.
+"""Search everything at once: sessions, documents and artifacts of a project, and the sessions that
+coding agents left on this machine. Foreword's own reports and settings are no part of it.
 
 The first search takes in what is there, later ones what is new. Each hit says where it is from, and
 has a handle that `recall` takes. Secrets are hidden.
@@ -8,11 +8,10 @@ has a handle that `recall` takes. Secrets are hidden.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from foreword.agent_sessions.session_places import SessionPlace
 from foreword.engine.package import Package
@@ -30,13 +29,11 @@ from foreword.search.transcript_search import Bar
 from foreword.secrets.masking import mask
 from foreword.sources.documents import Document, ending_patterns, find_documents
 from foreword.sources.library import DOC, Library, lookup_library
-from foreword.store import artifacts, messages, originals, reports, search_index, workflows
+from foreword.store import artifacts, messages, originals, search_index, workflows
 from foreword.store.database import Database
-from foreword.store.reports import StoredReport
 from foreword.store.search_index import (
     ARTIFACT,
     DOCUMENT,
-    REPORT,
     IndexSource,
     NewPassage,
     passages_of,
@@ -51,9 +48,6 @@ ENDINGS = ("md", "mdx", "rst", "txt", "adoc", "json")  # of what people write fo
 LARGEST_BYTES = 400_000
 MAIN = "main"  # the conversation of a workflow where none is named
 NOTHING = "nothing about it was found"
-# What a report says about a question is where else to look: it counts for less than the thing.
-REPORT_SHARE = 4
-REPORTS = "reports"  # the one source of all reports of a store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +85,7 @@ def search(
         )
         places = list[Place]()
         if db is not None:
-            places += [_conversation_place(db, bar), artifact_place(db), report_place(db)]
+            places += [_conversation_place(db, bar), artifact_place(db)]
         if db is not None and root is not None:
             places.append(_document_place(db, root, bar))
         if machine is not None:
@@ -247,56 +241,4 @@ def _describe_artifact(stretch: EntryStretch) -> Description:
         text="".join(passage.body for passage in stretch.passages),
         date=stretch.source.stamp,
         handle=stretch.source.name,
-    )
-
-
-def report_place(db: Database) -> EntryPlace:
-    """The reports of a store, those that are new taken in before."""
-    source = search_index.find_source(db, REPORT, REPORTS)
-    if not db.read_only:
-        with db.transaction("foreword: search reports"):
-            if source is None:
-                source = search_index.make_source(db, REPORT, REPORTS, stamp="")
-            new = reports.reports_after(db, source.last)
-            if new:
-                passages = [_report_passage(stored) for stored in new]
-                source = search_index.add(db, source, passages, stamp="", last=new[-1].number)
-    return EntryPlace(
-        db=db,
-        kind=REPORT,
-        sources=[] if source is None else [source],
-        describe=_describe_report,
-        share_of=lambda passage: REPORT_SHARE,
-    )
-
-
-def _report_passage(stored: StoredReport) -> NewPassage:
-    about = json.dumps({"report": stored.number, "time": stored.created})
-    return NewPassage(text=_report_text(stored.report), about=about)
-
-
-def _report_text(report: Mapping[str, Any]) -> str:
-    """What a report is found by: for what the context was, what was in it, what was left out, and
-    its warnings."""
-    lines = [f"{report.get('recipe', '')}, {report.get('total_tokens', 0):,} tokens"]
-    lines += [f"{row.get('tag', '')}: {row.get('source', '')}" for row in _rows(report, "sections")]
-    for omission in _rows(report, "omissions"):
-        what = f"left out: {omission.get('what', '')}, {omission.get('reason', '')}"
-        lines.append(what)
-    warnings = report.get("warnings")
-    lines += map(str, warnings) if isinstance(warnings, list) else []
-    return passages_of(mask("\n".join(lines)))[0]
-
-
-def _rows(report: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """The rows of a part of a report; a store may have been meddled with."""
-    rows = report.get(name)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _describe_report(stretch: EntryStretch) -> Description:
-    first = json.loads(stretch.passages[0].about)
-    text = "\n".join(passage.body for passage in stretch.passages)
-    return Description(
-        where=f"report {first['report']}", text=f"{text}\n", date=first["time"], original=text
     )

@@ -94,12 +94,6 @@ def save_report(
     return int(number)
 
 
-def reports_after(db: Database, number: int) -> list[StoredReport]:
-    """The reports behind one, the oldest first; what can't be read as a report is left out."""
-    rows = db.rows("SELECT id, created, report FROM reports WHERE id > ? ORDER BY id", (number,))
-    return _readable_reports(rows)
-
-
 def newest_reports(db: Database, limit: int = 20) -> list[StoredReport]:
     """The newest reports first; what can't be read as one is left out."""
     rows = db.rows(

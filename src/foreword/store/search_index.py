@@ -30,9 +30,8 @@ DOCUMENT = "document"
 TITLE = "title"
 HEADINGS = "headings"
 ARTIFACT = "artifact"
-REPORT = "report"
 TRANSCRIPT = "transcript"
-_KINDS = (CONVERSATION, DOCUMENT, TITLE, HEADINGS, ARTIFACT, REPORT, TRANSCRIPT)
+_KINDS = (CONVERSATION, DOCUMENT, TITLE, HEADINGS, ARTIFACT, TRANSCRIPT)
 _FIELDS = {DOCUMENT: (DOCUMENT, TITLE, HEADINGS)}
 # Characters of a passage: about 300 tokens, as much as an answer quotes of one place. Longer ones
 # match more questions by chance, shorter ones lose what they are about.

@@ -19,6 +19,11 @@ from foreword.text import lines, markdown
 
 Kind = Literal["PHASE", "ANCHOR", "TIER"]
 
+# Around what `foreword init` writes into a project's Markdown files.
+OWN_BEGIN = "<!-- foreword init: begin -->"
+OWN_END = "<!-- foreword init: end -->"
+OWN_BLOCK = lazy_pattern(rf"{OWN_BEGIN}.*?{OWN_END}", re.DOTALL)
+
 _MARK = lazy_pattern(
     r"<!--[ \t]*+(?:"
     r"(?P<end>/?)(?P<kind>PHASE(?=[ \t]*+(?::|[0-9]|-->))|(?-i:ANCHOR\b)|ANCHOR(?=["

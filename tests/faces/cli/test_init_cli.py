@@ -18,6 +18,7 @@ import yaml
 import foreword as fw
 from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
+from foreword.text import marks
 from tests.command import CommandResult, foreword
 from tests.corpus import rows
 from tests.patience import PATIENCE_SECONDS
@@ -154,7 +155,7 @@ def test_all_agents_at_once_share_the_files_that_several_need(tmp_path: Path) ->
     gemini = load(tmp_path, ".gemini/settings.json")
     assert set(gemini["hooks"]) == {"SessionStart", "PreCompress", "BeforeAgent"}
     assert gemini["mcpServers"]["foreword"]["args"] == ["mcp"]
-    assert (tmp_path / "AGENTS.md").read_text("utf-8").count(targets.BEGIN) == 1
+    assert (tmp_path / "AGENTS.md").read_text("utf-8").count(marks.OWN_BEGIN) == 1
 
 
 # --- showing and asking ---------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def search(
 ) -> None:
     """Find what was said and written about a question.
 
-    Looks into the sessions, documents, artifacts and reports of this project, and into the sessions
+    Looks into the sessions, documents and artifacts of this project, and into the sessions
     that Claude Code, Codex, opencode and Gemini CLI have left on this machine; with PATHS, only
     into the sessions of coding agents that are there. The first search takes in what there is,
     later ones what is new. Each hit says where it is from, with a handle that `foreword recall`
