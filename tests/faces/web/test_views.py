@@ -18,7 +18,7 @@ VIEWS = {
     f"{HOME}/compress?to=1000": "Compress the history",
     f"{HOME}/chat": "To talk, start the server with",
     f"{HOME}/chat?before=30": "To the newest messages",
-    f"{HOME}/workflow": "Browser action",
+    f"{HOME}/workflow": "Click",
     f"{HOME}/plan": "Gmail to Airtable",
     f"{HOME}/plan?task=3&status=completed": "Save version",
     f"{HOME}/plan?version=1": "not the newest",
