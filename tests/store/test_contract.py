@@ -275,7 +275,7 @@ def test_a_value_keeps_its_type(db: Database) -> None:
 
 def test_a_value_of_many_levels_comes_back(db: Database) -> None:
     value: list[Any] = []
-    for _ in range(400):
+    for _ in range(98):
         value = [value]
     workflow = workflow_in(db)
     plans.add(db, workflow, {"deep": value}, reason="because")
