@@ -176,6 +176,10 @@ def test_p6_a_folder_whose_name_is_no_kind_holds_documents(tmp_path: Path) -> No
     assert "Keep the calendar." in package.text
     assert "Look first." not in package.text
     left_out = {omission.what for omission in package.report.omissions}
-    assert left_out == {"all of drawing-on-canvas", "all of Debugging", "all of b"}
+    assert left_out == {
+        "all of canvas/SKILL.md",
+        "all of debugging/SKILL.md",
+        "all of blokers/b.md",
+    }
     (note,) = [one for one in package.report.warnings if "is no kind" in one]
     assert note == "skills/blokers/b.md: 'blokers' is no kind; did you mean 'blocker'?"

@@ -148,7 +148,7 @@ def test_a_file_without_words_is_left_out_with_a_note(tmp_path: Path) -> None:
         (str(tmp_path / "cup.png"), "binary"),
         (str(tmp_path / "empty.md"), "empty"),
     ]
-    assert "within budget, but 2 files of the source are not in" in str(package.report)
+    assert "within budget, but 2 files or folders of the source are not in" in str(package.report)
     with pytest.raises(BadSource, match=r"no text in it \(.*cup\.png: binary, left out\)"):
         foreword.fit(tmp_path / "cup.png", budget=100, save=False)
     with pytest.raises(BadSource, match=r"has no text in it$"):

@@ -396,14 +396,18 @@ def test_what_is_hidden_is_named_and_not_read(tmp_path: Path) -> None:
     for folder in (".claude/skills/kiln", "templates/.cursor/rules", ".git/info", "node_modules"):
         put(tmp_path, f"{folder}/a.md", "# Kiln\n\nHeat it slowly.\n")
     put(tmp_path, ".env", "A=1\n")
-    with pytest.raises(BadSource, match=r"no text file; .*/\.env: hidden"):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadSource, match=r"no text file; .*/pipe: not a regular file; .*hidden"):
         read_items(str(tmp_path), tmp_path, no_input)
+    (tmp_path / "pipe").unlink()
     put(tmp_path, "b.md", "# Glaze\n")
     items, notes = read_items(str(tmp_path), tmp_path, no_input)
     assert [item.title for item in items] == ["Glaze"]
     assert [note.removeprefix(f"{tmp_path}/") for note in notes] == [
-        f"{name}: hidden: give it by its own name"
-        for name in (".env", ".claude", "templates/.cursor")
+        "node_modules: filled by a tool: give it by its own name",
+        ".env: hidden: give it by its own name",
+        ".claude: hidden: give it by its own name",
+        "templates/.cursor: hidden: give it by its own name",
     ]
     (item,), _ = read_items(str(tmp_path / ".claude"), tmp_path, no_input)
     assert item.title == "Kiln"

@@ -15,19 +15,20 @@ from pathlib import Path
 from foreword.aliases import by_any_name
 from foreword.context.inputs import Inputs, ReadingResult, SourceArgument
 from foreword.context.item_lifetimes import carried_items, save_carried_items
+from foreword.context.item_sections import CHANGE
 from foreword.context.readers import gather
 from foreword.context.self_check import self_check
 from foreword.context.settled_tier import SettledTier
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request
 from foreword.engine.pipeline import assemble as fit_and_write
-from foreword.errors import EssentialsTooLarge
+from foreword.errors import BadBudget, EssentialsTooLarge
 from foreword.prices import cost_of_call
 from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
 from foreword.recipe.schema import RecipeSpec
 from foreword.recipe.selection import Selection, select
-from foreword.section import Budget, Tiers
+from foreword.section import Budget, Choice, Tiers
 from foreword.sources import files, source_argument
 from foreword.sources.commands import Policy
 from foreword.sources.library import Library
@@ -133,7 +134,11 @@ def assemble(
         strict=strict,
     )
     if gathered.sections and not package.text.strip():
+        if not all(section.rule.excluded for section in gathered.sections):
+            problem = f"nothing of the material fits {budget_steps.tokens:,} tokens"
+            raise BadBudget(budget, problem=problem, hint="give a larger budget")
         package = _with_notes(package, [_EMPTY])
+    package = _with_notes(package, _hidden_changes(package.report.choices))
     if spec.self_check:
         package = replace(
             package, report=replace(package.report, checks=self_check(package, gathered.items))
@@ -180,6 +185,21 @@ def fit_sections(
     package = fit_and_write(gathered.sections, request_for(limits=limits))
     warnings = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
     return _with_notes(package, warnings)
+
+
+def _hidden_changes(choices: Sequence[Choice]) -> list[str]:
+    """A note for each diff that was cut, on the files that nothing is shown of."""
+    notes = list[str]()
+    for choice in choices:
+        section = choice.section
+        if section.kind == CHANGE and choice.is_cut and not section.rule.excluded:
+            from foreword.text.diffs import changed_files  # only where a diff was cut
+
+            shown = set(changed_files(choice.body.text))
+            missing = [path for path in changed_files(section.text) if path not in shown]
+            if missing:
+                notes.append(f"{section.name}: nothing is shown of {', '.join(missing)}")
+    return notes
 
 
 def _let_yield(gathered: ReadingResult, too_large: EssentialsTooLarge) -> None:

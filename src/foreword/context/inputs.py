@@ -60,8 +60,9 @@ class ReadingResult:
         for skip in skips:
             self.add_absent(SOURCE, source=skip.path, reason=skip.reason)
         if skips:
+            left_out = quantity(len(skips), "file or folder", plural="files or folders")
             verb = "is" if len(skips) == 1 else "are"
-            self.shortcomings.append(f"{quantity(len(skips), 'file')} of the source {verb} not in")
+            self.shortcomings.append(f"{left_out} of the source {verb} not in")
 
     def add_absent(self, tag: str, source: str, reason: str) -> None:
         """Record that a section had nothing to read at `source`."""

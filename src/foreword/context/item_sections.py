@@ -26,19 +26,19 @@ from foreword.sources.items import Item
 from foreword.sources.test_reports import failed_tests
 from foreword.text import markdown
 from foreword.text.content_type import GRAMMARS
-from foreword.text.document_blocks import DOCUMENTS
 
 REST = "*"
 DOCUMENT = "doc"
 CHANGE = "diff"
 LONGEST_QUERY = 4_000  # characters of a change that say what it is about
 LONGEST_PASSAGE = 20_000  # characters of an item that say what it is about
+MOST_FOLDERS = 20  # of a path that is looked for in a diff
 # How like a kind the name of a folder is that was meant as one: `desicions` and `blokers` have 0.82
 # and 0.86, subjects such as `reasoning` and `optimization` less.
 MISSPELT = 0.8
-TEXT_KINDS = {"diff": "diff", "log": "output"}  # by content type; other data is an artifact
+TEXT_KINDS = {"diff": "diff", "log": "output"}  # by content type; prose and data are documents
 PROGRAM_KINDS = ("artifact", "interface", "test")  # what a program can be, by its folder's name
-_PROGRAMS = frozenset((*GRAMMARS, "python", "code", "sql"))
+_PROGRAMS = frozenset((*GRAMMARS, "python", "code", "sql", "markup"))
 _WORD = lazy_pattern(r"[^\W\d_]+")
 CONVERSATION = "messages"
 # Items of one rank are kept by the order of their kinds, within a kind by their places. Kinds that
@@ -69,8 +69,9 @@ def same_title(title: str) -> str:
 
 def end_reason(item: Item, rules: EndRule) -> str:
     """Why an item no longer counts, or nothing."""
-    if item.kind in rules.kinds and item.status.lower() in rules.statuses:
-        return f"it is {item.status.lower()}"
+    first_word = _WORD.match(item.status.lower())  # `Superseded by 0009`
+    if item.kind in rules.kinds and first_word and first_word[0] in rules.statuses:
+        return f"it is {first_word[0]}"
     return ""
 
 
@@ -86,7 +87,7 @@ def with_kinds(items: Sequence[Item], selection: Selection) -> tuple[list[Item],
     for item in items:
         if not item.kind:
             kind = _kind_by_name(item, names)
-            folder = PurePosixPath(item.path).parent.name.lower()
+            folder = PurePosixPath(item.source).parent.name.lower()
             for guess in get_close_matches(folder, names, 1, MISSPELT) if not kind else ():
                 notes.setdefault(
                     folder, f"{item.source}: {folder!r} is no kind; did you mean {guess!r}?"
@@ -99,7 +100,7 @@ def with_kinds(items: Sequence[Item], selection: Selection) -> tuple[list[Item],
 def _kind_by_name(item: Item, names: Mapping[str, str]) -> str:
     """The kind that the folder of a file names, or the file itself, or nothing. A name is one word,
     with or without numbers: `contracts`, `02-DECISIONS.md`."""
-    path = PurePosixPath(item.path)
+    path = PurePosixPath(item.source if item.path else "")
     if item.content_type == "diff" or path.suffix == ".txt":  # `requirements.txt` is for a program
         return ""
     is_program = item.content_type in _PROGRAMS
@@ -114,9 +115,9 @@ def _kind_by_name(item: Item, names: Mapping[str, str]) -> str:
 
 
 def _kind_by_type(item: Item) -> str:
-    if item.content_type in DOCUMENTS:
-        return DOCUMENT
-    return TEXT_KINDS.get(item.content_type, "artifact")
+    if item.content_type in _PROGRAMS:
+        return "artifact"
+    return TEXT_KINDS.get(item.content_type, DOCUMENT)
 
 
 def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
@@ -138,7 +139,7 @@ def item_sections(
     tag: str, selection: Selection, items: Sequence[Item], query: str
 ) -> list[Section]:
     """One section for each item of the tag's kinds, the newest first; or those that the query is
-    about, where the recipe orders them so."""
+    about, where the recipe orders them so. Of equals those are kept that the query is about."""
     kinds = selection.sections[tag].items or ()
     elsewhere = set[str]()  # kinds that a section names; the rest is for the one with `*`
     for spec in selection.sections.values():
@@ -148,18 +149,21 @@ def item_sections(
         is_rest = REST in kinds and item.kind not in elsewhere
         if item.kind in kinds or is_rest:
             selected.append(item)
-    selected.sort(key=lambda item: item.created, reverse=True)
-    if selection.sections[tag].order == "relevance":
-        from foreword.text.diffs import changed_files  # few recipes ask for this order
-
+    nearest = selected
+    if len(selected) > 1:
         change = "\n".join(item.text for item in items if item.kind == CHANGE)
-        selected = _most_relevant_first(selected, f"{query}\n{change[:LONGEST_QUERY]}")
-        selected = _changed_first(selected, changed_files(change))
+        nearest = _nearest_first(selected, query, change)
+    if selection.sections[tag].order == "relevance":
+        selected = nearest
+    else:
+        selected.sort(key=lambda item: item.created, reverse=True)
+        nearest = sorted(nearest, key=lambda item: item.created, reverse=True)
     selected.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
+    places = {id(item): place for place, item in enumerate(nearest)}
     sections = list[Section]()
-    for place, item in enumerate(selected):
+    for item in selected:
         excluded = _exclusion_reason(item, selection, query)
-        sections.append(_item_section(tag, selection, item, place, excluded))
+        sections.append(_item_section(tag, selection, item, places[id(item)], excluded))
     return sections
 
 
@@ -173,28 +177,28 @@ def _exclusion_reason(item: Item, selection: Selection, query: str) -> str:
     return reason
 
 
-def _most_relevant_first(items: Sequence[Item], query: str) -> list[Item]:
-    """The items by what they have to do with the query; of equals the order stays."""
-    if len(items) < 2 or not query.strip():
-        return list(items)
-    from foreword.relevance import Passage, rank  # few recipes ask for this order
+def _nearest_first(items: Sequence[Item], query: str, change: str) -> list[Item]:
+    """The items that a change touches, then all by what they have to do with the query and the
+    change; of equals the order stays."""
+    from foreword.relevance import Passage, rank  # like `diffs`, not for the start of a context
+    from foreword.text.diffs import changed_files
 
     passages = [Passage(text=item.text[:LONGEST_PASSAGE], title=item.title) for item in items]
-    scores = rank(passages, query)
-    places = sorted(range(len(items)), key=lambda place: -scores[place])
-    return [items[place] for place in places]
+    scores = rank(passages, f"{query}\n{change[:LONGEST_QUERY]}")
+    # A path in a diff begins at the repository, that of an item at the source, above or below it.
+    changed = frozenset(changed_files(change))
+    changed_ends = frozenset[str]().union(*map(_path_ends, changed))
+    keys = list[tuple[bool, int]]()
+    for item, score in zip(items, scores, strict=True):
+        is_touched = item.path in changed_ends or not changed.isdisjoint(_path_ends(item.path))
+        keys.append((not is_touched, -score))
+    return [items[place] for place in sorted(range(len(items)), key=keys.__getitem__)]
 
 
-def _changed_first(items: Sequence[Item], changed: Sequence[str]) -> list[Item]:
-    """The items with the files that a change touches in front. A path in a diff begins at the
-    repository, that of an item at the source, above or below it."""
-    ends = {f"/{path}" for path in changed}
-
-    def is_untouched(item: Item) -> bool:
-        own = f"/{item.path}"
-        return not item.path or not any(end.endswith(own) or own.endswith(end) for end in ends)
-
-    return sorted(items, key=is_untouched)
+def _path_ends(path: str) -> frozenset[str]:
+    """A path, and what is left of it without its first folders."""
+    names = path.split("/")[-MOST_FOLDERS:]
+    return frozenset("/".join(names[first:]) for first in range(len(names)))
 
 
 def _item_section(tag: str, selection: Selection, item: Item, place: int, excluded: str) -> Section:
@@ -225,7 +229,7 @@ def _item_section(tag: str, selection: Selection, item: Item, place: int, exclud
         text=item.text,
         rule=rule,
         rank=_item_rank(tag, selection, item, place),
-        title=item.title or _first_words(item.text) or item.kind,
+        title=item.path or item.title or _first_words(item.text) or item.kind,
         source=item.source,
         kind=item.kind,
         before=before,

@@ -231,7 +231,7 @@ class _SectionReader:
         """The task, else the step it will come from, else what is being worked on in the source."""
         words = self.values.get(TASK_WORDS)
         if words:
-            return words[:LONGEST_QUERY]
+            return "\n".join([words[:LONGEST_QUERY], *self._wanted_kinds()])
         step = self.values.get("step")
         for path in (self.values.get("task"), f"{step}/STEP.md" if step else None):
             if not path:
@@ -255,8 +255,11 @@ class _SectionReader:
             members = [unit for unit in units if isinstance(unit, dict)]
         for unit in json_state.matching_members(members, {"status": json_state.WORKED_ON}):
             texts += [str(value) for value in unit.values()]
-        first = [kind for kind, tier in self.selection.kind_tiers.items() if tier == 1]
-        return "\n".join([*first, *texts])  # what the purpose looks for, and what is to be done
+        return "\n".join([*self._wanted_kinds(), *texts])
+
+    def _wanted_kinds(self) -> list[str]:
+        """What the purpose looks for first."""
+        return [kind for kind, tier in self.selection.kind_tiers.items() if tier == 1]
 
     # --- sections ---------------------------------------------------------------------------------
 

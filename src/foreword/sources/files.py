@@ -45,6 +45,7 @@ PAST_LIMIT = "past the limit of what is read at once"
 BINARY = "binary"
 EMPTY = "empty"
 HIDDEN = "hidden: give it by its own name"
+TOOL_FOLDER = "filled by a tool: give it by its own name"
 NO_WORDS = frozenset((BINARY, EMPTY))  # why a file that could be read has nothing to say
 
 _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
@@ -56,6 +57,7 @@ _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\v\f\r\x1b")
 _DIGITS = lazy_pattern(r"(\d+)")
 _TOOL_FOLDERS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
+_OWN_FOLDERS = frozenset((".git", ".foreword"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,21 @@ class FolderListings:
             self._problems[folder] = problems
         unread += self._problems[folder]
         yield from self._entries[folder]
+
+    def passed_over(self) -> Iterator[Skip]:
+        """What searches have come by and do not look into: folders that tools fill, links to
+        folders, and what is no file."""
+        for folder, entries in self._entries.items():
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.name in _OWN_FOLDERS or entry.is_file():
+                    continue
+                if entry.name in _TOOL_FOLDERS:
+                    yield Skip(path, TOOL_FOLDER)
+                elif entry.is_symlink() and entry.is_dir():
+                    yield Skip(path, "a symbolic link to a folder")
+                elif not entry.is_dir() and not entry.is_symlink():
+                    yield Skip(path, "not a regular file")
 
 
 @dataclass(slots=True)
@@ -222,8 +239,8 @@ def find(
 
 
 def read_folder(folder: Path) -> tuple[list[File], list[Skip]]:
-    """Every text file below a folder, in natural order; and all else that is in it, but for what
-    tools fill (`.git`, `node_modules`), each with the reason why it was not read."""
+    """Every text file below a folder, in natural order; and all else that is in it, each with the
+    reason why it was not read. What git and Foreword keep in it is no part of it."""
     listings = FolderListings(folder.resolve())
     unread = list[Skip]()
     allowance = Allowance()
@@ -239,7 +256,11 @@ def read_folder(folder: Path) -> tuple[list[File], list[Skip]]:
         parts = path.split("/")
         first = next(at for at, name in enumerate(parts) if name.startswith("."))
         hidden["/".join(parts[: first + 1])] = None
-    unread += [Skip(path, HIDDEN) for path in hidden]
+    unread += listings.passed_over()
+    named = {skip.path for skip in unread}
+    for path in hidden:
+        if path not in named and path.split("/")[-1] not in _OWN_FOLDERS:
+            unread.append(Skip(path, HIDDEN))
     return found, list(dict.fromkeys(unread))
 
 

@@ -25,12 +25,14 @@ from foreword.text import lines
 from foreword.text.clean import clean
 from foreword.text.content_type import content_type
 from foreword.text.document_blocks import DOCUMENTS, document_blocks
+from foreword.text.markdown import under_heading
 
 _STDIN = "standard input"
 _HINT = "give a folder, a file, or - for a diff, a text or JSON on standard input"
 _DATES = ("created", "created_at", "date", "timestamp")
 _KEYS = frozenset(("kind", "title", "text", "status", "validated", "source", *_DATES))
 _WORDS = ("content", "body", "description", "details", "notes", "rationale", "reason", "summary")
+LONGEST_TITLE = 200  # characters: nobody gives a longer name
 LONGEST_LABEL = 80  # characters: an owner, a link or some tags are shorter than a sentence or two
 _STOCK_NAMES = ("skill", "agent", "agents", "claude", "readme", "index")  # the folder tells more
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
@@ -169,7 +171,7 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
         notes.append(f"{name}: {place}: nobody reads {', '.join(map(repr, unread))}")
     return Item(
         kind=kind,
-        title=_string(entry, "title", place, name).strip() or _heading(text),
+        title=_one_line(_string(entry, "title", place, name)) or _heading(text),
         text=text,
         created=iso(created),
         status=_string(entry, "status", place, name).strip(),
@@ -255,18 +257,30 @@ def _from_text(text: str, path: PurePosixPath, source: str, notes: list[str]) ->
             notes.append(f"{problem}; the file is used as a whole")
         text = lines.strip_blank_lines(text)
         title = _field(fields, "title", notes) or _title_of(text, fields, path, kind_of_text)
+    kind = _field(fields, "kind", notes, numbers=False).lower()
     return Item(
-        kind=_field(fields, "kind", notes, numbers=False).lower(),
-        title=title,
+        kind=kind,
+        title=_one_line(title),
         text=text,
         created=_creation_date(fields, notes),
-        status=_field(fields, "status", notes),
+        status=_field(fields, "status", notes) or _status_in(text, kind_of_text),
         validated=_validated_flag(fields, notes),
         source=source,
         path=path.as_posix() if path.name else "",
         content_type=kind_of_text,
-        is_kind_stated="kind" in fields,
+        is_kind_stated=bool(kind),
     )
+
+
+def _one_line(title: str) -> str:
+    return " ".join(title.split())[:LONGEST_TITLE]
+
+
+def _status_in(text: str, kind_of_text: str) -> str:
+    """What a Markdown document says under its heading `Status`, as records of decisions do."""
+    if kind_of_text != "markdown" or "Status" not in text:
+        return ""
+    return (under_heading(text, "Status") or "").strip(" \t\r\n*_").split("\n", 1)[0]
 
 
 def _title_of(
