@@ -31,9 +31,6 @@ BUDGET_TOKENS = 3_000
 # The most for a result that the agent saves to a file: without a replacement it shows two kilobytes
 # of it, about 500 tokens. Half would hold little more than the marks of a cut.
 SAVED_TOKENS = 1_000
-# Bytes at the default budget: what is smaller is not even counted, however dense it is.
-SMALL_BYTES = 8_000
-MOST_BYTES_OF_CHAR = 4  # in UTF-8
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "Bash": ("stdout", "stderr"),
     "Grep": ("content",),
@@ -60,11 +57,8 @@ def may_be_large(event: HookEvent, budget_tokens: int) -> bool:
     found = texts_of(event)
     if found and saved_path(event):
         return True
-    small = SMALL_BYTES * budget_tokens // BUDGET_TOKENS
-    chars = sum(map(len, found.values()))
-    if MOST_BYTES_OF_CHAR * chars <= small:
-        return False
-    return sum(len(text.encode("utf-8", "replace")) for text in found.values()) > small
+    # no token is less than a byte
+    return sum(len(_encode(text)) for text in found.values()) > budget_tokens
 
 
 def texts_of(event: HookEvent) -> dict[Place, str]:
@@ -120,47 +114,51 @@ def _block_texts(content: Any) -> dict[Place, str]:
 
 
 def shorten_result(event: HookEvent, root: Path, budget_tokens: int) -> dict[str, Any] | None:
-    """The answer that replaces a result over its budget; nothing where it is within it."""
+    """The answer that replaces a result over its budget; nothing where it is within it.
+
+    Of so many texts that their marks alone are too much, one excerpt of all is put in the place of
+    the first, and the others are empty: the result keeps its shape.
+    """
     from foreword import tokens
     from foreword.store import originals
     from foreword.store.urls import open_database
 
     counter = tokens.counter()
     found = _whole_texts(event, root)
-    sizes = {place: counter.measure(text) for place, text in found.items()}
     saved = saved_path(event)
     note = f"\n[the whole output is in {saved}, too]" if saved else ""
     is_saved = bool(saved) or sum(map(len, found.values())) > SAVED_CHARS
     room = min(budget_tokens, SAVED_TOKENS) if is_saved else budget_tokens
-    rooms = _rooms(sizes, max(0, room - counter.measure(note)))
-    too_long = set[Place]()
-    for place, text in found.items():
-        if is_saved and len(text) > MOST_CHARS:
-            rooms[place] = min(rooms[place], sizes[place] * MOST_CHARS // len(text))
-        if sizes[place] > rooms[place]:
-            too_long.add(place)
-    if not too_long:
+    room = max(0, room - counter.measure(note))
+    most_chars = MOST_CHARS if is_saved else None
+
+    def shorten(texts: Mapping[Place, str]) -> tuple[dict[Place, str], list[str]]:
+        return _shorten(texts, room, most_chars, counter=counter, query=_query(event))
+
+    def size(texts: Mapping[Place, str]) -> int:
+        return sum(map(counter.measure, texts.values()))
+
+    shorter, cut = shorten(found)
+    if cut and size(shorter) > room:
+        first, *others = found
+        shorter, cut = shorten({first: "\n".join(filter(None, found.values()))})
+        shorter |= dict.fromkeys(others, "")
+    if not cut or size(shorter) >= size(found):
         return None
-    updated = copy.deepcopy(event.tool_response)
-    left = room
     with closing(open_database(None, root)) as db:
-        for place, text in found.items():
-            shorter = text
-            if place in too_long:
-                handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
-                shorter = _excerpt(
-                    text, rooms[place], counter=counter, handle=handle, query=_query(event)
-                )
-            if place == (SAVED_TEXT,):
-                shorter += note
-            left -= counter.measure(shorter)
-            updated = _replace_text(updated, place, shorter)
-    if left < 0:
-        return None  # so many texts that their marks alone are too much
+        for text in cut:
+            originals.keep(db, _encode(text))
+    updated = copy.deepcopy(event.tool_response)
+    for place, text in shorter.items():
+        updated = _replace_text(updated, place, text + note if place == (SAVED_TEXT,) else text)
     if isinstance(updated, dict):
         for name in SAVED:
             updated.pop(name, None)
     return {"updatedToolOutput": updated}
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _whole_texts(event: HookEvent, root: Path) -> dict[Place, str]:
@@ -190,8 +188,28 @@ def _rooms(sizes: Mapping[Place, int], room: int) -> dict[Place, int]:
     return rooms
 
 
-def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str) -> str:
+def _shorten(
+    texts: Mapping[Place, str], room: int, most_chars: int | None, *, counter: Counter, query: str
+) -> tuple[dict[Place, str], list[str]]:
+    """The texts, those cut that are larger than their share of the room, and which were cut."""
+    sizes = {place: counter.measure(text) for place, text in texts.items()}
+    rooms = _rooms(sizes, room)
+    shorter = dict(texts)
+    cut = list[str]()
+    for place, text in texts.items():
+        if most_chars and len(text) > most_chars:
+            rooms[place] = min(rooms[place], sizes[place] * most_chars // len(text))
+        if sizes[place] > rooms[place]:
+            cut.append(text)
+            shorter[place] = _excerpt(text, rooms[place], counter=counter, query=query)
+    return shorter, cut
+
+
+def _excerpt(text: str, room: int, *, counter: Counter, query: str) -> str:
+    from foreword.section import handle_of
     from foreword.text import cut
+
+    handle = handle_of(_encode(text))
 
     def mark(lines: int, units: int) -> str:
         return cut_mark(tokens=counter.tokens(units), handle=handle, lines=lines)
@@ -200,15 +218,17 @@ def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str)
         return counter.measure(json.dumps(part, ensure_ascii=False))
 
     inner = _long_member(text)
-    if inner is None:
-        shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
-        return mark(0, counter.measure(text)) if shorter is None else shorter
-    values, name = inner
-    whole = values[name]
-    room -= counter.measure(json.dumps({**values, name: ""}, ensure_ascii=False))
-    shorter = cut.excerpt(whole, max(1, room), escaped_size, mark, query=query)
-    values[name] = mark(0, counter.measure(whole)) if shorter is None else shorter
-    return json.dumps(values, ensure_ascii=False)
+    if inner is not None:
+        values, name = inner
+        whole = values[name]
+        others = counter.measure(json.dumps({**values, name: ""}, ensure_ascii=False))
+        shorter = cut.excerpt(whole, max(1, room - others), escaped_size, mark, query=query)
+        values[name] = mark(0, counter.measure(whole)) if shorter is None else shorter
+        written = json.dumps(values, ensure_ascii=False)
+        if counter.measure(written) <= room:
+            return written
+    shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
+    return mark(0, counter.measure(text)) if shorter is None else shorter
 
 
 def _long_member(text: str) -> tuple[dict[str, Any], str] | None:
