@@ -93,6 +93,13 @@ def test_a_recipe_that_was_named_stays(open_session: Open, recipe: str) -> None:
     assert session.context(browser=TABS).report.recipe == recipe
 
 
+def test_a_call_with_any_recipe_that_has_a_state_keeps_it(open_session: Open) -> None:
+    session = talk(open_session())
+    with open_session(recipe="workflow") as elsewhere:
+        elsewhere.context(browser=TABS)
+    assert session.context().report.recipe == "workflow-cached"
+
+
 def test_tabs_of_a_preview_leave_a_session_without_a_state(open_session: Open) -> None:
     session = talk(open_session())
     assert session.context(browser=TABS, save=False).report.recipe == "workflow-cached"

@@ -111,7 +111,8 @@ class SessionOptions:
         it one with a state, for good: tabs are in no table, but the last call had them."""
         if self.plain is None or now.has_state or browser is not None:
             return self.selection
-        return self.selection if now.last_recipe == self.selection.recipe.name else self.plain
+        had_none = now.last_recipe in ("", self.plain.recipe.name)
+        return self.plain if had_none else self.selection
 
 
 def session_options(
