@@ -4,8 +4,11 @@ thread of its own."""
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -65,3 +68,24 @@ def test_threads_record_usage_read_it_append_and_make_calls_at_the_same_time(
     assert (used["answers"]["count"], used["messages"], used["calls"]) == (ROUNDS, ROUNDS, ROUNDS)
     package = session.context()
     assert package.text.count('<turn role="user">') == ROUNDS
+
+
+def test_sessions_close_while_one_of_them_opens_another(tmp_path: Path) -> None:
+    conversations = Conversations(root=tmp_path)
+    has_turn = Event()
+    opened = Event()
+
+    def open_another(session: foreword.Session) -> None:
+        has_turn.set()
+        time.sleep(0.2)  # until `close` waits for this turn
+        conversations.session("other")
+        opened.set()
+
+    Thread(target=conversations.with_session, args=(open_another, "main"), daemon=True).start()
+    has_turn.wait()
+    closing = Thread(target=conversations.close, daemon=True)
+    closing.start()
+    assert opened.wait(timeout=10)
+    closing.join(timeout=10)
+    assert not closing.is_alive()
+    conversations.close()

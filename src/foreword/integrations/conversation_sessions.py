@@ -71,11 +71,12 @@ class Conversations:
             return session.recall_tool().handler(handle=handle, offset=offset, question=question)
 
     def close(self) -> None:
-        """Close every session."""
+        """Close every session, each once its turn is over; one that is needed meanwhile is opened
+        anew."""
         with self._lock:
-            for session in self._sessions.values():
-                session.close()
-            self._sessions = {}
+            sessions, self._sessions = self._sessions, {}
+        for session in sessions.values():
+            session.close()
 
 
 def definition(name: object, description: object, schema: object) -> dict[str, Any]:
