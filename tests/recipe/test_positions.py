@@ -261,3 +261,19 @@ def test_a_form_has_an_effect_or_is_an_error(project: Path, position: str) -> No
         elif form != "full" and not has_effect(project, position, {"forms": ladder}, changed):
             silent.append(form)
     assert silent == []
+
+
+LISTS: dict[str, dict[str, Any]] = {
+    "required": {"purposes": {"p": {"required": [[]]}}},
+    "gives_way": {"gives_way": ["mine", []]},
+    "a purpose's gives_way": {"purposes": {"p": {"gives_way": [[]]}}},
+}
+
+
+@pytest.mark.parametrize("fields_of_recipe", LISTS.values(), ids=LISTS)
+def test_an_inner_list_names_at_least_one_section(
+    project: Path, fields_of_recipe: dict[str, Any]
+) -> None:
+    data = recipe("file", {"file": "kiln.md"}) | fields_of_recipe
+    with pytest.raises(RecipeError, match=r"\]: name at least one section"):
+        load(written(project, data), project)

@@ -272,6 +272,8 @@ def _unknown(
     place: Place, used: Ranks, known: Mapping[str, object], kind: str
 ) -> Iterator[Problem]:
     for index, entry in enumerate(used):
+        if entry == ():
+            yield (*place, index), f"{dotted_path((*place, index))}: name at least one {kind}"
         for name in (entry,) if isinstance(entry, str) else entry:
             if name not in known:
                 yield (*place, index), UnknownName(kind, name, known).message
