@@ -277,3 +277,72 @@ def test_an_inner_list_names_at_least_one_section(
     data = recipe("file", {"file": "kiln.md"}) | fields_of_recipe
     with pytest.raises(RecipeError, match=r"\]: name at least one section"):
         load(written(project, data), project)
+
+
+NEEDLESS: dict[str, tuple[Section, dict[str, Any], str]] = {
+    "text beside show": (
+        {"state": "plan", "show": "variables", "text": "none"},
+        {},
+        "'sections.mine.text' has no effect with state with show",
+    ),
+    "essential over max": (
+        {"file": "kiln.md", "max": 10},
+        {"purposes": {"p": {"change": {"mine": {"essential": True}}}}},
+        "'purposes.p.change.mine.max' has no effect beside essential",
+    ),
+    "text over heading": (
+        {"file": "kiln.md", "heading": "Rest"},
+        {"skills": {"s": {"change": {"mine": {"file": None, "text": "Fire."}}}}},
+        "'skills.s.change.mine.heading' has no effect with text",
+    ),
+    "only_named": (
+        {"items": ["doc"]},
+        {"purposes": {"p": {"only_named": ["zork"]}}},
+        "unknown kind of item 'zork'",
+    ),
+    "kind_names": (
+        {"items": ["doc"]},
+        {"kind_names": {"folder": "dox"}},
+        "unknown kind of item 'dox', did you mean 'doc'?",
+    ),
+    "kind_names without items": (
+        {"file": "kiln.md"},
+        {"kind_names": {"folder": "doc"}},
+        "'kind_names.folder' has no effect without a section with items",
+    ),
+    "a form twice": (
+        {"file": "kiln.md", "forms": ["full", "excerpt", "excerpt"]},
+        {},
+        "form 'excerpt' is in forms twice",
+    ),
+}
+
+
+@pytest.mark.parametrize(("section", "others", "message"), NEEDLESS.values(), ids=NEEDLESS)
+def test_what_has_no_effect_beside_other_fields_is_an_error(
+    project: Path, section: Section, others: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(RecipeError) as error:
+        load(written(project, recipe("file", section) | others), project)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "others"),
+    [
+        (
+            {"file": "kiln.md", "max": 10},
+            {"purposes": {"p": {"change": {"mine": {"essential": True, "max": None}}}}},
+        ),
+        ({"items": ["*"]}, {"kind_names": {"folder": "any"}}),
+        (
+            {"items": ["doc"]},
+            {"purposes": {"p": {"only_named": ["old"], "leave_out": {"old": "it is over"}}}},
+        ),
+    ],
+    ids=["a limit taken away", "all kinds", "a kind that is left out"],
+)
+def test_what_has_an_effect_in_the_merged_recipe_is_accepted(
+    project: Path, section: Section, others: dict[str, Any]
+) -> None:
+    load(written(project, recipe("file", section) | others), project)

@@ -78,9 +78,11 @@ def check(recipe: RecipeSpec, data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _locate(recipe)
     for table in PROFILES.values():
         for name, profile in getattr(recipe, table).items():
-            yield from _profile((table, name), profile, recipe, blanks)
+            yield from _profile((table, name), profile, recipe, data, blanks)
     if recipe.other_skills is not None:
-        yield from _profile(("other_skills",), recipe.other_skills, recipe, blanks)
+        yield from _profile(("other_skills",), recipe.other_skills, recipe, data, blanks)
+    for name, kind in recipe.kind_names.items():
+        yield from _unknown_kinds(("kind_names", name), (kind,), recipe)
 
 
 def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:
@@ -103,8 +105,12 @@ def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> 
         )
         choices = ", ".join(SOURCES)
         yield place, f"section {str(place[-1])!r} {problem}: give exactly one of {choices}"
+    forms = section.forms or ("full",)
     if section.forms is not None and section.forms[:1] != ("full",):
         yield (*place, "forms"), "forms must begin with full"
+    for index, form in enumerate(forms):
+        if form in forms[:index]:
+            yield (*place, "forms", index), f"form {form!r} is in forms twice"
     yield from _paths(place, section)
     for field in ("file", "text", "named", "phase"):
         yield from _blanks((*place, field), getattr(section, field) or "", blanks)
@@ -183,8 +189,27 @@ def _without_effect(
         yield where, f"{dotted_path(where)!r} {problem}"
 
 
+def _unknown_kinds(place: Place, used: tuple[str, ...], recipe: RecipeSpec) -> Iterator[Problem]:
+    """Kinds of item that no section, tier or `leave_out` has. A section of all kinds has each."""
+    known = dict[str, None]()
+    for section in recipe.sections.values():
+        known |= dict.fromkeys(section.items or ())
+    if not known:
+        yield place, f"{dotted_path(place)!r} has no effect without a section with items"
+    elif "*" not in known:
+        for table in PROFILES.values():
+            for profile in getattr(recipe, table).values():
+                for kinds in (profile.leave_out, *profile.tiers.values()):
+                    known |= dict.fromkeys(kinds)
+        yield from _unknown(place, used, known, "kind of item")
+
+
 def _profile(
-    place: Place, profile: Profile, recipe: RecipeSpec, blanks: Mapping[str, None]
+    place: Place,
+    profile: Profile,
+    recipe: RecipeSpec,
+    data: Mapping[str, Any],
+    blanks: Mapping[str, None],
 ) -> Iterator[Problem]:
     for field in ("sections", "add", "without", "required", "optional"):
         tags = getattr(profile, field) or ()
@@ -193,14 +218,21 @@ def _profile(
     yield from _unknown((*place, "change"), tuple(profile.change), recipe.sections, "section")
     if profile.agent is not None:
         yield from _unknown((*place, "agent"), (profile.agent,), recipe.agents, "agent")
+    if profile.only_named:
+        yield from _unknown_kinds((*place, "only_named"), profile.only_named, recipe)
     for tag, given in profile.change.items():
-        yield from _change((*place, "change", tag), given, recipe, blanks)
+        written = data["sections"].get(tag, {})
+        yield from _change((*place, "change", tag), given, recipe, written, blanks)
 
 
 def _change(
-    place: Place, given: Mapping[str, object], recipe: RecipeSpec, blanks: Mapping[str, None]
+    place: Place,
+    given: Mapping[str, object],
+    recipe: RecipeSpec,
+    written: Mapping[str, object],
+    blanks: Mapping[str, None],
 ) -> Iterator[Problem]:
-    """What a profile's own fields make wrong about a section that was right without them."""
+    """What a profile's own fields make wrong about a section that was right as it is `written`."""
     from pydantic import ValidationError  # only for recipes that are not built in
 
     tag = str(place[-1])
@@ -214,13 +246,11 @@ def _change(
     base = recipe.sections.get(tag)
     if base is None:
         return
-    before = {message for _, message in _section(place, base, blanks)}
+    before = {*_section(place, base, blanks), *_without_effect(place, base, written)}
     changed = replace(base, **{name: getattr(alone, name) for name in given})
-    for problem_place, message in _section(place, changed, blanks):
-        if message not in before:
-            yield problem_place, message
-    own = {name: value for name, value in given.items() if value is not None}
-    yield from _without_effect(place, changed, own)
+    merged = {name: value for name, value in {**written, **given}.items() if value is not None}
+    after = (*_section(place, changed, blanks), *_without_effect(place, changed, merged))
+    yield from [problem for problem in after if problem not in before]
 
 
 def _order(place: Place, ranks: Ranks, recipe: RecipeSpec) -> Iterator[Problem]:

@@ -95,6 +95,7 @@ class SectionSpec(RecipePart):
     text: str | None = setting(
         "A text of the recipe's own; `{names}` from `locate` and `values` are filled in. Beside"
         " `state`, it is written where the source has none.",
+        of=("text", "state", MESSAGES),
         default=None,
     )
     items: Names | None = setting(
