@@ -173,12 +173,30 @@ def test_nobody_else_may_read_what_agents_were_asked(tmp_path: Path) -> None:
     assert modes == {(name, 0o600) for name in ("flows.db", "flows.db-wal", "flows.db-shm")}
 
 
-def test_the_clock_of_dbos_works_with_every_sqlite(tmp_path: Path) -> None:
+def test_the_clock_of_dbos_works_with_every_sqlite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     factory = dbos_setup.settings(None, project(tmp_path), "one")["db_engine_kwargs"]
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 40, 1))
     began = time.time()
     with closing(sqlite3.connect(":memory:", **factory["connect_args"])) as file:
         ((now,),) = file.execute("SELECT unixepoch('subsec')").fetchall()
-    assert began <= now <= time.time()
+        with pytest.raises(sqlite3.OperationalError):
+            file.execute("SELECT unixepoch('2026-01-01')").fetchall()
+    assert began - 0.001 <= now <= time.time() + 0.001
+    assert now == round(now, 3)
+
+
+def test_a_sqlite_that_knows_the_clock_of_dbos_keeps_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factory = dbos_setup.settings(None, project(tmp_path), "one")["db_engine_kwargs"]
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 42, 0))
+    query = "SELECT unixepoch('2026-01-01')"
+    with closing(sqlite3.connect(":memory:")) as plain:
+        expected = plain.execute(query).fetchall()
+    with closing(sqlite3.connect(":memory:", **factory["connect_args"])) as file:
+        assert file.execute(query).fetchall() == expected
 
 
 def test_a_sqlite_that_is_too_old_is_named_before_anything_is_made(

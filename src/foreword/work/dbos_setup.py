@@ -40,6 +40,7 @@ SCHEMA_VERSION = "SELECT version FROM dbos_migrations"
 # The first SQLite with RETURNING, which dbos uses, and with `unixepoch`, which it uses from
 # Python 3.12 on; `_Connection` brings the newer argument 'subsec'.
 LEAST_SQLITE = (3, 38, 0) if sys.version_info >= (3, 12) else (3, 35, 0)
+SUBSEC_SQLITE = (3, 42, 0)  # the first that knows that argument
 LOG = "FOREWORD_LOG"
 # Of one process to its server, at most. Writes are short, so many threads share them; PostgreSQL
 # takes 100 unless it is set up otherwise, which is a dozen workers.
@@ -287,13 +288,21 @@ class _Connection(sqlite3.Connection):
     """A connection to SQLite whose rows never claim to hold a pickle.
 
     On Python 3.12 and newer dbos calls `unixepoch('subsec')`, which SQLite knows from 3.42 on
-    (Debian 12 has 3.40) and before that answers with NULL. Here it is the clock of Python.
+    (Debian 12 has 3.40) and before that answers with NULL. There it is the clock of Python, and
+    any other argument is an error.
     """
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.row_factory = _json_row
-        self.create_function("unixepoch", 1, lambda subsec: time.time())
+        if sqlite3.sqlite_version_info < SUBSEC_SQLITE:
+            self.create_function("unixepoch", 1, _unixepoch)
+
+
+def _unixepoch(modifier: object) -> float:
+    if modifier != "subsec":
+        raise ValueError(modifier)
+    return round(time.time(), 3)
 
 
 def _json_row(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
