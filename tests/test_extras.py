@@ -35,9 +35,38 @@ COMMIT = "8c2edd0c2f5d4b8d9d2f0a3c1e7b6a5f4e3d2c1b"
             },
             [f"foreword[serve] @ git+https://git.example/foreword@{COMMIT}"],
         ),
+        (
+            {
+                "url": "https://git.example/all",
+                "vcs_info": {"vcs": "git", "commit_id": COMMIT},
+                "subdirectory": "python/foreword",
+            },
+            [
+                f"foreword[serve] @ git+https://git.example/all@{COMMIT}#subdirectory=python/foreword"
+            ],
+        ),
         (None, ["foreword[serve]"]),
+        ({"dir_info": {"editable": True}}, ["foreword[serve]"]),
+        ({"url": "file:///home/ann/clone", "dir_info": None}, ["foreword[serve]"]),
+        ({"url": "https://git.example/a", "vcs_info": {"commit_id": "1"}}, ["foreword[serve]"]),
+        ({"url": 5, "archive_info": {}}, ["foreword[serve]"]),
+        (["url"], ["foreword[serve]"]),
+        ("url", ["foreword[serve]"]),
     ],
-    ids=["editable clone", "clone", "wheel", "repository", "index"],
+    ids=[
+        "editable clone",
+        "clone",
+        "wheel",
+        "repository",
+        "folder of a repository",
+        "index",
+        "no url",
+        "no dir_info",
+        "no vcs",
+        "no text",
+        "a list",
+        "a text",
+    ],
 )
 def test_an_extra_is_installed_from_where_foreword_came_from(
     origin: object, arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from foreword.errors import UsageError
 
@@ -30,23 +29,16 @@ def extra(name: str) -> Iterator[None]:
 
 def install_command(name: str) -> str:
     """The command that adds an extra to the environment that this program runs in."""
-    origin = _origin()
-    if origin.get("dir_info", {}).get("editable"):
-        from urllib.parse import unquote, urlsplit
-
-        return pip_install("-e", f"{unquote(urlsplit(origin['url']).path)}[{name}]")
+    _, clone = _origin()
+    if clone:
+        return pip_install("-e", f"{clone}[{name}]")
     return pip_install(requirement(name))
 
 
 def requirement(name: str) -> str:
     """Foreword with an extra, as pip, pipx and uv take it, from where this one came from."""
-    origin = _origin()
-    if "url" not in origin:
-        return f"foreword[{name}]"
-    url = origin["url"]
-    if "vcs_info" in origin:
-        url = f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}"
-    return f"foreword[{name}] @ {url}"
+    url, _ = _origin()
+    return f"foreword[{name}] @ {url}" if url else f"foreword[{name}]"
 
 
 def pip_install(*arguments: str) -> str:
@@ -61,14 +53,22 @@ def pip_install(*arguments: str) -> str:
     return shlex.join([*installer, *arguments])
 
 
-def _origin() -> dict[str, Any]:
-    """What the installer has noted about where Foreword came from (direct_url.json); nothing
-    where that was an index."""
+def _origin() -> tuple[str, str]:
+    """Where Foreword came from, as the installer has noted it (direct_url.json): the address, and
+    the folder of an editable clone. Nothing where that was an index, or the note is damaged."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
 
     try:
-        text = distribution("foreword").read_text("direct_url.json")
-    except PackageNotFoundError:
-        text = None
-    return dict(json.loads(text)) if text else {}
+        noted = json.loads(distribution("foreword").read_text("direct_url.json") or "{}")
+        path = unquote(urlsplit(noted["url"]).path)
+        url = noted["url"]
+        if "vcs_info" in noted:
+            url = f"{noted['vcs_info']['vcs']}+{url}@{noted['vcs_info']['commit_id']}"
+        if "subdirectory" in noted:
+            url += f"#subdirectory={noted['subdirectory']}"
+        is_editable = noted.get("dir_info", {}).get("editable")
+    except (PackageNotFoundError, ValueError, LookupError, TypeError, AttributeError):
+        return "", ""
+    return url, path if is_editable else ""
