@@ -57,6 +57,7 @@ def test_another_budget_is_a_preview_that_fits_it_and_says_so(
     assert 1_700 < package.report.total_tokens <= 2_000
     (note, *_) = package.report.warnings
     assert note.startswith("a preview: 2,000 tokens are not the session's own budget of 180,000")
+    assert note.endswith("`--keep` or `keep=True` makes them its own")
     assert session.usage()["calls"] == 1
     assert open_session().limits == session.limits
 

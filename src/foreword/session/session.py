@@ -68,7 +68,7 @@ NOT_RECORDED = (
 )
 PREVIEW = (
     "a preview: {asked:,} tokens are not the session's own budget of {own:,}, so the call is not"
-    " recorded and nothing is compressed; with `keep` they become its own"
+    " recorded and nothing is compressed; `--keep` or `keep=True` makes them its own"
 )
 
 
