@@ -104,3 +104,21 @@ def test_tabs_of_a_preview_leave_a_session_without_a_state(open_session: Open) -
     session = talk(open_session())
     assert session.context(browser=TABS, save=False).report.recipe == "workflow-cached"
     assert session.context().report.recipe == "chat"
+
+
+def test_a_budget_has_room_for_the_whole_state_or_is_an_error(open_session: Open) -> None:
+    session = open_session()
+    session.append({"role": "user", "content": "Which kiln is hot today?"})
+    session.set_variable("rate", "7", "new")
+    session.put_node(NODE)
+    least = 0
+    for budget in range(1, 200):
+        try:
+            package = session.context(budget=budget)
+        except foreword.EssentialsTooLarge as error:
+            assert not least, (budget, least)
+            needed = error.needed
+        else:
+            least = least or budget
+            assert tags(package) == ["system_prompt", "conversation_history", *STATE], budget
+    assert 1 < least == needed

@@ -213,14 +213,17 @@ def _fit_parts(inputs: CallInputs, budget: int, least_history: int) -> FittedPar
             place = len(sections)
         elif tag in inputs.parts:  # a file may not be there
             sections.append(part_section(tag, selection, inputs.parts[tag]))
+    outline = outline_of(sections)
     choices = fit(
         sections,
-        outline_of(sections),
+        outline,
         budget_tokens=budget,
         scale=scale,
         tiers=Tiers(),
         spare_tokens=least_history,
     )
+    if not choices.keys() >= set(outline.lasting):  # a state is never lost without a word
+        raise EssentialsTooLarge(needed=budget + 1, budget=budget, sections={})
     before = [choices[index] for index in sorted(choices) if index < place]
     after = [choices[index] for index in sorted(choices) if index >= place]
     front = pieces_of(before, is_followed=True)
