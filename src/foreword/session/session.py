@@ -419,6 +419,11 @@ class Session(WorkflowState):
         self._keep_settings(tool_tokens=sent.tokens)
         return package
 
+    @property
+    def budget(self) -> int | str | None:
+        """The budget that the session was opened with or has kept, or None."""
+        return self._options.settings.budget
+
     def preview_note(self, budget: int | str | None) -> str:
         """Why a context within that budget is a preview: it is not the session's own budget.
         Nothing where it is the call."""

@@ -17,6 +17,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 
 from foreword.extras import install_command, requirement
 from foreword.faces.mcp.tools import TOOLS
+from foreword.session.session import Session
 from foreword.tokens import counter
 from tests.command import foreword
 from tests.corpus import rows
@@ -95,6 +96,47 @@ def test_a_context_reaches_a_model_as_it_is_and_within_its_budget(client: McpCli
     assert found.structured_content is None
     assert "\\n" not in content.text
     assert counter("o200k").count(content.text) <= 800
+
+
+def test_a_warning_is_shown_only_where_the_budget_has_room(client: McpClient) -> None:
+    long = " ".join(f"kiln{number}" for number in range(3_000))
+    client.call("append_message", workflow="full", message={"role": "user", "content": long})
+    items = [{"kind": "doc", "title": "Kilns", "text": long}]
+    package = {"recipe": "package", "purpose": "handoff", "source": {"items": items}}
+    for tool, asked in (
+        ("session_context", {"workflow": "full", "budget": 900}),
+        ("assemble_context", {**package, "tokenBudget": 900}),
+    ):
+        shown = client.ask("call_tool", tool, asked)
+        assert answer_of(shown)["warnings"]
+        assert counter("o200k").count(shown.content[0].text) <= 900
+
+
+def test_a_session_without_a_budget_keeps_one_that_hosts_accept(client: McpClient) -> None:
+    for turn in range(30):
+        words = " ".join(f"glaze{turn}x{number}" for number in range(250))
+        client.call("append_message", workflow="own", message={"role": "user", "content": words})
+    made = client.call("session_context", workflow="own")
+    assert made["budget_tokens"] == 20_000
+    assert made["tokens"] <= 20_000
+    assert not [warning for warning in made["warnings"] if "preview" in warning]
+    for omission in made["omissions"]:
+        assert client.call("recall", handle=omission["handle"])["text"]
+    with Session.open(workflow="own", root=client.root, create=False) as session:
+        assert session.budget == 20_000
+        assert session.usage()["calls"] == 1
+
+
+def test_a_hidden_field_is_refused_in_any_case(client: McpClient) -> None:
+    message = {"role": "user", "content": "Fire the kiln."}
+    for tool, given in (
+        ("append_message", {"message": message, "Kind": "plan"}),
+        ("session_context", {"Save": False}),
+        ("lookup", {"wanted": "potter", "COUNTER": "estimate"}),
+    ):
+        with pytest.raises(Refused, match="unknown name") as refused:
+            client.call(tool, **given)
+        assert refused.value.args[0] == "bad_request"
 
 
 def test_a_page_says_where_the_next_one_begins(client: McpClient) -> None:

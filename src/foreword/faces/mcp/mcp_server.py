@@ -22,7 +22,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
-from foreword import __version__
+from foreword import __version__, tokens
 from foreword.errors import ForewordError
 from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.resources import watched_workflow
@@ -211,13 +211,19 @@ def _result(tool: McpTool, answer: Answer) -> types.CallToolResult:
 
 
 def _answer_text(answer: Answer) -> str:
+    """Return what the model reads: the text, where it goes on, and the warnings for which the
+    budget has room."""
     if "text" not in answer:
         return json.dumps(answer, ensure_ascii=False)
-    lines = [answer["text"].removesuffix("\n")]
+    text: str = answer["text"].removesuffix("\n")
     if "next_offset" in answer:
-        lines.append(f"[goes on at offset {answer['next_offset']}]")
-    lines += [f"[{warning}]" for warning in answer.get("warnings", ())]
-    return "\n".join(lines)
+        text += f"\n[goes on at offset {answer['next_offset']}]"
+    budget = answer.get("budget_tokens")
+    for warning in answer.get("warnings", ()):
+        longer = f"{text}\n[{warning}]"
+        if budget is None or tokens.counter().count(longer) <= budget:
+            text = longer
+    return text
 
 
 def _failure(message: str, *, hint: str, code: str) -> types.CallToolResult:

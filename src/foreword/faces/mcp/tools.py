@@ -35,7 +35,7 @@ from foreword.operations.operation import (
 from foreword.operations.tool_schema import input_schema, output_schema
 
 MOST_WORKFLOWS = 100  # that are named; the resource has them all
-CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger results
+CONTEXT_TOKENS = 20_000  # of a session without a budget: hosts refuse much larger results
 
 Arguments = dict[str, Any]
 Answer = dict[str, Any]
@@ -88,7 +88,7 @@ class McpTool:
         """What the tool answers; it takes what it says that it takes."""
         known = self.input_schema["properties"]
         try:
-            arguments = aliases.rename(arguments, known)
+            arguments = aliases.rename(arguments, [*known, *self.hides])
         except ValueError as two_names:
             raise BadRequest([str(two_names)], hint=f"known: {', '.join(known)}") from None
         hidden = [f"{name}: unknown name" for name in arguments if name in self.hides]
@@ -211,6 +211,17 @@ def _get_current_plan(server_state: ServerState, arguments: Arguments) -> Answer
     return {**answer, "workflows": list(known[:MOST_WORKFLOWS])}
 
 
+def _session_context(server_state: ServerState, arguments: Arguments) -> Answer:
+    """Return the context of the next call; a session without a budget keeps `CONTEXT_TOKENS`."""
+    operation = conversation_operations.SESSION_CONTEXT
+    if arguments.get("budget") is None:
+        named = read_input(WorkflowName, {WORKFLOW: arguments.get(WORKFLOW)})
+        with server_state.session(named.workflow, making=False) as session:
+            if session.budget is None and session.limits.compress_at > CONTEXT_TOKENS:
+                arguments |= {"budget": CONTEXT_TOKENS, "keep": True}
+    return perform(server_state, operation, arguments)
+
+
 def _assemble_context(server_state: ServerState, arguments: Arguments) -> Answer:
     is_question = arguments.get("about") is not None
     if not is_question:
@@ -266,10 +277,14 @@ _TOOLS = (
         needs=("message",),
         hides=("messages", "kind", "count"),
     ),
-    _tool(
-        conversation_operations.SESSION_CONTEXT,
-        budget=CONTEXT_TOKENS,
-        hides=("form", "messages", "report", "save", "browser"),
+    McpTool(
+        name=conversation_operations.SESSION_CONTEXT.name,
+        about=conversation_operations.SESSION_CONTEXT.about,
+        run=_session_context,
+        operations=(conversation_operations.SESSION_CONTEXT,),
+        access=conversation_operations.SESSION_CONTEXT.access,
+        takes=WorkflowName,
+        hides=frozenset(("form", "messages", "report", "save", "browser")),
     ),
     McpTool(
         name=context_operations.ASSEMBLE_CONTEXT.name,
