@@ -146,6 +146,7 @@ def test_secrets_are_hidden_in_messages_events_and_requests(tmp_path: Path) -> N
             },
             get_workflow_variable={"name": "creds"},
             update_plan={"plan": plan(note=f"the word is {SECRET}"), "reason": "x"},
+            set_variable={"variableId": "password", "value": "open-sesame-8", "reason": "x"},
         ),
         f"The password is {SECRET} and open-sesame-9.",
     ]
@@ -159,7 +160,7 @@ def test_secrets_are_hidden_in_messages_events_and_requests(tmp_path: Path) -> N
         kept = json.dumps([message.text for message in director.session.history()])
         node = director.session.snapshot()["nodes"][0]
     told = json.dumps([provider.requests, events, kept, turn.text, node])
-    for secret in (SECRET, "open-sesame-9", "hunter-2000"):
+    for secret in (SECRET, "open-sesame-9", "open-sesame-8", "hunter-2000"):
         assert secret not in told
     assert any(
         event["type"] == "warning" and "a secret in the message was hidden" in event["text"]

@@ -74,3 +74,23 @@ def test_the_user_is_the_first_to_speak_whatever_was_done_by_hand_before(tmp_pat
     (call,) = said[1]["tool_calls"]
     assert (call["function"]["name"], said[2]["tool_call_id"]) == ("set_variable", call["id"])
     assert said[3]["content"] == "Go"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("set_variable", {"variableId": "password", "value": "hunter-2000", "reason": "x"}),
+        ("set_variable", {"tab": "password", "Value": "hunter-2000", "reason": "x"}),
+        ("debug_action", {"action": "type", "text": "hunter-2000", "secret": True, "Secret": "x"}),
+        ("debug_action", {"text": "hunter-2000", "secret": True, "secretType": "text"}),
+        ("debug_action", {"text": "hunter-2000", "Text": "{{a.b}}", "secret": True}),
+    ],
+)
+def test_a_secret_is_hidden_under_any_name_of_its_field(
+    director: Director, tool: str, arguments: dict[str, object]
+) -> None:
+    outcome = director.call(tool, arguments)
+    if outcome.failed:
+        assert "both mean" in outcome.text
+        assert "[hidden]" not in outcome.text
+    assert "hunter-2000" not in repr(director.session.history())

@@ -166,18 +166,18 @@ class Agent:
         match part:
             case Text(text=text):
                 return replace(part, text=self.tool_context.secrets.text(text))
-            case ToolCall(arguments=arguments):
-                shown = self._arguments_without_secrets(arguments)
+            case ToolCall():
+                shown = self._arguments_without_secrets(part)
                 return replace(part, arguments=json.dumps(shown, ensure_ascii=False))
             case _:
                 return part
 
-    def _arguments_without_secrets(self, arguments: str) -> object:
+    def _arguments_without_secrets(self, call: ToolCall) -> object:
         """The arguments of a call without secrets; what is no JSON is one text."""
-        parsed = _parse_json(arguments)
+        parsed = _parse_json(call.arguments)
         if parsed is None:
-            return {"arguments": self.tool_context.secrets.text(arguments)}
-        return arguments_without_secrets(self.tool_context, parsed)
+            return {"arguments": self.tool_context.secrets.text(call.arguments)}
+        return arguments_without_secrets(self.tool_context, self.tools.get(call.name), parsed)
 
     def _stop_turn(self, turn: TurnResult, text: str = "") -> TurnResult:
         """Keep how far the answer came, and that it was stopped."""
@@ -196,7 +196,7 @@ class Agent:
                 "type": "call",
                 "id": call.id,
                 "name": call.name,
-                "arguments": self._arguments_without_secrets(call.arguments),
+                "arguments": self._arguments_without_secrets(call),
             }
             self.tool_context.tell(event)
             if self.tool_context.cancel.is_set():

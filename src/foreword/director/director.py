@@ -164,7 +164,7 @@ class Director:
         outcome = perform(context, TOOLS, name, given)
         tool = TOOLS.get(name)
         if tool is not None and not tool.reads:
-            without_secrets = arguments_without_secrets(context, given)
+            without_secrets = arguments_without_secrets(context, tool, given)
             messages = call_messages(
                 name,
                 json.dumps(without_secrets, ensure_ascii=False),

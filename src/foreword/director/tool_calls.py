@@ -26,7 +26,7 @@ FAILED = "failed"
 PICTURE = "picture"  # of an answer: an image for a model that sees
 # The tools that are given their arguments as they are; all others get them without secrets.
 TAKE_SECRETS = frozenset({"create_node", "update_node", "set_variable", "debug_action"})
-_SECRET_FIELDS = ("text", "secret")
+_SECRET_FIELDS = ("text", "secret", "name", "value")  # of a tool that is unknown
 _LONGEST_NAME = 80  # characters of a name that a model made up, in an error
 BY_REFERENCE = "name the variable that holds it, such as {{creds.password}}"
 
@@ -47,7 +47,7 @@ def perform(
     try:
         tool = _find_tool(tools, name)
         given = tool.read(arguments)
-        without_secrets = arguments_without_secrets(context, given)
+        without_secrets = arguments_without_secrets(context, tool, given)
         if name in TAKE_SECRETS:
             _refuse_misplaced(context, name, given)
         else:
@@ -71,20 +71,28 @@ def perform(
         return Outcome(context.secrets.text(text), failed=True)
 
 
-def arguments_without_secrets(context: ToolContext, arguments: object) -> object:
-    """The arguments of a call as they are kept and told: without secrets, which are known from
-    now on."""
+def arguments_without_secrets(
+    context: ToolContext, tool: DirectorTool | None, arguments: object
+) -> object:
+    """Return the arguments of a call as they are kept and told: under the names of the tool's
+    fields and without secrets, which are known from now on.
+
+    Where two names mean one field the call is refused, and no value of it is told.
+    """
     context.resources.learn()
-    context.secrets.learn([arguments])
     if not isinstance(arguments, dict):
+        context.secrets.learn([arguments])
         return context.secrets.value(arguments)
-    keys = {aliases.field_name(str(key), _SECRET_FIELDS): key for key in arguments}
-    text = arguments.get(keys.get("text"))
-    is_secret = arguments.get(keys.get("secret")) is True
-    if is_secret and isinstance(text, str) and not is_placeholder(text):
+    try:
+        named = aliases.rename(arguments, tool.takes.model_fields if tool else _SECRET_FIELDS)
+    except ValueError:
+        return context.secrets.value(dict.fromkeys(arguments, HIDDEN))
+    context.secrets.learn([arguments, named])
+    text = named.get("text")
+    if named.get("secret") is True and isinstance(text, str) and not is_placeholder(text):
         context.secrets.learn_texts([text])
-        arguments = {**arguments, keys["text"]: HIDDEN}
-    return context.secrets.value(arguments)
+        named["text"] = HIDDEN
+    return context.secrets.value(named)
 
 
 def _find_tool(tools: Mapping[str, DirectorTool], name: str) -> DirectorTool:

@@ -318,7 +318,8 @@ def _go_on(director: Director, job: DirectorJob) -> None:
 def _call(director: Director, job: DirectorJob, *, arguments: dict[str, Any]) -> None:
     context = director.tool_context()
     call = {"id": job.id, "name": job.tool}
-    job.tell({"type": "call", **call, "arguments": arguments_without_secrets(context, arguments)})
+    shown = arguments_without_secrets(context, TOOLS.get(job.tool), arguments)
+    job.tell({"type": "call", **call, "arguments": shown})
     outcome = director.call(job.tool, arguments, on_event=job.tell, cancel=job.cancel)
     job.outcome = outcome
     job.tell({"type": "result", **call, "failed": outcome.failed, "text": outcome.text})
