@@ -14,7 +14,7 @@ import yaml
 import foreword
 from foreword.browser import Browser
 from foreword.demos.site import Site
-from foreword.errors import BadNode, BadSource, UsageError
+from foreword.errors import UsageError
 from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_of
 from foreword.review.profile import read_profile
 from foreword.review.verdict import decide
@@ -26,7 +26,7 @@ from tests.browser.conftest import (  # noqa: F401
     whole_path,
 )
 from tests.command import foreword as command
-from tests.corpus import check_each, rows, text_of
+from tests.corpus import rows, text_of
 from tests.director.scenes import open_director
 from tests.faces.behaviour import Refused
 from tests.faces.mcp.clients import over_stdio
@@ -88,10 +88,14 @@ def test_001_a_node_of_a_browser_action_has_the_type_that_its_action_names(tmp_p
         session.put_node(NODE)
         (node,) = session.snapshot()["nodes"]
         assert node == {**NODE, "type": "navigate", "config": {"url": NODE["config"]["url"]}}
-        two_names = {**NODE, "config": {**NODE["config"], "tab": "A", "tabName": "B"}}
-        with pytest.raises(BadNode, match="'tab' and 'tabName' both mean 'tab'"):
-            session.put_node(two_names)
-        assert session.snapshot()["nodes"] == [node]
+        for config in (
+            {"selector": "#a", "selectorType": "css"},
+            {"target": "#a", "selectorType": "xpath"},
+            {"selector": "#a", "tab": "A", "tabName": "B", "tabId": 7},
+        ):
+            session.put_node({**NODE, "type": "click", "config": config})
+            (node,) = session.snapshot()["nodes"]
+            assert node["config"] == config
     with open_director(tmp_path, workflow="built") as director:
         config = {"action": "click", "selector": "#name", "tabName": "Main Tab"}
         created = {"type": "browser_action", "config": config, "description": "Open the name"}
@@ -251,16 +255,46 @@ def test_004_the_current_unit_is_that_of_the_index_else_that_of_its_status(
     assert [unit["name"] for unit in units if unit["name"] in answer["currentUnit"]] == current
 
 
-def test_004_two_names_of_one_part_are_an_error_that_names_both(tmp_path: Path) -> None:
-    def is_refused(case: tuple[dict[str, Any], str]) -> None:
-        more, problem = case
-        with pytest.raises(BadSource) as caught:
-            foreword.assemble("phases", root=tmp_path, phase="planning", source={**STATE, **more})
-        assert problem in caught.value.message
+def test_004_the_exact_key_of_a_part_comes_before_its_other_names(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "exact"}]
+    unit = {"name": "u", "status": "current", "file": "exact.py", "fileName": "b", "filePath": "c"}
+    state = {
+        "featureName": "other",
+        "feature": "exact",
+        "designDocContent": "other",
+        "designDoc": "first synonym",
+        "recentMessages": [{"role": "user", "content": "other"}],
+        "messages": said,
+        "types": "type Unit",
+        "units": [unit],
+    }
+    made = [results(tmp_path, phase, state)["text"] for phase in ("planning", "implementation")]
+    text = "".join(made)
+    for shown in ("exact", "first synonym", "exact.py"):
+        assert shown in text
+    assert "other" not in text
 
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"feature": "OAuth"}, "'featureName' and 'feature' both mean 'feature'"),
-        ({"recentMessages": []}, "'messages' and 'recentMessages' both mean 'messages'"),
-    ]
-    check_each(cases, is_refused)
-    assert not (tmp_path / ".foreword").exists()
+
+def test_004_members_keep_their_own_keys_beside_the_known_names(tmp_path: Path) -> None:
+    recipe = tmp_path / "lists.yaml"
+    recipe.write_text(
+        """
+name: lists
+about: lists
+needs: [source]
+sections:
+  problems: {state: problems, where: {code: [E101]}, each: "{code}: {message}"}
+  settings: {state: settings, each: "{variable} = {value}"}
+  files: {state: files, each: "{file_path} by {owner}"}
+  failures: {state: failures, each: "{title} {message} {test} {error}"}
+"""
+    )
+    state = {
+        "problems": [{"code": "E101", "message": "bad indent"}],
+        "settings": [{"variable": "TZ", "value": "UTC"}],
+        "files": [{"file_path": "a.py", "owner": "me"}],
+        "failures": [{"title": "t1", "message": "boom"}],
+    }
+    text = foreword.assemble(str(recipe), root=tmp_path, source=state, save=False).text
+    for line in ("E101: bad indent", "TZ = UTC", "a.py by me", "t1 boom t1 boom"):
+        assert line in text

@@ -84,15 +84,14 @@ def named_type(kind: object, config: object) -> tuple[object, object]:
 
 
 def own_names(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration under the names of its type's fields; `BadNode` where two keys mean
-    the same field."""
+    """Return the configuration with the fields of its type that it has under other names alone
+    under their own; every other key stays."""
     from foreword.plan import node_shape, validation  # pydantic, for those who check alone
 
     fields = validation.field_names(node_shape.CONFIGS[kind]) if kind in TYPES else ()
-    try:
-        return aliases.rename(config, fields)
-    except ValueError as two_names:
-        raise BadNode([f"config: {two_names}"]) from None
+    keys = aliases.other_keys(config, fields)
+    own = {key: field for field, key in keys.items() if field not in config}
+    return {own.get(key, key): value for key, value in config.items()}
 
 
 def validate_node(
@@ -125,11 +124,7 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
     yield from too_deep
     if too_deep or kind not in TYPES:
         return
-    try:
-        config = own_names(str(kind), config)
-    except BadNode as two_names:
-        yield from two_names.problems
-        return
+    config = own_names(str(kind), config)
     yield from _shape_problems(str(kind), config)
     yield from _choice_problems(TYPES[str(kind)], config)
     if kind == "condition":

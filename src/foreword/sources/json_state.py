@@ -19,7 +19,7 @@ from foreword.message import Message, group_by_calls, mend
 from foreword.pattern import lazy_pattern
 from foreword.section import Entry
 from foreword.sources import front_matter, source_argument
-from foreword.sources.python_data import SOURCE, plain_data, type_name
+from foreword.sources.python_data import plain_data, type_name
 from foreword.text.words import parts
 
 _HINT = "give a JSON or YAML file with --source, or - for standard input"
@@ -105,14 +105,7 @@ def state_at(data: Mapping[str, Any], path: str) -> Any:
 
 
 def _member(mapping: Mapping[str, Any], name: str) -> Any:
-    keys = list[str]()
-    for key, value in mapping.items():
-        if value is not None and aliases.field_name(str(key), (name,), aliases.NAME):
-            keys.append(key)
-    if len(keys) > 1:
-        problem = f"{keys[0]!r} and {keys[1]!r} both mean {name!r}: give one of them"
-        raise BadSource(SOURCE, problem)
-    return mapping[keys[0]] if keys else None
+    return mapping.get(aliases.other_keys(mapping, (name,)).get(name, name))
 
 
 def _with_current_unit(units: Any, data: Mapping[str, Any]) -> Any:
@@ -140,16 +133,13 @@ def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
         if not isinstance(member, Mapping):
             problem = f"must be a mapping, not {type_name(member)}"
             raise BadSource(where, f"{path}[{index}]: {problem}")
-    try:
-        return [_with_fields(member) for member in value]
-    except ValueError as two_names:
-        raise BadSource(where, f"{path}: {two_names}") from None
+    return [_with_fields(member) for member in value]
 
 
 def _with_fields(member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The member with the fields that it has under other names alone."""
-    missing = [field for field in MEMBER_FIELDS if field not in member]
-    return aliases.rename(member, missing, aliases.NAME)
+    """The member, and beside its own keys the fields that it has under other names alone."""
+    keys = aliases.other_keys(member, MEMBER_FIELDS)
+    return {**member, **{field: member[key] for field, key in keys.items()}}
 
 
 def matching_members(

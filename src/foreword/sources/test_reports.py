@@ -121,7 +121,7 @@ def _has_failed(record: Mapping[str, Any]) -> bool:
 
 
 def _record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with the fields that recipes read; all that it has besides where one is missing."""
+    """The record, and beside its own keys the fields that recipes read."""
     own = _with_usual_names(record)
     if all(isinstance(own.get(field), str) for field in ("test", "error")):
         return {**own, "test": _full_name(record) or own["test"]}
@@ -140,12 +140,11 @@ def _record(record: Mapping[str, Any]) -> dict[str, Any]:
     for field in ("unit", "units", "file"):
         if field in plain:
             found[field] = plain[field]
-    has_all = found.get("test") and found.get("error")
-    return found if has_all else {**record, **found}
+    return {**record, **found}
 
 
 def _with_usual_names(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with what it has under a usual name under the name that recipes use."""
+    """The record, and beside its own keys the names that recipes use for usual ones."""
     keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(list(record))}
     named = dict(record)
     for field, others in _USUAL_NAMES.items():
@@ -153,8 +152,8 @@ def _with_usual_names(record: Mapping[str, Any]) -> dict[str, Any]:
             continue
         for other in others:
             key = keys.get(other)
-            if key in named and record[key] not in (None, ""):
-                named[field] = named.pop(key)
+            if key is not None and record[key] not in (None, ""):
+                named[field] = record[key]
                 break
     return named
 
