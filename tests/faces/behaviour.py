@@ -135,7 +135,7 @@ def a_field_may_have_another_name_but_not_two(client: Client, name: str) -> None
     answer = client.call("assemble_context", tokenBudget=500, **given)
     assert (answer["budget_tokens"], "Times are in UTC." in answer["text"]) == (500, True)
     refused = refusal(client, "assemble_context", budget=400, tokenBudget=500, **given)
-    assert "'budget' and 'tokenBudget' both mean 'budget': give one of them" in refused.message
+    assert "'budget' and 'tokenBudget' both mean 'budget'; give one of them" in refused.message
     assert refused.code == "bad_request"
     refused = refusal(client, "assemble_context", token_limit=500, **given)
     assert "token_limit: unknown name" in refused.message

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from foreword.context.recall import page
-from foreword.errors import BadRequest, UnknownHandle
-from foreword.operations.context_operations import ASSEMBLE_CONTEXT, RECALL, recall
+from foreword.errors import BadRequest, ForewordError, UnknownHandle
+from foreword.operations.context_operations import ASSEMBLE_CONTEXT, RECALL, WHY, recall
 from foreword.operations.conversation_operations import PREVIEW_CONTEXT, preview_context
+from foreword.operations.operation import Project
 from foreword.operations.variable_operations import GET_WORKFLOW_VARIABLE, SET_VARIABLE
 from foreword.tokens import counter
 from tests.faces.behaviour import PythonClient, check_every_case, project
@@ -37,6 +38,33 @@ def test_a_caller_can_not_allow_commands() -> None:
         asked: dict[str, Any] = {"agent": "builder", **more}
         with pytest.raises(BadRequest, match="unknown name"):
             ASSEMBLE_CONTEXT.read({"recipe": "director", **asked})
+
+
+def test_a_source_outside_the_root_is_treated_alike_whether_it_exists_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    monkeypatch.chdir(tmp_path)
+    outside = tmp_path / "notes of the month may.md"
+    (root / "link to notes of may.md").symlink_to(outside)
+    (root / "our notes of the month.md").write_text("Fire at cone 6.")
+
+    def answer(source: str) -> str:
+        given = {"recipe": "package", "purpose": "design", "source": source, "about": source}
+        try:
+            return str(WHY.perform(nullcontext(Project(root, None)), given))
+        except ForewordError as error:
+            return error.code
+
+    sources = [str(outside), f"../{outside.name}", f"x/../../{outside.name}", outside.name]
+    sources += ("link to notes of may.md", "~/notes of the month may.md", "/* C */\nint x;\n")
+    before = {source: answer(source) for source in sources}
+    outside.write_text("# Kilns\n\nFire at cone 6.")
+    assert {source: answer(source) for source in sources} == before
+    assert before[str(outside)] == before[f"../{outside.name}"] == "outside_root"
+    assert "cone 6" not in str(before)
+    assert answer("our notes of the month.md") != answer("our notes of the year.md")
 
 
 def test_of_very_many_problems_a_few_are_told() -> None:

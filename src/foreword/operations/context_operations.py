@@ -34,7 +34,7 @@ from foreword.operations.operation import (
 )
 from foreword.recipe.budget import whole_number
 from foreword.sources.library import RECIPE
-from foreword.sources.source_argument import is_text
+from foreword.sources.source_argument import may_be_text
 from foreword.store.database import LARGEST_NUMBER, Database
 
 LONGEST_PATH = 4_096  # characters: no file system takes more
@@ -210,13 +210,31 @@ def _assemble_arguments(root: Path, given: ContextRequest) -> dict[str, Any]:
         asked["task"] = inside(root, asked["task"]).relative_to(root).as_posix()
     if "step" in asked:
         asked["step"] = inside(root, asked["step"]).relative_to(root).as_posix()
-    path = asked.get("source")
-    if isinstance(path, str) and not is_text(path, root):
-        source = inside(root, asked["source"])
-        if source.is_fifo():  # the user may name a pipe; a caller must not make us wait
-            raise BadSource(str(source), "a pipe, not a file or a folder")
-        asked["source"] = source
+    if isinstance(asked.get("source"), str):
+        asked["source"] = _source(root, asked["source"])
     return asked
+
+
+def _source(root: Path, source: str) -> Path | list[str]:
+    """Return the path inside the root that a source names, or a list of the source as a text.
+
+    What is outside of the root is not looked for: the answer must not tell whether it exists.
+    """
+    if may_be_text(source) and not _is_path(root, source):
+        return [source]
+    path = inside(root, source)
+    if path.is_fifo():  # the user may name a pipe; a caller must not make us wait
+        raise BadSource(str(path), "a pipe, not a file or a folder")
+    return path
+
+
+def _is_path(root: Path, source: str) -> bool:
+    if "\n" not in source.strip() and source.startswith(("/", "~", "..")):
+        return True
+    try:
+        return inside(root, source).exists()
+    except (OutsideRoot, UsageError, OSError):  # too long for a name
+        return False
 
 
 def recipe_inside(root: Path, recipe: str) -> str:

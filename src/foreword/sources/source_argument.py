@@ -29,9 +29,14 @@ def locate(where: str, root: Path, hint: str) -> Path:
     raise BadSource(where, "there is no such file or folder", hint=hint)
 
 
+def may_be_text(source: str) -> bool:
+    """Whether a source has several lines, or words enough for a sentence."""
+    return "\n" in source.strip() or len(source.split()) >= LEAST_WORDS
+
+
 def is_text(source: str, root: Path) -> bool:
-    """Whether a source has several lines, or words enough for a sentence, and names no file."""
-    if "\n" not in source.strip() and len(source.split()) < LEAST_WORDS:
+    """Whether a source may be a text and names no file."""
+    if not may_be_text(source):
         return False
     try:
         locate(source, root, "")
