@@ -298,3 +298,13 @@ sections:
     text = foreword.assemble(str(recipe), root=tmp_path, source=state, save=False).text
     for line in ("E101: bad indent", "TZ = UTC", "a.py by me", "t1 boom t1 boom"):
         assert line in text
+
+
+def test_a_session_takes_its_budget_under_any_name(tmp_path: Path) -> None:
+    named: dict[str, Any] = {"tokenBudget": 900}
+    with foreword.Session.open(root=tmp_path, **named) as session:
+        session.append({"role": "user", "content": "Fire the kiln."})
+        named = {"token_budget": 900}
+        assert session.context(**named).report.warnings == ()
+        with pytest.raises(UsageError, match="both mean 'budget'"):
+            session.context(budget=800, **named)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from foreword import tokens
+from foreword.aliases import by_any_name
 from foreword.context.explain import Explanation, explain_package, no_context
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
@@ -142,6 +143,7 @@ class Session(WorkflowState):
         self._syncer = Syncer(self._calls, self._size_control)
 
     @classmethod
+    @by_any_name
     def open(
         cls,
         url: str | None = None,
@@ -375,6 +377,7 @@ class Session(WorkflowState):
 
     # --- the next call ----------------------------------------------------------------------------
 
+    @by_any_name
     def context(
         self,
         *,
