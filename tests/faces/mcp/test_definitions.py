@@ -144,6 +144,9 @@ def test_a_page_says_where_the_next_one_begins(client: McpClient) -> None:
     handle = client.call("assemble_context", **asked)["omissions"][0]["handle"]
     page = client.ask("call_tool", "recall", {"handle": handle, "budget": 500})
     assert page.content[0].text.endswith(f"\n[goes on at offset {answer_of(page)['next_offset']}]")
+    for budget in (60, 200, 500):
+        page = client.ask("call_tool", "recall", {"handle": handle, "budget": budget})
+        assert counter("o200k").count(page.content[0].text) <= budget
 
 
 def test_the_workflow_of_the_command_line_is_meant_where_none_is_named(client: McpClient) -> None:

@@ -36,6 +36,7 @@ from foreword.operations.tool_schema import input_schema, output_schema
 
 MOST_WORKFLOWS = 100  # that are named; the resource has them all
 CONTEXT_TOKENS = 20_000  # of a session without a budget: hosts refuse much larger results
+PAGE_END_TOKENS = 40  # of the lines after a page: where it goes on, and that bytes were replaced
 
 Arguments = dict[str, Any]
 Answer = dict[str, Any]
@@ -237,6 +238,9 @@ def _recall(server_state: ServerState, arguments: Arguments) -> Answer:
         conversation_operations.RECALL_MESSAGES if is_question else context_operations.RECALL
     )
     given = {name: value for name, value in arguments.items() if value is not None}
+    budget = given.get("budget")
+    if not is_question and type(budget) is int and budget > PAGE_END_TOKENS:
+        given["budget"] = budget - PAGE_END_TOKENS
     return perform(server_state, operation, given)
 
 
