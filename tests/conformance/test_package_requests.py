@@ -88,6 +88,18 @@ def test_p8_a_handoff_says_what_is_a_blocker_and_what_is_not_validated(tmp_path:
     assert "## Assumption (validated): Hours" in text
 
 
+def test_p8_a_short_name_inside_a_word_of_the_task_is_not_named(tmp_path: Path) -> None:
+    items = [
+        {"kind": "glossary", "title": "Tide", "text": "The sea rises."},
+        {"kind": "decision", "title": "UTC", "text": "All times are UTC."},
+    ]
+    for task, is_in in (("Go on with the tides", False), ("Go on with the tide.", True)):
+        text = foreword.assemble(
+            "package", root=tmp_path, purpose="handoff", source=items, task=task, budget=500
+        ).text
+        assert ("The sea rises." in text) is is_in
+
+
 def test_p8_what_the_purpose_left_out_is_said_whole_beside_long_titles(tmp_path: Path) -> None:
     items = [
         {

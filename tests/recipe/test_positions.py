@@ -345,4 +345,5 @@ def test_what_has_no_effect_beside_other_fields_is_an_error(
 def test_what_has_an_effect_in_the_merged_recipe_is_accepted(
     project: Path, section: Section, others: dict[str, Any]
 ) -> None:
-    load(written(project, recipe("file", section) | others), project)
+    loaded = load(written(project, recipe("file", section) | others), project)
+    assert "mine" in loaded.sections
