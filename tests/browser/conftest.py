@@ -12,6 +12,7 @@ import pytest
 from foreword.browser import Browser, Rules
 from foreword.demos.site import Site
 from tests.browser.post_office import PostOffice, post_office
+from tests.browser.shop import Shop, shop
 from tests.chromium_program import WHOLE, path_with
 from tests.faulty_site import faulty_site
 
@@ -60,13 +61,30 @@ def office(served_post_office: PostOffice) -> PostOffice:
 
 
 @pytest.fixture(scope="session")
+def served_shop() -> Iterator[Shop]:
+    with shop() as application:
+        yield application
+
+
+@pytest.fixture
+def store(served_shop: Shop) -> Shop:
+    served_shop.reset()
+    return served_shop
+
+
+@pytest.fixture(scope="session")
 def shared(
     desk: Site,
     served_post_office: PostOffice,
+    served_shop: Shop,
     path_with_chromium: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Browser]:
-    rules = Rules(origins=(desk.url, served_post_office.url), action_seconds=1, page_seconds=12)
+    rules = Rules(
+        origins=(desk.url, served_post_office.url, served_shop.url),
+        action_seconds=1,
+        page_seconds=12,
+    )
     program = shutil.which("chromium", path=path_with_chromium)
     folder = tmp_path_factory.mktemp("profiles")
     with Browser.start(rules, folder=folder, path=program) as browser:

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from http.server import BaseHTTPRequestHandler
+from threading import Event
+
+from tests.loopback import answer, no_log, serving
 
 LONGEST_HOLD_SECONDS = 60.0  # so that nothing waits for ever where a test fails
 PAGES = {
@@ -79,6 +81,8 @@ def post_office() -> Iterator[PostOffice]:
     office.reset()
 
     class Handler(BaseHTTPRequestHandler):
+        log_message = no_log
+
         def do_GET(self) -> None:
             if self.path == "/file":
                 disposition = ("Content-Disposition", 'attachment; filename="../letters.csv"')
@@ -99,22 +103,11 @@ def post_office() -> Iterator[PostOffice]:
             self._answer(PAGES["/post"].encode(), ("Content-Type", "text/html"))
 
         def _answer(self, body: bytes, *headers: tuple[str, str]) -> None:
-            self.send_response(200)
-            for name, value in (*headers, ("Content-Length", str(len(body)))):
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+            answer(self, 200, body, dict(headers))
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        office.url = f"http://127.0.0.1:{server.server_port}"
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        thread.start()
+    with serving(Handler) as url:
+        office.url = url
         try:
             yield office
         finally:
             office.answering.set()
-            server.shutdown()

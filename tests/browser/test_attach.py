@@ -71,6 +71,19 @@ def test_the_users_tabs_stay_and_ours_are_closed_at_the_end(address: str, desk: 
     until(lambda: _places(address) == before)
 
 
+def test_a_run_that_begins_anew_has_a_tab_of_its_own_and_closes_it_before_the_next(
+    address: str, desk: Site
+) -> None:
+    before = _places(address)
+    with Browser.attach(address, Rules(origins=(desk.url,))) as browser:
+        for _ in range(2):
+            browser.start_anew()
+            assert browser.navigate(f"{desk.url}/frames", tab=browser.workflow_tab())
+            assert len(_pages(address)) == len(before) + 1
+
+    until(lambda: _places(address) == before)
+
+
 def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(
     address: str, desk: Site
 ) -> None:

@@ -6,8 +6,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from foreword.browser import Browser
 from foreword.demos.site import Site
+from foreword.errors import BrowserFailed
 from tests.browser.working import in_the_page, sign_in
 from tests.faulty_site import LARGE_ROWS
 
@@ -40,7 +43,8 @@ def test_an_alert_is_told(browser: Browser, desk: Site) -> None:
     browser.navigate(f"{desk.url}/login")
     browser.type("#name", "ada")
     browser.type("#password", "wrong")
-    browser.click("text=Sign in >> nth=-1")
+    with pytest.raises(BrowserFailed, match="status 401; the page says: Wrong name or password"):
+        browser.click("text=Sign in >> nth=-1")
 
     assert browser.explore("what happened")["alerts"] == ["Wrong name or password."]
 

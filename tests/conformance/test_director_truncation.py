@@ -16,6 +16,7 @@ import pytest
 
 import foreword
 from foreword import EssentialsTooLarge, Package
+from foreword.store.locations import state_path
 from foreword.tokens import counter
 from tests.command import foreword as command_line
 from tests.conformance.project import (
@@ -345,7 +346,7 @@ def test_d9_the_command_line_says_so_in_one_line_with_exit_code_1(tmp_path: Path
         word in error for word in ("error:", "vision", "decisions", "task", "the budget is 50")
     )
     assert hint.startswith("hint:")
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
 
 
 # --- D10 ------------------------------------------------------------------------------------------

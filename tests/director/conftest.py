@@ -5,8 +5,19 @@ from tests.browser.conftest import (
     office,
     path_with_chromium,
     served_post_office,
+    served_shop,
     shared,
+    store,
     whole_path,
 )
 
-__all__ = ["desk", "office", "path_with_chromium", "served_post_office", "shared", "whole_path"]
+__all__ = [
+    "desk",
+    "office",
+    "path_with_chromium",
+    "served_post_office",
+    "served_shop",
+    "shared",
+    "store",
+    "whole_path",
+]

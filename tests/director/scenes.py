@@ -30,6 +30,12 @@ def open_director(
     )
 
 
+def called(director: Director, tool: str, **given: Any) -> dict[str, Any]:
+    """What a tool of the director's answers."""
+    answer: dict[str, Any] = json.loads(director.call(tool, given).text.partition("\n")[0])
+    return answer
+
+
 def spoken_in(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages of a request in OpenAI's format without the state behind the conversation."""
     messages = list(body["messages"])

@@ -13,6 +13,7 @@ from foreword.browser import Browser, Rules
 from foreword.director import Director, node_tools, runner
 from foreword.errors import BrowserFailed
 from foreword.session.workflow_state import WorkflowState
+from foreword.store.locations import project_directory
 from foreword.testing import Reply, fake_provider
 from tests.director.scenes import calls, open_director
 from tests.director.workbench import Workbench, workbench
@@ -120,7 +121,7 @@ def test_a_download_is_kept_under_a_safe_name_and_can_be_given_to_a_page(
     )
     assert result["status"] == "success", result
     name = str(state.get_workflow_variables()["node2.file"])
-    path = tmp_path / name
+    path = project_directory(tmp_path) / name
     assert path.read_text() == "name,sum\nada,7\n"
     assert path.name == "_.._.rep ort_.csv"
     assert (path.stat().st_mode & 0o777) == 0o600
@@ -161,7 +162,11 @@ def test_a_list_that_grows_is_scrolled_to_its_end_and_a_picture_is_kept(
     assert result["status"] == "success", result
     variables = state.get_workflow_variables()
     assert len(variables["node3.rows"]) == 90
-    assert (tmp_path / str(variables["node6.picture"])).read_bytes().startswith(b"\x89PNG")
+    assert (
+        (project_directory(tmp_path) / str(variables["node6.picture"]))
+        .read_bytes()
+        .startswith(b"\x89PNG")
+    )
 
 
 def test_a_site_that_asks_for_a_password_gets_it_from_a_variable_and_no_other_does(

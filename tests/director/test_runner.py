@@ -120,7 +120,6 @@ def test_a_failing_selector_stops_the_run_and_once_repaired_it_goes_on_there(
     saved = runner.saved_browser(state)
     assert saved is not None
     assert saved.stat().st_mode & 0o077 == 0
-    assert (saved.parent / ".gitignore").read_text() == "*\n"
 
 
 def test_conditions_loops_and_what_is_inside_them_take_their_turns(state: WorkflowState) -> None:

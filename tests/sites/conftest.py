@@ -16,12 +16,13 @@ from tests.sites.scenario import Figures, table
 from tests.sites.small_applications import datasette, sqlite_web
 
 APPLICATIONS: dict[str, Start] = {"datasette": datasette, "sqlite-web": sqlite_web}
-collect_ignore = ["test_large_sites.py"]
+collect_ignore = ["test_form_sites.py", "test_large_sites.py"]
 if os.environ.get("FOREWORD_SITES"):
     collect_ignore = []
+    from tests.sites.form_applications import FORM_APPLICATIONS
     from tests.sites.large_applications import LARGE_APPLICATIONS
 
-    APPLICATIONS |= LARGE_APPLICATIONS
+    APPLICATIONS |= FORM_APPLICATIONS | LARGE_APPLICATIONS
 _FIGURES = pytest.StashKey[dict[str, Figures]]()
 
 

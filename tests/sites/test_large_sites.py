@@ -51,7 +51,7 @@ class Workflow:
 
     def run_again(self, state: WorkflowState) -> dict[str, Any]:
         """Run a workflow as it is."""
-        result = runner.run_workflow(state, self.browser)
+        result = runner.run_workflow(state, self.browser, keep_login=True)
         assert result["status"] == "success", result
         return state.get_workflow_variables()
 

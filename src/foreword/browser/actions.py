@@ -7,15 +7,16 @@ time limit over all, and what else happened meanwhile are the business of `brows
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urldefrag
 
-from foreword.browser import browser_errors, page_script
+from foreword.browser import browser_errors, click_watch, combobox, page_script
 from foreword.browser.page_script import READ_SECONDS
-from foreword.browser.rules import Rules
+from foreword.browser.rules import BLANK, Rules
 from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
 
@@ -39,6 +40,9 @@ KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Ta
 # sees none before the end.
 KEY_MILLISECONDS = 30
 LOOK_SECONDS = 0.1  # between two looks at a page that is about to change
+# After an answer, for a script to ask for what follows from it. A guess: Gradio's chain of two
+# requests is seen whole with it.
+CHAIN_SECONDS = 0.06
 # Options of a list that an error names: enough to see what they look like.
 MOST_OPTIONS = 12
 # Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
@@ -46,6 +50,7 @@ _ATTEMPTING = "attempting click action"
 _PERFORMING = "performing click action"
 _CLICKED = "click action done"
 _CALL_LOG = "Call log:"  # what stands before it
+_FIELDS = "input, textarea, select"
 _NEXT_PAINT = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
 
 
@@ -56,6 +61,7 @@ class Effect:
 
     done: str
     may_have_happened: bool = False
+    invalid_fields: list[str] = field(default_factory=list)  # that kept a form from being sent
 
 
 def locate(page: Page, selector: str) -> Locator:
@@ -100,6 +106,9 @@ async def _goto(page: Page, url: str, rules: Rules) -> Response | None:
     from playwright.async_api import Error
 
     limit = 1000 * rules.page_seconds
+    if "#" in url and urldefrag(url).url == urldefrag(page.url).url:
+        # Only the fragment differs, for which Chromium loads nothing: the page would stay as it is.
+        await page.goto(BLANK, timeout=limit)
     for _ in range(MOST_INTERRUPTIONS):
         try:
             return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
@@ -118,13 +127,19 @@ async def click(
     *,
     button: Literal["left", "middle", "right"] = "left",
     times: int = 1,
+    row: str | None = None,
 ) -> dict[str, Any]:
-    """Press an element; what that sets off is not waited for here."""
+    """Press an element; what that sets off is not waited for here. Where the element's row does
+    not say `row` at the moment of the click, nothing is clicked and BrowserFailed has both texts.
+    """
     from playwright.async_api import Error
 
-    locator = locate(tab.page, selector)
-    effect.may_have_happened = True
+    scope, locator = _scope_and_locator(tab.page, selector)
     try:
+        if row is not None:
+            await click_watch.wait_for_row(locator, row, rules)
+        await click_watch.begin(scope, row)
+        effect.may_have_happened = True
         await locator.click(button=button, click_count=times, timeout=1000 * rules.action_seconds)
     except Error as error:
         # Playwright waits until the next page answers as well, so that a click whose form is being
@@ -133,12 +148,19 @@ async def click(
         _, _, log = str(error).partition(_CALL_LOG)
         last_attempt = log.rpartition(_ATTEMPTING)[2]
         # Without a log nobody knows.
-        effect.may_have_happened = _PERFORMING in last_attempt or not log
+        was_performed = _PERFORMING in last_attempt or not log
+        effect.may_have_happened = effect.may_have_happened and was_performed
         # A page may close itself by a click, which is then done; one that is gone with its browser
         # has not.
         has_closed = effect.may_have_happened and _is_closed_alone(tab)
         if not has_closed and _CLICKED not in last_attempt:
             raise await browser_errors.action_error(error, locator, selector, rules) from None
+    finally:
+        watched = await click_watch.end(scope)
+    if watched.changed_row is not None:
+        effect.may_have_happened = False
+        raise click_watch.row_error(str(row), watched.changed_row)
+    effect.invalid_fields = watched.invalid_fields
     return {}
 
 
@@ -156,10 +178,14 @@ async def press(
 
     if not keys.split():
         raise BrowserFailed("a key is needed, not an empty text", hint=KEYS_HINT)
-    locator = locate(tab.page, selector) if selector is not None else None
+    scope: Page | FrameLocator = tab.page
+    locator: Locator | None = None
+    if selector is not None:
+        scope, locator = _scope_and_locator(tab.page, selector)
     try:
         if locator is not None:
             await locator.focus(timeout=1000 * rules.action_seconds)
+        await click_watch.begin(scope)
         for key in keys.split():
             effect.may_have_happened = True
             await asyncio.wait_for(tab.page.keyboard.press(key), rules.action_seconds)
@@ -172,6 +198,8 @@ async def press(
         if locator is None:
             raise
         raise await browser_errors.action_error(error, locator, selector or "", rules) from None
+    finally:
+        effect.invalid_fields = (await click_watch.end(scope)).invalid_fields
     return {}
 
 
@@ -182,12 +210,12 @@ async def type_text(
     what is there."""
     from playwright.async_api import Error
 
-    locator = locate(tab.page, selector)
+    scope, locator = _scope_and_locator(tab.page, selector)
     note = ""
     try:
         tag, kind, is_secret = await page_script.read(locator, "kind", seconds=rules.action_seconds)
         if tag == "SELECT":
-            await _select_option(locator, selector=selector, text=text, rules=rules)
+            await _select_native(locator, selector=selector, choices=[text], rules=rules)
         elif kind in ("checkbox", "radio", "file", "submit", "button"):
             raise BrowserFailed(
                 f"nothing can be typed into {selector!r}, a {kind}", hint="click it instead"
@@ -198,7 +226,11 @@ async def type_text(
             )
         else:
             await locator.fill(text, timeout=1000 * rules.action_seconds)
-            note = await _difference(locator, tag=tag, text=text, rules=rules)
+            if await combobox.is_combobox(locator, rules):
+                await wait_for_effects(tab, rules)  # the options come by a request
+                await combobox.commit(scope, locator, selector=selector, text=text, rules=rules)
+            else:
+                note = await _difference(locator, tag=tag, text=text, rules=rules)
     except Error as error:
         raise await browser_errors.action_error(error, locator, selector, rules) from None
     result: dict[str, Any] = {"password": True} if is_secret else {}
@@ -217,12 +249,29 @@ async def _difference(locator: Locator, *, tag: str, text: str, rules: Rules) ->
     return "the field keeps something else than what was typed"
 
 
-async def _select_option(locator: Locator, *, selector: str, text: str, rules: Rules) -> None:
-    """Choose the first option whose label or value is the text."""
-    await select_options(locator, selector=selector, choices=[text], rules=rules)
-
-
 async def select_options(
+    tab: Tab, selector: str, choices: Sequence[str], rules: Rules
+) -> dict[str, Any]:
+    """Choose the options whose label or value are these texts: of a list of the browser's own no
+    others, of a combobox that scripts have built one after the other."""
+    from playwright.async_api import Error
+
+    scope, locator = _scope_and_locator(tab.page, selector)
+    try:
+        tag, _, _ = await page_script.read(locator, "kind", seconds=rules.action_seconds)
+        if tag == "SELECT":
+            await _select_native(locator, selector=selector, choices=choices, rules=rules)
+            return {}
+        # An open list hides all else on the page from `role=` selectors, in MUI and Radix.
+        locator = await page_script.pinned(scope, locator, seconds=rules.action_seconds)
+        for choice in choices:
+            await combobox.choose(scope, locator, selector=selector, choice=choice, rules=rules)
+    except Error as error:
+        raise await browser_errors.action_error(error, locator, selector, rules) from None
+    return {}
+
+
+async def _select_native(
     locator: Locator, *, selector: str, choices: Sequence[str], rules: Rules
 ) -> None:
     """Choose the first option for each text that is its label or its value, and no others."""
@@ -298,9 +347,9 @@ async def _wait_for_text(tab: Tab, text: str, rules: Rules) -> dict[str, Any]:
     from playwright.async_api import TimeoutError as LateError
 
     try:
-        await tab.page.get_by_text(text).first.wait_for(
-            state="visible", timeout=1000 * rules.page_seconds
-        )
+        fields = tab.page.locator(_FIELDS).locator(page_script.holding(" ".join(text.split())))
+        said = tab.page.get_by_text(text).or_(fields)
+        await said.first.wait_for(state="visible", timeout=1000 * rules.page_seconds)
     except LateError:
         raise BrowserFailed(
             f"the page does not say {text!r} after {rules.page_seconds:g} s"
@@ -409,17 +458,41 @@ async def wait_for_next_page(tab: Tab, rules: Rules) -> bool:
 async def wait_for_answers(tab: Tab, rules: Rules) -> bool:
     """Let the scripts of a page have what they are asking for, and draw it; False if they ask for
     nothing. What takes longer than a page may, such as a connection that brings news, is not waited
-    for again."""
-    if not tab.asked_addresses():
+    for again while it lasts."""
+    if not tab.requests.in_progress():
         return False
-    deadline = asyncio.get_running_loop().time() + rules.page_seconds
-    while tab.asked_addresses():
-        if asyncio.get_running_loop().time() > deadline:
-            tab.endless |= tab.asked_addresses()
-            break
-        await asyncio.sleep(LOOK_SECONDS)
+    await _wait_until_answered(tab, tab.requests.in_progress, rules.page_seconds)
     await _wait_for_paint(tab)
     return True
+
+
+async def wait_for_effects(tab: Tab, rules: Rules) -> list[str]:
+    """Wait for the requests that an action has set off and for those that follow from their
+    answers; returns what is still in progress when the time of an action is over."""
+    deadline = asyncio.get_running_loop().time() + rules.action_seconds
+    await _wait_for_paint(tab)
+    while tab.requests.of_action():
+        left = deadline - asyncio.get_running_loop().time()
+        in_progress = await _wait_until_answered(tab, tab.requests.of_action, left)
+        if in_progress:
+            return in_progress
+        await _wait_for_paint(tab)
+        await asyncio.sleep(CHAIN_SECONDS)
+    return []
+
+
+async def _wait_until_answered(
+    tab: Tab, in_progress: Callable[[], list[str]], seconds: float
+) -> list[str]:
+    """Wait until no request is in progress; returns those that are when the time is over, which
+    are not waited for again while they last."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while late := in_progress():
+        if asyncio.get_running_loop().time() > deadline:
+            tab.requests.give_up()
+            return late
+        await asyncio.sleep(LOOK_SECONDS / 2)
+    return []
 
 
 async def wait_for_page(tab: Tab, rules: Rules) -> bool:

@@ -19,6 +19,8 @@ from foreword.browser import (
     browser_state,
     downloads,
     explore,
+    form_result,
+    page_script,
     pictures,
     tab_lifecycle,
 )
@@ -40,6 +42,7 @@ from foreword.browser.tab import CRASHED, Tab
 from foreword.browser.tabs import MAIN
 from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed
+from foreword.secrets.masking import mask
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -86,9 +89,10 @@ class Browser:
         self._thread = LoopThread()
         self._lock = asyncio.Lock()
         self._chromium: Chromium | None = None
+        self._has_state = False  # of another browser, with which this one began
         try:
             # Chromium itself, and then the tabs that are opened again.
-            self._thread.run(self._launch(), 2 * START_SECONDS)
+            self._thread.run(self._launch(self._saved_state()), 2 * START_SECONDS)
         except BaseException:
             self._thread.stop()
             raise
@@ -172,7 +176,8 @@ class Browser:
             anew=action.anew,
             any_address=kind == "http_login",
             while_loading=action.while_loading,
-            effect=effect if action.done else None,
+            awaited=action.awaited,
+            effect=effect,
             dialog=dialog,
         )
 
@@ -227,6 +232,11 @@ class Browser:
         but a page that is just loading."""
         return bool(self._act(lambda _, on: _presence(on, selector), tab)["present"])
 
+    def row_text(self, selector: str, tab: str | None = None) -> str:
+        """The text of the row that an element is in, as the page stands; '' where the selector
+        does not lead to one element, or that is in no row."""
+        return str(self._act(lambda _, on: _row_text(on, selector), tab)["row"])
+
     def explore(
         self, instruction: str, tab: str | None = None, limit: int = explore.MOST_ELEMENTS
     ) -> dict[str, Any]:
@@ -267,15 +277,32 @@ class Browser:
 
         return self._run(read_state())
 
-    def workflow_tab(self, *, anew: bool = False) -> str:
+    def start_anew(self, *, keep_login: bool = False) -> None:
+        """Begin with an empty profile and one empty tab, signed in only with `keep_login`.
+
+        The user's own browser goes on as it is; in it, only the tab for nodes is a new one.
+        """
+
+        async def start(chromium: Chromium) -> None:
+            if chromium.profile is None:
+                await tab_lifecycle.renew_workflow_tab(chromium)
+                return
+            chromium.tabs.set_workflow_tab(None)
+            if chromium.tabs.has_loaded or (self._has_state and not keep_login):
+                login = await browser_state.snapshot(chromium, with_tabs=False)
+                self._chromium = None
+                await chromium.end()
+                await self._launch(login if keep_login else None)
+
+        self._run(self._serially(start))
+
+    def workflow_tab(self) -> str:
         """The name of the tab that nodes run in, whichever is active; opened where it was closed.
 
-        It is the main one (`anew`: from now on again), until a node names or opens another.
+        It is the main one, until a node names or opens another.
         """
 
         async def find(chromium: Chromium) -> str:
-            if anew:
-                chromium.tabs.set_workflow_tab(None)
             tab = chromium.tabs.workflow_tab()
             if tab is None:
                 tab = await chromium.tabs.new()
@@ -322,7 +349,12 @@ class Browser:
         file = Path(path)
 
         async def save(chromium: Chromium) -> bool:
-            return await browser_state.save(chromium, file, mark, with_tabs=with_tabs)
+            if chromium.profile is None:
+                return False
+            browser_state.write(
+                file, await browser_state.snapshot(chromium, mark, with_tabs=with_tabs)
+            )
+            return True
 
         if self._run(self._serially(save)) and with_tabs:
             self._state_file = file
@@ -356,12 +388,15 @@ class Browser:
         anew: bool = False,
         any_address: bool = False,
         while_loading: bool = False,
+        awaited: bool = False,
         effect: Effect | None = None,
         dialog: DialogAnswer = DISMISS,
     ) -> dict[str, Any]:
         """Do something on a tab that is in front, and say what came of it; unless `while_loading`,
-        not on a page that is about to be replaced."""
+        not on a page that is about to be replaced. Where it is `awaited`, the requests that it has
+        set off are, too."""
         limits = rules or self.rules
+        effect = effect or Effect(done="")
 
         async def act(chromium: Chromium) -> dict[str, Any]:
             tab = chromium.tabs.by_name(tab_name)
@@ -373,17 +408,24 @@ class Browser:
                 raise await browser_errors.with_state(failure, tab)
             chromium.tabs.dialog_answer = dialog
             try:
-                result = await self._perform(chromium, tab, do, selector=selector, rules=limits)
+                result = await self._perform(
+                    chromium,
+                    tab,
+                    do,
+                    selector=selector,
+                    rules=limits,
+                    awaited=effect if awaited else None,
+                )
             finally:
                 chromium.tabs.dialog_answer = DISMISS
-            if effect and "loading" in result:
+            if effect.done and "loading" in result:
                 result["loading"] = f"{effect.done}; {result['loading']}"
             return result
 
         try:
             return self._run(self._serially(act), limits)
         except BrowserFailed as failure:
-            failure.may_have_happened = effect is not None and effect.may_have_happened
+            failure.may_have_happened = bool(effect.done) and effect.may_have_happened
             raise
 
     def _run(self, work: Coroutine[Any, Any, T], rules: Rules | None = None) -> T:
@@ -394,8 +436,7 @@ class Browser:
         limit += downloads.DOWNLOAD_SECONDS
         return self._thread.run(work, limit)
 
-    async def _launch(self) -> None:
-        saved = browser_state.read(self._state_file) if self._state_file is not None else None
+    async def _launch(self, saved: Mapping[str, Any] | None) -> None:
         chromium = await self._reach(self._blocked)
         if saved is not None:
             try:
@@ -403,7 +444,11 @@ class Browser:
             except BaseException:
                 await chromium.end()
                 raise
+        self._has_state = saved is not None
         self._chromium = chromium
+
+    def _saved_state(self) -> Mapping[str, Any] | None:
+        return browser_state.read(self._state_file) if self._state_file is not None else None
 
     async def _running_chromium(self) -> Chromium:
         """The browser, started again if it has ended."""
@@ -412,7 +457,7 @@ class Browser:
                 await self._chromium.end()
             if self._state_file is not None and not self._state_file.exists():
                 self._state_file = None
-            await self._launch()
+            await self._launch(self._saved_state())
         assert self._chromium is not None
         return self._chromium
 
@@ -457,16 +502,28 @@ class Browser:
             self._lock.release()
 
     async def _perform(
-        self, chromium: Chromium, tab: Tab, do: Action, *, selector: str, rules: Rules
+        self,
+        chromium: Chromium,
+        tab: Tab,
+        do: Action,
+        *,
+        selector: str,
+        rules: Rules,
+        awaited: Effect | None = None,
     ) -> dict[str, Any]:
-        """Do something on a tab, wait for what it sets off, and tell where the tab is then."""
+        """Do something on a tab, wait for what it sets off, and tell where the tab is then; of an
+        `awaited` action, also whether the server rejected it."""
         from playwright.async_api import Error
 
         notes = chromium.tabs.notes
         refused_before = len(notes.refused)
+        tab.requests.begin_action()
+        in_progress = list[str]()
         try:
             found = await do(chromium, tab)
             is_loaded = await actions.wait_for_page(tab, rules)
+            if awaited is not None:
+                in_progress = await actions.wait_for_effects(tab, rules)
             has_popups = await chromium.guard.wait_for_popups(rules)
             await chromium.tabs.wait_for_arrivals()
         except (BrowserFailed, TimeoutError, Error) as error:
@@ -490,11 +547,17 @@ class Browser:
         if tab.page.is_closed():
             closed = {"tab": tab.name, "url": tab.url, "title": "", "closed": True}
             return {**closed, **found, **side_results}
+        rejection = await form_result.rejection(tab, awaited) if awaited is not None else None
+        if rejection is not None:
+            raise await browser_errors.with_state(rejection, tab, **side_results)
         loading = dict[str, str]()
         if not is_loaded:
             loading["loading"] = "the page is still loading"
         elif not has_popups:
             loading["loading"] = "a tab that it has opened is still loading"
+        elif in_progress:
+            requests = ", ".join(dict.fromkeys(in_progress))
+            loading["loading"] = f"the page still waits for {mask(requests)}"
         return {**await browser_errors.state_of(tab), **found, **loading, **side_results}
 
     async def _explain(
@@ -552,6 +615,14 @@ async def _dom_result(page: Page) -> dict[str, Any]:
 
 async def _no_action(chromium: Chromium, tab: Tab) -> dict[str, Any]:
     return {}
+
+
+async def _row_text(tab: Tab, selector: str) -> dict[str, Any]:
+    locator = actions.locate(tab.page, selector)
+    if await locator.count() != 1:
+        return {"row": ""}
+    texts = await page_script.read(locator, "row", seconds=page_script.READ_SECONDS)
+    return {"row": texts["row"]}
 
 
 async def _presence(tab: Tab, selector: str) -> dict[str, Any]:

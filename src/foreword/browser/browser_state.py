@@ -28,10 +28,8 @@ _TAB_KEYS = {"name", "url", "active"}
 _HINT = "start without it, and sign in again"
 
 
-async def save(chromium: Chromium, path: Path, mark: str = "", *, with_tabs: bool = True) -> bool:
-    """Write the file anew, unless the browser is the user's own; it is there whole or as it was."""
-    if chromium.profile is None:
-        return False
+async def snapshot(chromium: Chromium, mark: str = "", *, with_tabs: bool = True) -> dict[str, Any]:
+    """The state of a browser, as `write` keeps it and `restore` takes it."""
     storage = await chromium.context.storage_state()
     tabs = []
     for listed, tab in zip(chromium.tabs.listing(), chromium.tabs.all(), strict=True):
@@ -39,7 +37,11 @@ async def save(chromium: Chromium, path: Path, mark: str = "", *, with_tabs: boo
         # a listing shortens long addresses
         if with_tabs:
             tabs.append({**listed, "url": tab.url, "workflow": is_workflow})
-    state = {"version": VERSION, "mark": mark, "storage": storage, "tabs": tabs}
+    return {"version": VERSION, "mark": mark, "storage": storage, "tabs": tabs}
+
+
+def write(path: Path, state: Mapping[str, Any]) -> None:
+    """Write the file anew; it is there whole or as it was."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -49,7 +51,6 @@ async def save(chromium: Chromium, path: Path, mark: str = "", *, with_tabs: boo
         new.replace(path)
     except OSError as error:
         raise BrowserFailed(f"the browser can't be saved to {path}: {error.strerror}") from None
-    return True
 
 
 async def restore(chromium: Chromium, state: Mapping[str, Any], rules: Rules) -> None:

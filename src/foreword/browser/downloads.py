@@ -35,6 +35,7 @@ class Download:
         self._name = ""
         self._problem = ""
         self._over = asyncio.Event()
+        self._began = asyncio.get_running_loop().time()
 
     def on_begin(self, event: dict[str, Any]) -> None:
         """A file is about to come; more than one is not taken."""
@@ -57,9 +58,11 @@ class Download:
             self._over.set()
 
     async def wait(self, seconds: float) -> Path:
-        """The file, once all of it is there."""
+        """The file, once all of it is there; it has so many seconds since downloads are let
+        through."""
         try:
-            await asyncio.wait_for(self._over.wait(), seconds)
+            async with asyncio.timeout_at(self._began + seconds):
+                await self._over.wait()
         except TimeoutError:
             what = f"{self._name!r} did not come to its end" if self._guid else "no file came"
             self._problem = f"{what} within {seconds:g} s"
@@ -89,10 +92,12 @@ async def into(chromium: Chromium, folder: Path) -> AsyncIterator[Download]:
     try:
         allow = {"behavior": "allowAndName", "downloadPath": str(folder), "eventsEnabled": True}
         await session.send("Browser.setDownloadBehavior", allow)
+        await chromium.guard.save_documents(True)
         yield download
     finally:
         chromium.tabs.keeps_downloads = False
         with suppress(Error):
+            await chromium.guard.save_documents(False)
             await session.send("Browser.setDownloadBehavior", _DENY)
             await session.detach()
 

@@ -1,7 +1,7 @@
 // What can be seen and used in a frame: elements with role, name and state, headings, alerts, forms, rows that are alike,
 // what covers the page and whether it is still loading. Values of password fields are never read. Gives {facts, found}:
 // plain data (`age` are the seconds since a page with scripts was opened), and for each element what selectors are made of, so that one can be proven to lead to its element.
-(frames, isSecret, {tree, accessible, selectors, rowsIn, obstacles}) => {
+(frames, isSecret, {tree, accessible, selectors, rowsIn, obstacles, errors}) => {
   const MOST = 3000, LONG = 120, MOST_OPTIONS = 12, MOST_HEADINGS = 50;
   const USED = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch', 'tab',
     'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'slider', 'spinbutton', 'listbox', 'treeitem']);
@@ -140,6 +140,6 @@
   facts.forEach((one, at) => { one.alone = found[at].isAlone; });
   const {cover, covered, busy} = obstacles(found.map(one => one.element));
   covered.forEach(at => { facts[at].fact.covered = true; });
-  return {facts: {elements: facts, headings, alerts, forms, rows, passed, cover, busy,
+  return {facts: {elements: facts, headings, alerts, errors: errors(false), forms, rows, passed, cover, busy,
     age: document.scripts.length ? performance.now() / 1000 : Infinity}, found};
 }

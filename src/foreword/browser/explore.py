@@ -57,6 +57,7 @@ async def explore_page(page: Page, instruction: str, limit: int) -> dict[str, An
     lists = {
         "headings": _texts(frames, "headings"),
         "alerts": _texts(frames, "alerts"),
+        "errors": _texts(frames, "errors"),
         "forms": _forms(frames),
         "rows": await _all_rows(frames),
     }
@@ -158,7 +159,8 @@ def _element_result(element: dict[str, Any], place: str) -> dict[str, Any]:
         "autocomplete": autocomplete,
         "label": fact["name"] or fact.get("near", ""),
     }
-    if fact.get("value") and is_secret_field(about):
+    # What a list shows is one of the page's own words, and never typed.
+    if fact.get("value") and "options" not in fact and is_secret_field(about):
         fact["value"] = HIDDEN
     result: dict[str, Any] = {}
     for key, value in fact.items():

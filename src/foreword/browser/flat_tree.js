@@ -1,7 +1,8 @@
 // A document as it is drawn: shadow roots opened, slots filled, wrappers without a box (`display: contents`) looked
 // through. Shared by what reads pages.
 (() => {
-  const clean = (text, longest) => (text || '').replace(/\p{Co}/gu, ' ').replace(/\s+/g, ' ').trim().slice(0, longest);
+  // Without the signs of icon fonts and without characters that nobody sees, such as zero-width spaces.
+  const clean = (text, longest) => (text || '').replace(/\p{Co}/gu, ' ').replace(/\p{Cf}/gu, '').replace(/\s+/g, ' ').trim().slice(0, longest);
   // A form has its fields as properties, so one that is named "id" or "tagName" stands in place of the form's own.
   const tagOf = (element) => element instanceof HTMLFormElement ? 'FORM' : element.tagName.toUpperCase();
   const idOf = (element) => element.getAttribute('id') || '';
@@ -45,15 +46,17 @@
       && (box === null || box.checkVisibility({opacityProperty: true}));
   };
   const WORDLESS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG']);
-  // The first texts in an element, each as it stands in one place.
-  const texts = (element, most) => {
+  // The first texts in an element, each as it stands in one place: what scripts write in parts is one text.
+  const texts = (element, most, isSkipped = () => false) => {
     const found = [], waiting = [element];
     while (waiting.length && found.length < most) {
       const node = waiting.pop();
       if (node.nodeType === Node.TEXT_NODE) {
-        const words = clean(node.data, node.data.length);
+        let text = node.data;
+        while (waiting.at(-1)?.nodeType === Node.TEXT_NODE && waiting.at(-1).parentNode === node.parentNode) text += waiting.pop().data;
+        const words = clean(text, text.length);
         if (words) found.push(words);
-      } else if (node.nodeType === Node.ELEMENT_NODE && !WORDLESS.has(tagOf(node))) waiting.push(...children(node).reverse());
+      } else if (node.nodeType === Node.ELEMENT_NODE && !WORDLESS.has(tagOf(node)) && !isSkipped(node)) waiting.push(...children(node).reverse());
     }
     return found;
   };

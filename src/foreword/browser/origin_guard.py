@@ -34,7 +34,9 @@ _ALWAYS = (
     "'self' data: blob: filesystem: mediastream: 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval'"
 )
 _ASSET_DIRECTIVES = ("img-src", "script-src", "style-src", "font-src", "media-src")
-_PAGE_TYPES = ("text/html", "application/xhtml+xml", "image/svg+xml")
+_WEB_PAGE_TYPES = ("text/html", "application/xhtml+xml")
+_PAGE_TYPES = (*_WEB_PAGE_TYPES, "image/svg+xml")
+_ATTACHMENT = {"name": "Content-Disposition", "value": "attachment"}
 
 
 class OriginGuard:
@@ -52,6 +54,7 @@ class OriginGuard:
         self._is_on = False
         self._credentials: dict[str, tuple[str, str]] = {}  # name and password, by origin
         self._tried: set[str] = set()  # requests that were answered by them
+        self._saves_documents = False  # what a tab would show is handed over as a file
 
     async def begin(self) -> None:
         """From now on nothing gets past."""
@@ -79,6 +82,15 @@ class OriginGuard:
             )
         self._credentials[str(origin_of(url))] = (username, password)
         patterns = {"patterns": self._patterns(), "handleAuthRequests": True}
+        await self._session.send("Fetch.enable", patterns)
+
+    async def save_documents(self, saves: bool) -> None:
+        """Hand over as a file what a tab would show otherwise, such as a PDF or a picture; a web
+        page is shown all the same."""
+        self._saves_documents = saves
+        patterns: dict[str, Any] = {"patterns": self._patterns()}
+        if self._credentials:
+            patterns["handleAuthRequests"] = True
         await self._session.send("Fetch.enable", patterns)
 
     async def _log_in(self, event: dict[str, Any]) -> None:
@@ -136,6 +148,8 @@ class OriginGuard:
                 {"resourceType": "Other", "requestStage": "Response"},
             ]
         patterns = [{"resourceType": "Document"}]
+        if self._saves_documents:
+            patterns.append({"resourceType": "Document", "requestStage": "Response"})
         # All of them and not only data: which kinds a pattern can name depends on the release of
         # Chromium.
         patterns += [{"urlPattern": f"{origin}/*"} for origin in self._rules.asset_origins]
@@ -192,33 +206,43 @@ class OriginGuard:
             await self._session.send("Target.closeTarget", {"targetId": target["targetId"]})
 
     async def _pass_on(self, event: dict[str, Any]) -> None:
-        """Pass an answer on; a page or worker of ours gets a policy with it."""
+        """Pass an answer on; in the user's own browser a page or worker of ours gets a policy with
+        it, and while documents are saved one that is no web page becomes a file."""
         from playwright.async_api import Error
 
         request = {"requestId": event["requestId"]}
         with suppress(Error):
             frame = event["frameId"]
             is_response = "responseStatusCode" in event
-            if not is_response or not await self._is_ours(frame, await self._target(frame)):
+            target = await self._target(frame)
+            if not is_response or not await self._is_ours(frame, target):
                 await self._session.send("Fetch.continueRequest", request)
                 return
-            answer: dict[str, Any] = {
-                **request,
-                "responseCode": event["responseStatusCode"],
-                "responseHeaders": with_policy(event.get("responseHeaders", ()), self._rules),
-            }
-            if event["resourceType"] != "Document":
+            answer: dict[str, Any] = {**request, "responseCode": event["responseStatusCode"]}
+            headers = list(event.get("responseHeaders", ()))
+            is_document = event["resourceType"] == "Document"
+            if self._saves_documents and target is not None and is_file(event):
+                await self._answer_anew({**answer, "responseHeaders": [*headers, _ATTACHMENT]})
+            elif not self._tabs.attached or not self._rules.are_limits:
+                await self._session.send("Fetch.continueRequest", request)
+            elif not is_document:
+                answer["responseHeaders"] = with_policy(headers, self._rules)
                 await self._session.send("Fetch.continueResponse", answer)
             elif is_page(event):
-                # Chromium has read the headers of a document before they come here, so that it is
-                # given a new one.
-                body = await self._session.send("Fetch.getResponseBody", request)
-                text = body["body"]
-                if not body["base64Encoded"]:
-                    text = b64encode(text.encode()).decode()
-                await self._session.send("Fetch.fulfillRequest", {**answer, "body": text})
+                await self._answer_anew(
+                    {**answer, "responseHeaders": with_policy(headers, self._rules)}
+                )
             else:
                 await self._session.send("Fetch.continueRequest", request)
+
+    async def _answer_anew(self, answer: dict[str, Any]) -> None:
+        """Give Chromium a document with other headers: it has read those that came with it."""
+        request = {"requestId": answer["requestId"]}
+        body = await self._session.send("Fetch.getResponseBody", request)
+        text = body["body"]
+        if not body["base64Encoded"]:
+            text = b64encode(text.encode()).decode()
+        await self._session.send("Fetch.fulfillRequest", {**answer, "body": text})
 
     async def _target(self, frame: str) -> dict[str, Any] | None:
         """The tab whose whole content this is, or the worker; None for a frame inside a tab."""
@@ -301,17 +325,26 @@ def with_policy(headers: Iterable[dict[str, str]], rules: Rules) -> list[dict[st
 def is_page(answer: dict[str, Any]) -> bool:
     """Whether an answer that was held back is a page with scripts, which can wait until all of
     it has come."""
+    return _document_type(answer) in _PAGE_TYPES
+
+
+def is_file(answer: dict[str, Any]) -> bool:
+    """Whether an answer that was held back is a document that a tab would show, and no web page."""
+    return _document_type(answer) not in ("", *_WEB_PAGE_TYPES)
+
+
+def _document_type(answer: dict[str, Any]) -> str:
+    """The media type of a document that is to be shown; '' for a redirect or a download."""
     status = answer["responseStatusCode"]
     is_redirect = 300 <= status < 400
     if is_redirect or not 200 <= status < 600:
-        return False
-    headers = {}
+        return ""
+    headers = dict[str, str]()
     for header in answer.get("responseHeaders", ()):
         headers[header["name"].lower()] = header["value"].lower()
-    kind = headers.get("content-type", "").partition(";")[0].strip()
-    return kind in _PAGE_TYPES and not headers.get("content-disposition", "").startswith(
-        "attachment"
-    )
+    if headers.get("content-disposition", "").startswith("attachment"):
+        return ""
+    return headers.get("content-type", "").partition(";")[0].strip()
 
 
 def _sources(rules: Rules) -> list[str]:

@@ -77,6 +77,7 @@ class PageAction:
     done: str = ""  # what it is called once done, of one whose effect may be there for good
     anew: bool = False  # the tab is to go elsewhere, so that a broken one is replaced
     while_loading: bool = False  # it may be begun on a page that is about to be replaced
+    awaited: bool = False  # it may make the page ask its server for something, which is waited for
 
 
 async def _navigate(tab: Tab, given: Given, context: ActionContext) -> dict[str, Any]:
@@ -91,6 +92,7 @@ async def _click(tab: Tab, given: Given, context: ActionContext) -> dict[str, An
         context.effect,
         button=given.get("button") or "left",
         times=2 if given.get("double") else 1,
+        row=given.get("row"),
     )
 
 
@@ -115,16 +117,8 @@ async def _type(tab: Tab, given: Given, context: ActionContext) -> dict[str, Any
 
 
 async def _select(tab: Tab, given: Given, context: ActionContext) -> dict[str, Any]:
-    selector = given["selector"]
     choices = [str(choice) for choice in given["choices"]]
-
-    async def select(locator: Locator) -> None:
-        await actions.select_options(
-            locator, selector=selector, choices=choices, rules=context.rules
-        )
-
-    await _on_element(tab, selector, context.rules, select)
-    return {}
+    return await actions.select_options(tab, given["selector"], choices, context.rules)
 
 
 async def _hover(tab: Tab, given: Given, context: ActionContext) -> dict[str, Any]:
@@ -287,7 +281,7 @@ async def _download(tab: Tab, given: Given, context: ActionContext) -> dict[str,
         raise UsageError("there is no folder for downloads here")
     async with downloads.into(context.chromium, context.folder) as download:
         await _click(tab, given, context)
-        path = await download.wait(max(context.rules.page_seconds, downloads.DOWNLOAD_SECONDS))
+        path = await download.wait(given.get("timeout") or downloads.DOWNLOAD_SECONDS)
     tab.on_loaded()
     return {"file": path.name, "path": str(path), "bytes": path.stat().st_size}
 
@@ -353,12 +347,12 @@ async def _on_element(
 
 PAGE_ACTIONS: dict[str, PageAction] = {
     "navigate": PageAction(perform=_navigate, anew=True),
-    "click": PageAction(perform=_click, done="clicked"),
-    "press": PageAction(perform=_press, done="pressed"),
-    "type": PageAction(perform=_type),
-    "select": PageAction(perform=_select),
+    "click": PageAction(perform=_click, awaited=True, done="clicked"),
+    "press": PageAction(perform=_press, awaited=True, done="pressed"),
+    "type": PageAction(perform=_type, awaited=True),
+    "select": PageAction(perform=_select, awaited=True),
     "hover": PageAction(perform=_hover),
-    "drag": PageAction(perform=_drag, done="dragged"),
+    "drag": PageAction(perform=_drag, awaited=True, done="dragged"),
     "scroll": PageAction(perform=_scroll),
     "wait": PageAction(perform=_wait, while_loading=True),
     "next_page": PageAction(perform=_next_page, done="clicked"),

@@ -22,7 +22,9 @@ ENGINE = "foreword"
 # For one reading of a page or frame. The largest pages take seconds in the browser itself; at half,
 # a busy machine fails on them.
 READ_SECONDS = 15.0
-_PROGRAMS = ("flat_tree", "accessible", "selectors", "rows", "obstacles", "dom", "explore")
+_PROGRAMS = tuple(
+    "flat_tree accessible selectors rows obstacles errors click_watch dom explore".split()
+)
 
 
 async def prepare(playwright: Playwright) -> None:
@@ -38,6 +40,18 @@ async def read(
     request = scope.locator(_selector(what=what, **more))
     found = await request.get_attribute("value", timeout=1000 * seconds)
     return json.loads(found or "null")
+
+
+async def pinned(scope: Page | FrameLocator, locator: Locator, *, seconds: float) -> Locator:
+    """A locator of the element that another one finds, even once its selector finds it no
+    longer."""
+    await read(locator, "pin", seconds=seconds)
+    return locator.or_(scope.locator(_selector(what="pinned")))
+
+
+def holding(text: str) -> str:
+    """A selector of the fields, among those of a locator, that hold a text; never of a secret."""
+    return _selector(what="holds", text=text)
 
 
 async def texts(

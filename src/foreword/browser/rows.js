@@ -38,11 +38,11 @@
     if (tagOf(first) === 'A' && !first.children.length) return false;
     return !isDecoration(members) && !isForm(members);
   };
-  // Words of a row that no other has, as in its first cell.
-  const wordsOf = (members, texts) => (number) => {
-    const candidates = [...tree.texts(members[number], MOST_CELLS), texts[number]];
-    return candidates.find(words => words.length > 1 && words.length <= LONG && !texts.some((text, other) => other !== number
-      && text.toLowerCase().includes(words.toLowerCase()))) || '';
+  // A text of a row that no other has, as in its first cell.
+  const wordsOf = (members) => {
+    const cells = members.map(member => tree.texts(member, MOST_CELLS)), counts = new Map();
+    for (const words of cells.flatMap(texts => [...new Set(texts)])) counts.set(words, (counts.get(words) || 0) + 1);
+    return cells.map(texts => texts.find(words => words.length > 1 && words.length <= LONG && counts.get(words) === 1) || '');
   };
   const isFirst = (row, selector, cell) => { try { return row.querySelector(selector) === cell; } catch { return false; } };
   const cells = (row) => {
@@ -80,8 +80,24 @@
     const pressed = member.querySelectorAll('a, button, [role=button], [role=menuitem], [role=tab]');
     return pressed.length === 1 && textOf(pressed[0]) === textOf(member);
   });
+  // The nearest row that an element is in, '' for none, and the texts of the element and of all around it up to that row.
+  const ROW_ROLES = new Set(['row', 'listitem', 'treeitem', 'article']);
+  const isOneOfAlike = (element) => {
+    const outer = tree.parent(element);
+    return outer !== null && areRows(tree.elements(outer).filter(other => shape(other) === shape(element)));
+  };
+  const rowAround = (element) => {
+    const own = textOf(element), around = [];
+    let row = '';
+    for (let at = element; at && at !== document.body && !row; at = tree.parent(at)) {
+      const text = textOf(at);
+      around.push(text);
+      if ( text !== own && (ROW_ROLES.has(accessible.role(at)) || isOneOfAlike(at))) row = text;
+    }
+    return {row, around};
+  };
   // The rows among the children of an element, as members with what is to be known of each; they are added to `rows`.
-  return (element, inner, rows) => {
+  const rowsIn = (element, inner, rows) => {
     const found = new Map(), kinds = new Map();
     if (inner.length < LEAST) return found;
     for (const child of inner) {
@@ -91,12 +107,13 @@
     }
     for (const members of kinds.values()) {
       if (!areRows(members)) continue;
-      const texts = members.slice(0, LOOKED_AT).map(textOf), words = wordsOf(members, texts);
+      const looked = members.slice(0, LOOKED_AT), texts = looked.map(textOf), words = wordsOf(looked);
       const isMenu = areMenu(members);
       rows.push({count: members.length, selector: rowSelector(element, members), like: texts[0], cells: cells(members[0]), menu: isMenu});
       members.forEach((member, number) => found.set(member, {element: member, number, isMenu, isBeyond: number >= LOOKED_AT,
-        text: texts[number] || '', words: number < LOOKED_AT ? words(number) : ''}));
+        text: texts[number] || '', words: words[number] || ''}));
     }
     return found;
   };
+  return {rowsIn, rowAround};
 }

@@ -38,7 +38,14 @@
     if (!role || !name || name.length > LONGEST_NAME) return '';
     const plain = tree.clean(name, name.length);
     if (plain === name) return `role=${role}[name=${quoted(name)}]`;
-    return plain ? `role=${role}[name*=${quoted(plain)}]` : '';  // the sign of an icon font is no part of it
+    // The sign of an icon font is no part of it; a number beside the words is.
+    const words = plain.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/ /g, '[\\p{Co}\\s]+');
+    return plain ? `role=${role}[name=/^[\\p{Co}\\s]*${words}[\\p{Co}\\s]*$/u]` : '';
+  };
+  // An element by a text that it has: exactly, since "Order 1" is a part of "Order 12".
+  const byText = (element, words) => {
+    const kind = short(element), is = `:text-is(${quoted(words)})`;
+    return [`${kind}:has(${is})`, `${kind}${is}`];
   };
   const byAttributes = (element, names) => {
     const tag = element.localName, tries = [];
@@ -61,11 +68,15 @@
     return tries;
   };
   // A place around an element that has a name of its own.
-  const placeSelector = (place) => lasting(place.element) || (place.words ? `${short(place.element)}:has-text(${quoted(place.words)})`
-    : place.role === 'row' ? '' : byName(place.role, place.name));  // all the words of a row are too many to last
+  const placeSelectors = (place) => {
+    const anchor = lasting(place.element);
+    if (anchor) return [anchor];
+    if (place.words) return byText(place.element, place.words);
+    return [place.role === 'row' ? '' : byName(place.role, place.name)].filter(Boolean);  // all the words of a row are too many to last
+  };
   const short = (element) => {
-    const [first] = classes(element);
-    return first ? `${element.localName}.${first}` : element.localName;
+    const [first] = classes(element), role = element.getAttribute('role') || '';
+    return element.localName + (first ? `.${first}` : isPlain(role) ? `[role=${role}]` : '');
   };
   // An element by what it and the elements around it are, without a number.
   const byKind = (element) => {
@@ -90,11 +101,11 @@
   };
   const byIcon = (element) => {
     const shown = icon(element);
-    if (shown && tree.iconWords(element)[0] === shown.name) return [`${element.localName}:has-text(${quoted(shown.name)})`];
+    if (shown && tree.iconWords(element)[0] === shown.name) return byText(element, shown.name);
     if (!shown || !shown.part.classList.contains(shown.name)) return [];
     return shown.part === element ? [`${element.localName}.${shown.name}`] : [`${element.localName}:has(${shown.part.localName}.${shown.name})`];
   };
-  // An element within one around it, by words that none beside that one has.
+  // An element within one around it, by a text that none beside that one has.
   const byWordsAround = (element, inner) => {
     const tries = [], own = new Set(tree.texts(element, MOST_TEXTS));
     for (let at = tree.parent(element), up = 0; at && at !== document.body && up < 16 && tries.length < 9; at = tree.parent(at), up++) {
@@ -102,10 +113,9 @@
       if (!beside.length || tagOf(at) === 'SLOT') continue;
       const inside = tree.texts(at, MOST_TEXTS);
       if (inside.length === MOST_TEXTS) break;
-      const others = beside.slice(0, MOST_BESIDE).map(other => tree.texts(other, MOST_TEXTS).join(' ').toLowerCase());
-      const words = inside.find(text => /\p{L}/u.test(text) && text.length > 1 && text.length <= LONGEST_NAME && !own.has(text)
-        && !others.some(other => other.includes(text.toLowerCase())));
-      if (words) tries.push(...inner.map(one => `${short(at)}:has-text(${quoted(words)}) >> ${one}`));
+      const others = new Set(beside.slice(0, MOST_BESIDE).flatMap(other => tree.texts(other, MOST_TEXTS)));
+      const words = inside.find(text => /\p{L}/u.test(text) && text.length > 1 && text.length <= LONGEST_NAME && !own.has(text) && !others.has(text));
+      if (words) tries.push(...byText(at, words).flatMap(outer => inner.map(one => `${outer} >> ${one}`)));
     }
     return tries;
   };
@@ -121,19 +131,20 @@
     const attributes = byAttributes(element, TELLING), alike = byAttributes(element, ALIKE), byClasses = byClass(element);
     const inPlaces = [];
     for (const place of places.slice(0, MOST_PLACES)) {
-      const outer = placeSelector(place);
-      if (!outer) continue;
-      for (const inner of [named, ...testIds, ...attributes.slice(0, 2), ...byClasses.slice(-1)]) if (inner) inPlaces.push(`${outer} >> ${inner}`);
-      if (place.words) inPlaces.push(`${outer} >> ${element.localName}`);
+      for (const outer of placeSelectors(place)) {
+        for (const inner of [named, ...testIds, ...attributes.slice(0, 2), ...byClasses.slice(-1)]) if (inner) inPlaces.push(`${outer} >> ${inner}`);
+        if (place.words) inPlaces.push(`${outer} >> ${element.localName}`);
+      }
     }
     const text = name && name.length < LONGEST_NAME && !['INPUT', 'SELECT', 'TEXTAREA', 'IFRAME'].includes(tagOf(element))
       ? [`text=${quoted(tree.clean(name, LONGEST_NAME))}`] : [];
     const inner = [named, ...byIcon(element), ...byClasses.slice(-1), short(element)].filter(Boolean);
     const written = tree.clean(element.innerText, LONGEST_NAME + 1);  // the name may hold what a style draws
-    const words = written && written.length <= LONGEST_NAME && !named ? [`${short(element)}:has-text(${quoted(written)})`] : [];
+    const words = written && written.length <= LONGEST_NAME && !named ? byText(element, written) : [];
     const around = [...words, ...byIcon(element), ...(isAlone && name ? [] : byWordsAround(element, inner))];
     const numbered = [...(id && isGenerated(id) ? [byId(id)] : []), ...(named ? [`${named} >> nth=${turn}`] : []), path(element)];
-    return [...new Set([...best, ...attributes, ...(isAlone ? [] : inPlaces), ...byClasses, ...alike, ...text, ...(isAlone ? inPlaces : []), ...around, ...byKind(element), ...numbered])].filter(Boolean);
+    return [...new Set([...best, ...attributes, ...(isAlone ? [] : inPlaces), ...byClasses, ...alike, ...text, ...(isAlone ? inPlaces : []), ...around, ...byKind(element), ...numbered])]
+      .filter(selector => selector && !/\p{Cf}/u.test(selector));  // nobody who reads it sees such a character
   };
   const testId = (element) => TEST_IDS.map(key => element.getAttribute(key)).find(Boolean) || '';
   return {tries, path, short, classes, icon, isGenerated, testId};

@@ -10,13 +10,14 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from foreword.browser.page_requests import PageRequests
+
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page, Request
 
 LONGEST_URL = 2_000  # characters that a result tells of an address; `data:` addresses have no end
 ERROR_PAGE = "chrome-error:"
 CRASHED = "has crashed"
-SCRIPT_REQUESTS = ("fetch", "xhr")  # in Playwright's words
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -40,8 +41,7 @@ class Tab:
     quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while no page is loading
     request: Request | None = None  # for the page that it is loading
     shows_last_page: bool = False  # the one before that, since no answer has come yet
-    script_requests: set[Request] = field(default_factory=set)  # of scripts, without an answer yet
-    endless: set[str] = field(default_factory=set)  # addresses on which answers never end
+    requests: PageRequests = field(default_factory=PageRequests)
 
     @property
     def url(self) -> str:
@@ -55,24 +55,14 @@ class Tab:
 
     def on_request(self, request: Request) -> None:
         """Note that its scripts ask for something, or that it begins to load another page."""
-        if request.resource_type in SCRIPT_REQUESTS:
-            self.script_requests.add(request)
+        self.requests.on_request(request)
         if self.is_navigation(request):
-            self.script_requests.clear()
+            self.requests.clear()
             self.requested_url = request.url
             self.loads += 1
             self.request = request
             self.shows_last_page = True
             self.quiet.clear()
-
-    def on_answer(self, request: Request) -> None:
-        """Note that a request has its whole answer, or will have none."""
-        self.script_requests.discard(request)
-
-    def asked_addresses(self) -> set[str]:
-        """What its scripts are waiting for, without queries; not what never ends."""
-        addresses = {request.url.partition("?")[0] for request in self.script_requests}
-        return addresses - self.endless
 
     def on_loaded(self) -> None:
         """Note that it has its page, or will have none."""

@@ -64,6 +64,15 @@ async def replace(chromium: Chromium, tab: Tab) -> Tab:
     return new
 
 
+async def renew_workflow_tab(chromium: Chromium) -> None:
+    """Let nodes run in a new tab of the user's own browser; the one of an earlier run is closed."""
+    old = chromium.tabs.workflow_tab()
+    is_ours = old is not None and old.ours
+    new = await (replace(chromium, old) if old and is_ours else chromium.tabs.new())
+    chromium.tabs.set_workflow_tab(new)
+    await to_front(chromium, new)
+
+
 async def close(chromium: Chromium, tab: Tab) -> dict[str, Any]:
     """Close a tab, which is never the user's own, and say which one is in front then."""
     if chromium.tabs.attached and not tab.ours:

@@ -52,6 +52,7 @@ class Tabs:
         self._front: list[Tab] = []  # those that were in front, the newest last
         self._workflow_tabs: list[Tab] = []  # those that nodes ran in, the newest last
         self._had_one = False
+        self.has_loaded = False  # any page, in any tab that was ever there
         self._arriving: dict[Page, asyncio.Task[Tab]] = {}
         self._opening = 0  # tabs of ours that are about to come
         context.on("page", self._on_page)
@@ -231,8 +232,9 @@ class Tabs:
         self._tabs.append(tab)
         page.on("close", lambda _: self._forget(tab))
         page.on("crash", lambda _: tab.mark_broken(CRASHED))
-        page.on("request", lambda request: tab.on_request(request))
-        page.on("requestfinished", lambda request: tab.on_answer(request))
+        page.on("request", lambda request: self._on_request(tab, request))
+        page.on("response", lambda response: tab.requests.on_response(response))
+        page.on("requestfinished", lambda request: tab.requests.on_end(request))
         page.on("requestfailed", lambda request: self._on_failed_request(tab, request))
         page.on(
             "websocket", lambda socket: self._count_blocked(tab, url=socket.url, kind="websocket")
@@ -242,8 +244,12 @@ class Tabs:
         page.on("download", lambda download: self._cancel_download(tab, download))
         return tab
 
+    def _on_request(self, tab: Tab, request: Request) -> None:
+        tab.on_request(request)
+        self.has_loaded = self.has_loaded or tab.loads > 0
+
     def _on_failed_request(self, tab: Tab, request: Request) -> None:
-        tab.on_answer(request)
+        tab.requests.on_end(request)
         if request is tab.request:
             tab.on_loaded()
         self._count_blocked(tab, url=request.url, kind=request.resource_type)

@@ -53,7 +53,7 @@ class DirectorResources:
         self.model = model  # that is talked with; none where tools are called by hand alone
         self.model_seconds = model_seconds
         self.inspect_with = inspect_with  # the model that puts a page into words, if any
-        self._keep_login = keep_login
+        self.keep_login = keep_login
         self.secrets = KnownValues()
         self._start = browser if callable(browser) else None
         # one that is open: somebody else's, or ours once it was started
@@ -66,6 +66,11 @@ class DirectorResources:
     def has_browser(self) -> bool:
         """Whether there is a browser, or will be one when it is needed."""
         return self._browser is not None or self._start is not None
+
+    @property
+    def is_browser_started(self) -> bool:
+        """Whether the browser is there already."""
+        return self._browser is not None
 
     def browser(self, tell: Tell = nobody) -> Browser:
         """The browser, started now if it was not yet; `tell` hears where it is not as it was
@@ -80,7 +85,7 @@ class DirectorResources:
 
     def _start_browser(self, start: Start, tell: Tell) -> Browser:
         saved = runner.saved_browser(self.session)
-        if saved is None and self._keep_login:
+        if saved is None and self.keep_login:
             kept = browser_files.login_place(self.session)
             saved = kept if kept.is_file() else None
         try:
@@ -149,7 +154,7 @@ class DirectorResources:
         still need it."""
         self.remember_blocked_origins()
         if self._browser is not None and self._start is not None:
-            if self._keep_login:
+            if self.keep_login:
                 path = browser_files.login_place(self.session)
                 with suppress(BrowserFailed, StoreError):
                     browser_files.prepare(path)

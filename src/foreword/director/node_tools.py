@@ -57,7 +57,7 @@ def create_node(
 
 def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, Any]:
     """Change a node's type, description or config: of a config only the fields given; null takes a
-    field away.
+    field away. With another type, the fields stay that this type has as well.
 
     A status that was of another type or config is gone.
     """
@@ -73,10 +73,11 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
     with _edit_tree(state) as tree:
         found = tree.get(node)
         name = str(found["id"])
-        merged = {**found, **changes}
+        merged = {**found, "config": {}, **changes}
         kind, config = kinds.named_type(merged["type"], merged["config"])
-        if isinstance(config, Mapping) and kind == found["type"]:
-            config = {**found["config"], **kinds.own_names(str(kind), config)}
+        if isinstance(config, Mapping):
+            config = kinds.own_names(str(kind), config)
+            config = {**kinds.fitting_fields(kind, found["config"], config), **config}
         merged["type"], merged["config"] = kinds.validate_node(
             kind, config, merged.get("description") or "", name
         )

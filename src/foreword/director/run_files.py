@@ -1,8 +1,8 @@
 """Files of a workflow's runs: a folder for each run, and which files may be handed to a page.
 
-What comes from pages is kept under `.foreword/files`, out of git's sight. To a page go files of the
-project that are not hidden, and those that came from pages; a project may come from a stranger, so
-no link is followed.
+What comes from pages is kept in the user's data directory, beside the store of the project. To a
+page go files of the project that are not hidden, and those that came from pages; links are followed
+and then checked.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.director.browser_files import workflow_digest
-from foreword.errors import StoreError, UsageError
+from foreword.errors import UsageError
 from foreword.session.workflow_state import WorkflowState
-from foreword.store.paths import FOLDER, make_hidden
+from foreword.store.locations import make_directory, project_directory
 
 FILES = "files"
 TEST = "test"  # the folder of nodes that were tested, and of debug actions
@@ -31,30 +31,26 @@ class RunFiles:
 
     @property
     def _workflow_folder(self) -> Path:
-        return self.root / FOLDER / FILES / self.workflow
+        return self._base / FILES / self.workflow
+
+    @property
+    def _base(self) -> Path:
+        return project_directory(self.root)
 
     def folder(self) -> Path:
         """The folder for new files, made where it is not there yet."""
-        path = self._workflow_folder / self.run
-        for folder in (path.parent.parent.parent, path.parent.parent, path.parent, path):
-            if folder.is_symlink():
-                raise StoreError(f"{folder} is a symbolic link, so it is not used")
-            try:
-                make_hidden(folder)
-            except OSError as error:
-                raise StoreError(f"{folder} can't be used: {error.strerror}") from None
-        return path
+        return make_directory(self._workflow_folder / self.run)
 
     def name_of(self, path: str) -> str:
-        """How a file is called by nodes: its path from the root of the project."""
-        return Path(path).relative_to(self.root).as_posix()
+        """How a file is called by nodes: `files/WORKFLOW/RUN/NAME`."""
+        return Path(path).relative_to(self._base).as_posix()
 
     def find_file(self, name: str) -> Path:
         """A file that came from a page in any run of the workflow."""
         try:
-            real = (self.root / name).resolve(strict=True)
+            real = (self._base / name).resolve(strict=True)
         except (OSError, ValueError):
-            real = self.root
+            real = self._base
         if not real.is_file() or not real.is_relative_to(self._workflow_folder.resolve()):
             raise UsageError(f"no file {name[:200]!r} was kept by this workflow")
         return real
@@ -64,26 +60,30 @@ class RunFiles:
         return [str(self._find(name)) for name in names]
 
     def _find(self, name: str) -> Path:
-        path = self.root / name
+        """A file that came from a page, else one of the project."""
         try:
-            real = path.resolve(strict=True)
-            size = real.stat().st_size
-        except OSError:
+            real = self.find_file(name)
+        except UsageError:
+            real = self._project_file(name)
+        size = real.stat().st_size
+        if size > LARGEST_UPLOAD_BYTES:
+            raise UsageError(f"{name[:200]!r} is too large: {size:,} bytes")
+        return real
+
+    def _project_file(self, name: str) -> Path:
+        root = self.root.resolve()
+        try:
+            real = (root / name).resolve(strict=True)
+        except (OSError, ValueError):
             raise UsageError(
                 f"there is no file {name[:200]!r}", hint=f"paths begin at {self.root}"
             ) from None
-        root = self.root.resolve()
-        is_inside = real.is_relative_to(root)
-        is_download = real.is_relative_to(self._workflow_folder.resolve())
-        parts = real.relative_to(root).parts if is_inside else ()
-        is_hidden = any(part.startswith(".") for part in parts)
-        if not is_inside or not real.is_file() or (is_hidden and not is_download):
+        parts = real.relative_to(root).parts if real.is_relative_to(root) else (".",)
+        if not real.is_file() or any(part.startswith(".") for part in parts):
             raise UsageError(
                 f"{name[:200]!r} is not given to a page",
                 hint="it must be a file of the project that is not hidden, or a download",
             )
-        if size > LARGEST_UPLOAD_BYTES:
-            raise UsageError(f"{name[:200]!r} is too large: {size:,} bytes")
         return real
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 # Of one run: a thousand turns of ten seconds are under three hours, and a loop that nobody meant
 # ends before the next morning.
 RUN_SECONDS = 4 * 3600.0
+LAST_RUN = "last"  # stands for the name of the newest run
 LONGEST_NAME = 80  # characters of a run's name in an error; a model may make up any
 
 
@@ -88,11 +89,13 @@ def run_workflow(
     again: str | None = None,
     skip: str | None = None,
     seconds: float = RUN_SECONDS,
+    keep_login: bool = False,
     on_step: OnStep | None = None,
     cancel: Event | None = None,
 ) -> dict[str, Any]:
     """Run all nodes, or go on with a run, and wait for it; it stops at the first node that fails,
-    or by `cancel`.
+    or by `cancel`. A new run begins in a fresh browser, signed in only with `keep_login`; `resume`
+    is the name of a run, or "last".
 
     A step that may have happened is not repeated: the run stops there with a `question`, until it
     is resumed with that step's key or node as `again` (do it) or `skip` (take it for done).
@@ -106,10 +109,10 @@ def run_workflow(
     began = monotonic()
     tree = node_tools.read_tree(state)
     _refuse_unready(tree)
+    if resume == LAST_RUN:
+        resume = _last_run(state)
     unclear = unclear_step.find(state, tree, resume) if resume is not None else None
     unclear = unclear_step.decide(unclear, again=again, skip=skip)
-    if browser is not None and resume is None:
-        browser.workflow_tab(anew=True)
     me = Identity()
     cancel = cancel or Event()
     with heartbeat(state.url, state.root, me):
@@ -127,7 +130,7 @@ def run_workflow(
             is_stopped=lambda: cancel.is_set() or monotonic() - began > seconds,
             on_step=on_step,
         )
-        end = _walk_to_end(walk)
+        end = _walk_to_end(walk, start_anew=resume is None, keep_login=keep_login)
     summary = _run_summary(walk, end)
     if end.status == STOPPED and not cancel.is_set() and not end.question:
         summary["error"] = f"the run was stopped after {seconds:g} s, which is its limit"
@@ -172,10 +175,14 @@ class _AttemptEnd:
     question: str = ""
 
 
-def _walk_to_end(walk: NodeWalk) -> _AttemptEnd:
-    """Go through the nodes, and write down how that ended, whatever ends it."""
+def _walk_to_end(walk: NodeWalk, *, start_anew: bool, keep_login: bool) -> _AttemptEnd:
+    """Go through the nodes, in a fresh browser if they are to start anew, and write down how that
+    ended, whatever ends it."""
     end = _AttemptEnd(STOPPED)
+    browser = walk.resources.browser
     try:
+        if browser is not None and start_anew:
+            browser.start_anew(keep_login=keep_login)
         walk.go()
         end = _AttemptEnd(SUCCESS)
     except WalkStop as stop:
@@ -238,6 +245,14 @@ def _begin_run(state: WorkflowState, executor: str, resume: str | None) -> NodeR
         )
         _forget_running(state)
     return run
+
+
+def _last_run(state: WorkflowState) -> str:
+    """The name of the newest run."""
+    runs = node_runs.runs_of(state.db, state.workflow.id)
+    if not runs:
+        raise UsageError("there is no run to go on with", hint="leave resume away to begin one")
+    return runs[0].run
 
 
 def _refuse_busy(state: WorkflowState, runs: Sequence[NodeRun]) -> None:

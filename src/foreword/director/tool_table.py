@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from foreword.director import debug_tools, node_tools, runner, scout
+from foreword.director.row_text import with_row
 from foreword.director.tool import Answer, Arguments, DirectorTool, Run, ToolText
 from foreword.director.tool_context import ToolContext
 from foreword.operations import (
@@ -102,6 +103,15 @@ def _on_session(change: Callable[..., Answer]) -> Run:
     return run
 
 
+def _create(context: ToolContext, given: Arguments) -> Answer:
+    return node_tools.create_node(context.session, **with_row(context, given))
+
+
+def _update(context: ToolContext, given: Arguments) -> Answer:
+    node = node_tools.read_tree(context.session).get(given["node"])
+    return node_tools.update_node(context.session, **with_row(context, given, node))
+
+
 def _test(context: ToolContext, given: Arguments) -> Answer:
     return runner.test_single_node(context.session, context.browser_or_none, given["node"])
 
@@ -121,6 +131,7 @@ def _run(context: ToolContext, given: Arguments) -> Answer:
         again=given.get("again"),
         skip=given.get("skip"),
         seconds=given.get("seconds") or runner.RUN_SECONDS,
+        keep_login=context.resources.keep_login,
         on_step=on_step,
         cancel=context.cancel,
     )
@@ -134,14 +145,15 @@ _ALL = (
         about=(
             f"Add a node. Its type decides its config: {outline(TYPES)}. Nodes on a page also take"
             " tab, timeout (seconds), retries, on_failure: go_on; those that click or press also"
-            " dialog: accept or dismiss, and dialog_text. fields of extract is {name: selector or"
+            " dialog: accept or dismiss, and dialog_text. A click in a row of a list is made only"
+            " while that row says what it says now (row). fields of extract is {name: selector or"
             " {selector, attribute}}; what it reads is {{nodeN.variable}} later. A loop"
             " over pages has next, the selector of what leads to the next one, and extract with"
             " append: true inside. while and until take what a condition takes. parent puts a node"
             " into a loop or condition (branch: else for its other side); after names the node it"
             " follows, else it is the last."
         ),
-        run=_on_session(node_tools.create_node),
+        run=_create,
         takes=NodeToCreate,
     ),
     DirectorTool(
@@ -150,7 +162,7 @@ _ALL = (
             "Change a node: of config only the fields given, null removes one. Test it again"
             " afterwards."
         ),
-        run=_on_session(node_tools.update_node),
+        run=_update,
         takes=NodeToUpdate,
     ),
     DirectorTool(
@@ -181,10 +193,10 @@ _ALL = (
     DirectorTool(
         name="run_workflow",
         about=(
-            "Run the whole workflow in the browser. resume: the number of a run that failed; it"
-            " goes on at the node where it stopped. Where that may have happened, it stops with a"
-            " question: look at the site, then resume with skip: NODE if it has happened, again:"
-            " NODE if not."
+            "Run the whole workflow, in a browser that is started anew. resume: the name of a run"
+            " that failed, or last; it goes on at the node where it stopped. Where that may have"
+            " happened, it stops with a question: look at the site, then resume with skip: NODE if"
+            " it has happened, again: NODE if not."
         ),
         run=_run,
         takes=RunToStart,

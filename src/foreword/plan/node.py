@@ -94,6 +94,27 @@ def own_names(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     return {own.get(key, key): value for key, value in config.items()}
 
 
+def fitting_fields(
+    kind: object, config: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of a configuration that a node of this type can keep beside those that are
+    given: known to it, of a value that it takes, and no alternative to one that is given."""
+    from foreword.plan import node_shape, validation  # pydantic, for those who check alone
+
+    if kind not in TYPES:
+        return dict(config)
+    known = validation.field_names(node_shape.CONFIGS[str(kind)])
+    choices = TYPES[str(kind)].one_of
+    is_chosen = any(given.get(name) is not None for name in choices)
+    problems = _shape_problems(str(kind), config)
+    fitting = {}
+    for name, value in config.items():
+        is_problem = any(problem.startswith(f"config.{name}") for problem in problems)
+        if name in known and not is_problem and not (is_chosen and name in choices):
+            fitting[name] = value
+    return fitting
+
+
 def validate_node(
     kind: object, config: object, description: object = "", where: str = "node"
 ) -> tuple[str, dict[str, Any]]:

@@ -161,10 +161,19 @@ class DialogConfig(TabConfig):
     )
 
 
-class ClickConfig(DialogConfig):
-    """Click an element."""
+class ClickedConfig(DialogConfig):
+    """What is clicked."""
 
     selector: FilledText = Field(description="What is clicked.")
+    row: Text | None = Field(
+        None,
+        description="The text of its row, as inspect_tab shows it; no other row is clicked.",
+    )
+
+
+class ClickConfig(ClickedConfig):
+    """Click an element."""
+
     button: Annotated[str, one_of(BUTTONS)] | None = words(BUTTONS, "Of the mouse; else left.")
     double: Flag | None = Field(None, description="Twice, as a double click.")
 
@@ -237,10 +246,9 @@ class UploadConfig(TabConfig):
     )
 
 
-class DownloadConfig(DialogConfig):
+class DownloadConfig(ClickedConfig):
     """Click an element and keep the file that comes."""
 
-    selector: FilledText = Field(description="What is clicked.")
     variable: Variable = Field(description="The name of the file's path: node7.NAME.")
 
 

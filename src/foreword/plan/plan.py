@@ -13,7 +13,7 @@ from typing import Any
 
 from foreword.errors import BadPlan, UnknownName
 from foreword.plan.value_words import depth_problems
-from foreword.text.identifiers import literals
+from foreword.text.names import literals
 
 Plan = Mapping[str, Any]
 

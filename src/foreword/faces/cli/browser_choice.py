@@ -204,8 +204,5 @@ def browser_rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:
 def profiles_folder(root: Path) -> Path:
     """The folder for the profiles of browsers that are started here."""
     from foreword.director import browser_files
-    from foreword.store.paths import FOLDER
 
-    folder = root / FOLDER / browser_files.BROWSERS
-    browser_files.prepare(folder / "profile")
-    return folder
+    return browser_files.profiles_folder(root)

@@ -13,18 +13,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from foreword.demos.temporary_project import temporary_project
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import stoppable
 from foreword.pattern import lazy_pattern
+from foreword.store.locations import register, state_path
 
 if TYPE_CHECKING:
     from foreword.demos.site import Site
@@ -87,8 +88,9 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
     ):
         _say(INTRO.format(url=served.url))
         began = monotonic()
+        register(root)  # a database of its own, whatever FOREWORD_DB says
         with open_director(
-            f"sqlite:///{root}/.foreword/state.db",
+            f"sqlite:///{state_path(root)}",
             WORKFLOW,
             root=str(root),
             browser=browser,
@@ -146,8 +148,8 @@ def _figures(
     nodes = read_tree(session).nodes.values()
     log = session.usage(MOST_CALLS)["log"]
     passed = sum(node.get("status") == "success" for node in nodes)
-    own = [body for body in sent if "<current_plan>" in _system_prompt(body)]
-    complete = sum(TAG.findall(_system_prompt(body)) == PARTS for body in own)
+    own = [body for body in sent if "<current_plan>" in _around_history(body)]
+    complete = sum(TAG.findall(_around_history(body)) == PARTS for body in own)
     largest = max(line["total_tokens"] for line in log)
     leaking = sum(site_pages.PASSWORD in json.dumps(body) for body in sent)
     return {
@@ -169,8 +171,10 @@ def _wanted_rows() -> str:
     return f"{len(site_pages.ROWS)} of {len(site_pages.ROWS)}"
 
 
-def _system_prompt(body: Mapping[str, Any]) -> str:
-    return str(body["messages"][0]["content"])
+def _around_history(body: Mapping[str, Any]) -> str:
+    """The parts of a request around its conversation: the system prompt, and the state behind."""
+    messages = body["messages"]
+    return f"{messages[0]['content']}\n{messages[-1]['content']}"
 
 
 def _table(figures: Mapping[str, str]) -> None:
@@ -191,8 +195,8 @@ def _say(text: str, indent: str = "") -> None:
 @contextmanager
 def _folder(keep: str | None) -> Iterator[Path]:
     if keep is None:
-        with TemporaryDirectory(prefix="foreword-") as temporary:
-            yield Path(temporary)
+        with temporary_project() as folder:
+            yield folder
         return
     folder = Path(keep)
     try:

@@ -164,7 +164,7 @@ def words_in(value: object, name: str = "") -> Iterator[str]:
 def window_line(session: Session) -> str:
     """How full the window is, on one line."""
     size = session.size_tokens()
-    most = session.limits.window
+    most = session.limits.denominator
     return f"window {bar(size / most, BAR)} {size:,} of {most:,} tokens"
 
 

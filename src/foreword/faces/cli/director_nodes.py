@@ -168,6 +168,7 @@ def run(
             again=again,
             skip=skip,
             seconds=timeout_seconds or runner.RUN_SECONDS,
+            keep_login=browser.keep_login,
             on_step=_StepPrinter(director.session),
             cancel=cancel,
         )

@@ -1,0 +1,37 @@
+// What happens on a page while an element is clicked: whether the row that is clicked still says what it did, at the moment
+// of the click, and which fields kept a form from being sent.
+({accessible, rowAround}) => {
+  const CLICKS = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'];
+  let watching = null;
+  const end = () => {
+    if (watching === null) return null;
+    const {row, found, invalid, remove} = watching;
+    remove();
+    watching = null;
+    return {row, found, invalid};
+  };
+  const begin = (row) => {
+    end();
+    watching = {row, found: row, invalid: [], isChecked: row === null};
+    const onClick = (event) => {
+      if (!watching.isChecked) {
+        const now = rowAround(event.composedPath()[0]);
+        if (!now.around.includes(row)) watching.found = now.row;
+        watching.isChecked = true;
+      }
+      if (watching.found !== row) { event.preventDefault(); event.stopImmediatePropagation(); }
+    };
+    const onInvalid = (event) => {
+      const field = event.composedPath()[0], name = accessible.name(field);
+      watching.invalid.push(name ? `${name}: ${field.validationMessage}` : field.validationMessage);
+    };
+    for (const name of CLICKS) addEventListener(name, onClick, {capture: true});
+    addEventListener('invalid', onInvalid, {capture: true});
+    watching.remove = () => {
+      for (const name of CLICKS) removeEventListener(name, onClick, {capture: true});
+      removeEventListener('invalid', onInvalid, {capture: true});
+    };
+    return true;
+  };
+  return {begin, end};
+}
