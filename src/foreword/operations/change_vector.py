@@ -71,6 +71,11 @@ def _vector(parts: Iterable[int]) -> Vector:
     return Vector(**dict(zip(LETTERS.values(), parts, strict=True)))
 
 
+def has_any(vector: Vector, kind: str) -> bool:
+    """Whether anything of a kind ever happened: there is something of it to show."""
+    return any(getattr(vector, part) for part in KINDS[kind].values())
+
+
 def events_between(workflow: str, old: Vector, new: Vector) -> Iterator[ChangeEvent]:
     """What happened to a workflow from one vector to another, a kind at a time."""
     reached = old

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foreword.errors import UnknownHandle
 from foreword.session.session import Session
-from foreword.store import messages, originals, project_stores
+from foreword.store import messages, originals, urls
 from foreword.store.messages import Range
 
 
@@ -50,4 +50,4 @@ def find_original(session: Session, handle: str) -> bytes | MessageStretch | Non
 
 def recall(handle: str, root: Path, url: str | None = None) -> bytes:
     """The original under a handle, from the project's store or any other this user has."""
-    return project_stores.recall(handle, root, url)
+    return urls.recall(handle, root, url)

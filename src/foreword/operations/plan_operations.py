@@ -203,12 +203,15 @@ def versions_before(state: WorkflowState, before: int, limit: int) -> list[Plan]
 def set_task_status(
     state: WorkflowState, *, task: str, status: str, reason: str, version: int
 ) -> Plan:
-    """A new version with a task in another status; `PlanConflict` where the newest is not the
-    version that the caller has read."""
+    """A new version with a task in another status, or the newest where it has that status already;
+    `PlanConflict` where the newest is not the version that the caller has read."""
     newest = newest_version(state)
     if version != newest:
         raise PlanConflict(version, newest, None)
-    data = planning.with_status(state.plan_version(newest).data, task, status)
+    current = state.plan_version(newest)
+    data = planning.with_status(current.data, task, status)
+    if data == current.data:
+        return current
     return state.update_plan(data, reason, newest)
 
 

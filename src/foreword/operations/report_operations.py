@@ -20,10 +20,11 @@ from foreword.errors import UnknownName
 from foreword.operations.operation import Operation, OperationInput
 from foreword.operations.paging import Page, PageInput
 from foreword.session.workflow_state import LONGEST_NAME
-from foreword.store import project_stores, reports, workflows
+from foreword.store import reports, workflows
 from foreword.store.database import LARGEST_NUMBER, Database, storable_text
 from foreword.store.reports import ReportEntry as ReportEntry
 from foreword.store.reports import StoredReport as StoredReport
+from foreword.store.urls import open_to_read
 
 # What a context may have been made for, in the order in which it is read out.
 REQUEST_FIELDS = ("agent", "skill", "purpose", "phase", "workflow")
@@ -135,18 +136,9 @@ class ReportComparison:
         return max([1, *(abs(section.change) for section in self.sections)])
 
 
-@dataclass(frozen=True, slots=True)
-class NewestCall:
-    """What the newest context was made of: the tokens of its sections by tag."""
-
-    entry: ReportEntry
-    section_tokens: dict[str, int]
-    omitted_tokens: int
-
-
-def newest_reports(db: Database, limit: int) -> list[StoredReport]:
-    """So many whole reports, the newest first."""
-    return reports.newest_reports(db, limit)
+def newest_reports(db: Database, limit: int, before: int = LARGEST_NUMBER) -> list[StoredReport]:
+    """So many whole reports in front of one, the newest first."""
+    return reports.newest_reports(db, limit, before)
 
 
 def find_report(db: Database, number: int) -> StoredReport | None:
@@ -180,32 +172,19 @@ def request_of(report: Mapping[str, Any]) -> dict[str, Any]:
     return {field: report[field] for field in REQUEST_FIELDS if field in report}
 
 
-def newest_call(db: Database) -> NewestCall | None:
-    """What the newest context was made of, if its report can be read."""
-    entries = reports.list_reports(db, limit=1)
-    whole = reports.newest_reports(db, 1)
-    if not entries or not whole or entries[0].number != whole[0].number:
-        return None
-    sizes = dict[str, int]()
-    for row in whole[0].report.get("sections", ()):
-        tag = str(row.get("tag", ""))
-        sizes[tag] = sizes.get(tag, 0) + int(row.get("tokens", 0))
-    return NewestCall(entries[0], sizes, int(whole[0].report.get("omitted_tokens", 0)))
-
-
 def project_reports(root: Path, url: str | None, limit: int) -> list[StoredReport]:
-    """So many reports from all stores of a project, the newest first; makes no store."""
-    stores = project_stores.open_existing(root, url)
-    if stores is None:
+    """Return so many reports from a project's store, the newest first; makes no store."""
+    store = open_to_read(url, root)
+    if store is None:
         return []
-    with closing(stores):
-        return stores.reports(limit)
+    with closing(store):
+        return reports.newest_reports(store, limit)
 
 
 def project_report(root: Path, url: str | None, number: int) -> StoredReport | None:
-    """One report from the stores of a project, if there is one of that number; makes no store."""
-    stores = project_stores.open_existing(root, url)
-    if stores is None:
+    """Return one report from a project's store, if there is one of that number; makes no store."""
+    store = open_to_read(url, root)
+    if store is None:
         return None
-    with closing(stores):
-        return stores.report(number)
+    with closing(store):
+        return reports.find_report(store, number)

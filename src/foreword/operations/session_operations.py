@@ -74,6 +74,7 @@ class SizeLimits:
     """Sizes at which something happens, in tokens."""
 
     window: int
+    budget: Annotated[int | None, Field(description="Sizes are shares of it, else of the window.")]
     warn_at: int
     compress_at: int
     compress_to: int
@@ -143,6 +144,7 @@ def get_session(session: Session, given: NoInput) -> SessionState:
         messages=conversation_operations.message_count(session),
         limits=SizeLimits(
             window=limits.window,
+            budget=limits.budget,
             warn_at=limits.warn_at,
             compress_at=limits.compress_at,
             compress_to=limits.compress_to,

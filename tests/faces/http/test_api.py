@@ -47,6 +47,7 @@ def test_a_session_says_its_size_its_limits_and_its_state(address: Address, name
     assert state["size_tokens"] > state["history_tokens"] > 0
     assert state["limits"] == {
         "window": 200_000,
+        "budget": None,
         "warn_at": 160_000,
         "compress_at": 180_000,
         "compress_to": 20_000,

@@ -14,6 +14,7 @@ from foreword.demos.site import site
 from foreword.director import node_tools
 from foreword.faces.http import directors
 from foreword.faces.serving.app_state import Settings
+from foreword.store.locations import project_directory
 from foreword.testing import fake_provider
 from tests.faces.http.directing import (
     director_events,
@@ -250,7 +251,7 @@ def test_a_run_is_told_with_its_steps_goes_on_where_it_failed_and_its_browser_en
             address, "letters", "debug_navigate", url="https://example.com/", reason="look"
         )
         assert "not among the allowed origins" in refused["text"]
-    assert not list((tmp_path / ".foreword" / "browser").glob("profile-*"))
+    assert not list((project_directory(tmp_path) / "browser").glob("profile-*"))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from foreword.faces.serving.app_state import MOST_THREADS
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import workflows
+from foreword.store.locations import state_path
 from tests import postgres
 from tests.faces.http.running import (
     Address,
@@ -102,8 +103,8 @@ def test_a_store_that_can_not_be_written_is_read_and_says_so(tmp_path: Path) -> 
         session.append(numbered_message(1))
     with WorkflowState.open(None, "planned", root=tmp_path) as state:  # nobody has spoken there
         state.update_plan(plan(), "first")
-    folder = tmp_path / ".foreword"
-    parts = (tmp_path, folder, folder / "state.db")
+    store = state_path(tmp_path)
+    parts = (store.parent, store)
     for part in reversed(parts):
         part.chmod(0o555 if part.is_dir() else 0o444)
     try:

@@ -12,7 +12,7 @@ import foreword
 from foreword.faces.web import addresses
 from foreword.testing import fake_provider
 from tests.faces.http.directing import ENDLESS, obedient_model
-from tests.faces.http.running import Address, running, settings_for
+from tests.faces.http.running import Address, running, settings_for, wait_until
 from tests.faces.web.browsing import PHONE, tab
 from tests.sessions import call, numbered_message, results
 
@@ -141,12 +141,7 @@ def test_without_scripts_words_are_sent(browser: Browser, model_server: Address)
         page = opened.go(_chat("five"))
         page.fill("#say", "Hello there")
         page.click("#send")
-        page.wait_for_load_state()
-        for _ in range(20):
-            if "You said: Hello there" in page.content():
-                break
-            opened.go(_chat("five"))
-        assert "You said: Hello there" in _last(page)
+        wait_until(lambda: "You said: Hello there" in opened.go(_chat("five")).content())
 
 
 def test_without_a_model_the_chat_says_how_to_start_one(

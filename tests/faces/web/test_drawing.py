@@ -3,6 +3,7 @@ lines of a chart."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.faces.web import addresses, glossary
-from foreword.faces.web.context_monitor import WIDEST, growth
+from foreword.faces.web.context_monitor import APART, WIDEST, growth
 from foreword.faces.web.plan_view import changed_tasks
 from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed_number, why
 from foreword.faces.web.text_pages import page_of_text
@@ -141,11 +142,22 @@ def test_one_call_is_a_column_and_not_a_slab_and_many_fill_the_width() -> None:
 def test_the_limits_are_in_the_picture_once_they_are_near() -> None:
     drawn = growth([call(1, history=150_000)], [], limits_for())
     assert [(line.name, line.value) for line in drawn.limits] == [
-        ("warning", 160_000),
         ("compression", 180_000),
+        ("warning", 160_000),
     ]
     assert all(0 < line.at < 100 for line in (*drawn.limits, *drawn.levels))
     assert growth([], [], limits_for()).slots == ()
+
+
+@pytest.mark.parametrize("warn_at", [2_499, 2_400, 2_000, 900])
+@pytest.mark.parametrize("largest", [100, 2_000, 2_600, 90_000])
+def test_no_label_of_the_chart_is_over_another(warn_at: int, largest: int) -> None:
+    limits = limits_for(budget=2_500, warn_at=warn_at)
+    drawn = growth([call(1, history=largest)], [], limits)
+    heights = sorted(label.at for label in drawn.labels)
+    assert heights
+    assert all(high - low > APART for low, high in pairwise(heights))
+    assert set(drawn.levels) <= set(drawn.labels)
 
 
 def test_tasks_are_marked_by_what_became_of_them() -> None:

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import foreword
-from foreword.store.urls import open_database
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import PHONE, tab
 from tests.faces.web.scene import HOME, WORKFLOW
@@ -78,21 +77,6 @@ def test_a_store_with_nothing_in_it_shows_an_example(browser: Browser, tmp_path:
         assert opened.overflow() <= 0
 
 
-def test_the_first_page_opens_over_a_report_that_can_not_be_read(tmp_path: Path) -> None:
-    settings = settings_for(tmp_path)
-    assert settings.db
-    with foreword.Session.open(settings.db, WORKFLOW, root=tmp_path) as session:
-        session.append({"role": "user", "content": "hello"})
-        session.context()
-    store = open_database(settings.db, tmp_path)
-    store.rows("UPDATE reports SET report = '[]'")
-    store.close()
-    with running(settings) as (address, _):
-        reply = address.ask("GET", "/")
-        assert (reply.status, b"What the model got last" in reply.body) == (200, False)
-        assert WORKFLOW.encode() in reply.body
-
-
 def test_the_newest_call_on_the_first_page_follows_the_agent(
     browser: Browser, address: Address, agent: foreword.Session
 ) -> None:
@@ -153,13 +137,26 @@ def test_a_form_that_is_left_gives_the_focus_back_to_what_opened_it(
             expect(page.locator(f"#{opener}")).to_be_focused()
 
 
-def test_what_was_saved_takes_the_focus_so_that_it_is_read_out(
-    browser: Browser, address: Address, agent: foreword.Session
+@pytest.mark.parametrize("opener", ["tick-4", "status-4"])
+def test_what_is_saved_by_keyboard_is_said_and_the_focus_goes_back_to_what_opened_the_form(
+    browser: Browser, address: Address, agent: foreword.Session, opener: str
 ) -> None:
     with tab(browser, address) as opened:
         page = opened.live(f"{HOME}/plan")
-        page.click("#tick-4")
-        page.click("#save")
+        page.locator(f"#{opener}").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#change :focus")).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(page.locator("#change .said")).to_be_visible()
+        expect(page.locator(f"#{opener}")).to_be_focused()
+
+
+def test_a_page_that_was_opened_with_a_form_has_a_focus_when_it_is_saved(
+    browser: Browser, address: Address, agent: foreword.Session
+) -> None:
+    with tab(browser, address) as opened:
+        page = opened.live(f"{HOME}/plan?task=4")
+        page.locator("#reason").press("Enter")
         expect(page.locator("#change .said")).to_be_focused()
 
 

@@ -71,6 +71,30 @@ def test_a_search_and_the_session_in_focus_stay_when_the_list_changes_its_order(
         expect(page.locator("h1")).to_have_text("live")
 
 
+# --- tabs -----------------------------------------------------------------------------------------
+
+
+def test_a_tab_appears_with_the_first_thing_to_show_and_the_focus_stays(
+    browser: Browser, server: Address, agent: foreword.Session
+) -> None:
+    agent.append(numbered_message(1))
+    with tab(browser, server) as opened:
+        for view in ((), ("chat",), ("context",)):
+            page = opened.live(_address(*view))
+            page.locator("#tab-context").focus()
+            if not view:
+                expect(page.locator(".tabs a")).to_have_text(["Monitor", "Chat", "Context"])
+                agent.update_plan(plan(), "the first plan")
+                expect(page.locator("#tab-plan")).to_be_visible()
+            elif view == ("chat",):
+                agent.set_variable("page", "inbox", "seen")
+                expect(page.locator("#tab-variables")).to_be_visible()
+            else:
+                node_tools.create_node(agent, "navigate", {"url": "https://example.com"})
+                expect(page.locator("#tab-workflow")).to_be_visible()
+            expect(page.locator("#tab-context")).to_be_focused()
+
+
 # --- plan -----------------------------------------------------------------------------------------
 
 

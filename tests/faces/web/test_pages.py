@@ -3,6 +3,7 @@ escapes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 import foreword
+from foreword.director.system_prompt import DIRECTOR
 from foreword.faces.web import addresses
 from foreword.store import messages
 from tests.corpus import rows
@@ -113,6 +115,46 @@ def test_a_change_that_can_not_be_made_changes_nothing_and_shows_the_form_again(
     assert [kept.version for kept in agent.plan_history()] == before
 
 
+def test_a_task_that_is_saved_as_it_was_makes_no_version(
+    address: Address, agent: foreword.Session
+) -> None:
+    version = agent.update_plan(plan(t2="failed"), "again").version
+    form = {"task": "2", "status": "failed", "reason": "it did", "version": version}
+    reply = post(address, f"{HOME}/plan", **form)
+    assert reply.status == 303
+    assert f"still version {version}" in words(address.ask("GET", reply.headers["location"]))
+    assert agent.plan_history()[-1].version == version
+
+
+def test_only_the_assistant_of_a_director_is_called_one(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path)
+    for name, prompt in (("a director", DIRECTOR), ("a chat", "You are kind.")):
+        with foreword.Session.open(settings.db, name, root=tmp_path) as session:
+            session.system_prompt = prompt
+            session.append({"role": "user", "content": "hello"})
+            session.append({"role": "assistant", "content": "good day"})
+    with running(settings) as (address, _):
+        director, chat = (
+            words(address.ask("GET", addresses.session(name, "chat"))).partition("</ol>")[0]
+            for name in ("a director", "a chat")
+        )
+    assert (">Director<" in director, ">Assistant<" in director) == (True, False)
+    assert (">Director<" in chat, ">Assistant<" in chat) == (False, True)
+
+
+def test_a_view_with_nothing_to_show_has_no_tab_but_on_itself(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path)
+    with foreword.Session.open(settings.db, "chat", root=tmp_path) as session:
+        session.append({"role": "user", "content": "hello"})
+    with running(settings) as (address, _):
+        assert _tabs(address, "/sessions/chat") == ["Monitor", "Chat", "Context"]
+        assert _tabs(address, "/sessions/chat/plan") == ["Monitor", "Chat", "Plan", "Context"]
+
+
+def _tabs(address: Address, path: str) -> list[str]:
+    return re.findall(r'id="tab-\w+".*?>(\w+)</a>', words(address.ask("GET", path)))
+
+
 def test_only_the_newest_compression_is_undone(address: Address, agent: foreword.Session) -> None:
     agent.compress(to=1000)
     number = agent.compressions()[-1].number
@@ -146,7 +188,7 @@ def test_the_window_a_server_was_started_with_is_that_of_its_sessions(tmp_path: 
     with running(settings_for(tmp_path, window=32_000)) as (address, _):
         post(address, "/sessions", name="letters")
         assert "of 32K" in words(address.ask("GET", "/sessions/letters/chat"))
-        assert "a window of 32K tokens" in words(address.ask("GET", "/"))
+        assert "of 32K" in words(address.ask("GET", "/"))
 
 
 def test_another_site_can_not_change_anything(address: Address, agent: foreword.Session) -> None:

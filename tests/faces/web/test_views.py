@@ -121,7 +121,7 @@ def test_the_monitor_draws_the_parts_the_limits_and_the_calls(
         page = opened.go(HOME)
         expect(page.locator(".legend tbody tr")).to_have_count(7)  # six parts, and what is free
         expect(page.locator(".stack .mark")).to_have_count(2)
-        expect(page.locator(".stack")).to_contain_text("160K")
+        expect(page.locator(".stack")).to_contain_text("200K")
         expect(page.locator(".plot .slot")).to_have_count(10)
         expect(page.locator(".reuse rect.kept")).to_have_count(10)
         expect(page.locator("#monitor")).to_contain_text("first call")

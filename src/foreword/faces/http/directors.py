@@ -33,7 +33,6 @@ from foreword.faces.serving.problem_response import ProblemResponse
 from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
-from foreword.store.paths import FOLDER
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -267,8 +266,7 @@ class Directors:
         rules = self._rules()
         if settings.attach:
             return Browser.attach(settings.attach, rules)
-        folder = settings.root / FOLDER / browser_files.BROWSERS
-        browser_files.prepare(folder / "profile")
+        folder = browser_files.profiles_folder(settings.root)
         return Browser.start(rules, path=settings.browser, folder=folder, restore=restore)
 
     def _rules(self) -> Rules:

@@ -13,7 +13,7 @@ from pathlib import Path
 from foreword.errors import UsageError
 from foreword.pattern import lazy_pattern
 from foreword.store import private
-from foreword.store.paths import cache_folder
+from foreword.store.locations import project_directory
 
 BYTES = 32  # of a token that is made here: nobody guesses 256 bits
 # Of a token that the user chose: shorter ones may be guessed at the rate that requests are let
@@ -57,9 +57,8 @@ def from_file(path: str) -> str:
 
 
 def digest_file(root: Path) -> Path:
-    """Where the digest of a root's token is kept: with the user, since a project may come from a
-    stranger."""
-    return cache_folder() / f"serve-{sha256(os.fsencode(root)).hexdigest()[:16]}.sha256"
+    """Where the digest of a root's token is kept: beside its store."""
+    return project_directory(root) / "server-token.sha256"
 
 
 def store_token(root: Path, *, new: bool = False) -> tuple[str, str]:

@@ -7,7 +7,7 @@ top, so that it fits any width without a style of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -19,6 +19,7 @@ from foreword.faces.web import addresses, header
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
+from foreword.operations.call_size import call_with_tools
 from foreword.operations.conversation_operations import (
     Compression,
     hide_secrets,
@@ -36,7 +37,7 @@ SAME_SIZE = 1.01
 HEADROOM = 1.12  # of the height above what is drawn, so that no line touches the frame
 LEAST_HEADROOM = 1.02  # above the largest call, where that is past all limits
 MOST_LEVELS = 5  # thin lines: more of them would hide the areas
-APART = 0.08  # of the height: what is nearer to a limit is not drawn
+APART = 8.0  # hundredths of the height: a line of text takes as much on a phone
 NEAR = 0.5  # of the first limit: from there on the limits are in the picture
 # Of the width, for one call: the first few stand at the left as columns and leave room for what is
 # to come. One call over the whole width would look like a history without change.
@@ -106,10 +107,10 @@ def summary(request: ViewRequest) -> Response:
 
 def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
     now = session.overview(CALLS)
-    usage = now.usage
+    usage = {**now.usage, "log": [call_with_tools(call) for call in now.usage["log"]]}
     made = now.compressions
     report = now.package.report if now.package else None
-    whole = max(session.limits.window, sum(now.next_parts.values()))
+    whole = max(session.limits.denominator, sum(now.next_parts.values()))
     return {
         **header.of(session, "monitor", request.conversations),
         "title": session.workflow.name,
@@ -167,7 +168,8 @@ class Growth:
     edge: str  # the line above all layers
     slots: tuple[Slot, ...]
     limits: tuple[ChartLine, ...]
-    levels: tuple[ChartLine, ...]
+    levels: tuple[ChartLine, ...]  # each with a label
+    labels: tuple[ChartLine, ...]  # of limits and levels, none over another
     events: tuple[ChartLine, ...]  # compressions
 
 
@@ -183,13 +185,15 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
         for low, call in zip(below, calls, strict=True):
             totals.append(low + call["parts"].get(name, 0))
         layers.append(ChartArea(name, _area(totals, below, top)))
-    marks = {"warning": limits.warn_at, "compression": limits.compress_at}
+    lines = tuple(_limit_lines(limits, top))
+    labels = _labels([*lines, *_level_lines(top)])
     return Growth(
         layers=tuple(layers),
         edge=_line(totals, top),
         slots=tuple(_slots(calls)),
-        limits=tuple(_limit_lines(marks, top)),
-        levels=tuple(_level_lines(marks, top)),
+        limits=lines,
+        levels=tuple(label for label in labels if label.name == "level"),
+        labels=tuple(labels),
         events=tuple(_compression_lines(calls, made)),
     )
 
@@ -215,16 +219,24 @@ def _slots(calls: Sequence[Mapping[str, Any]]) -> Iterator[Slot]:
         yield Slot(_x_percent(place, len(calls)), round(_slot_width(len(calls)), 3), call)
 
 
-def _limit_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
-    for name, value in marks.items():
+def _limit_lines(limits: Limits, top: float) -> Iterator[ChartLine]:
+    for name, value in (("compression", limits.compress_at), ("warning", limits.warn_at)):
         if value <= top:
             yield ChartLine(_y_percent(value, top), name, value)
 
 
-def _level_lines(marks: Mapping[str, int], top: float) -> Iterator[ChartLine]:
+def _level_lines(top: float) -> Iterator[ChartLine]:
     for level in _levels(top):
-        if all(abs(level - value) > APART * top for value in marks.values()):
-            yield ChartLine(_y_percent(level, top), "", level)
+        yield ChartLine(_y_percent(level, top), "level", level)
+
+
+def _labels(lines: Iterable[ChartLine]) -> list[ChartLine]:
+    """The lines that have room for a label beside the labels of those before them."""
+    labels = list[ChartLine]()
+    for line in lines:
+        if all(abs(line.at - label.at) > APART for label in labels):
+            labels.append(line)
+    return labels
 
 
 def _compression_lines(

@@ -7,7 +7,7 @@ read page by page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from foreword.faces.web.rendering import page
 from foreword.faces.web.text_pages import TextPage, page_of_text
 from foreword.faces.web.view_request import ViewRequest
 from foreword.operations import conversation_operations, original_pages
+from foreword.operations.call_size import with_tools
 from foreword.operations.original_pages import MessageStretch
 from foreword.section import STANDS_BY, Choice
 from foreword.session.session import Session
@@ -58,11 +59,13 @@ def show(request: ViewRequest) -> Response:
     """The next call, and the same inputs at another budget."""
     with request.session() as session:
         now, problem = _context(session)
-        usual = now.report.budget_tokens if now else session.limits.compress_at
+        usual = session.limits.budget or session.limits.compress_at
         budget = request.number("budget", usual)
         then, refused = now, None
-        if now and budget != now.report.budget_tokens:
+        if now and budget != usual:
             then, refused = _context(session, budget)
+        report = with_tools(now.report.to_dict()) if now else None
+        new_report = with_tools(then.report.to_dict()) if then else None
         return page(
             "context.html",
             **_values(request, session),
@@ -70,12 +73,14 @@ def show(request: ViewRequest) -> Response:
             due=session.due_compression(),
             refused=refused,
             budget=budget,
-            report=now.report if now else None,
+            usual=usual,
+            report=report,
             sections=list(_sections(now)) if now else [],
-            refit=_refit(now.report, then.report) if now and then else [],
-            then=then.report if then else None,
+            refit=_refit(report, new_report) if report and new_report else [],
+            then=new_report,
+            denominator=session.limits.denominator,
             step=STEP,
-            least=_least(now.report) if now else LEAST_BUDGET,
+            least=_least(report) if report else LEAST_BUDGET,
             most=max(session.limits.window, budget),
         )
 
@@ -168,14 +173,14 @@ def _reason(report: Report, choice: Choice) -> str:
     return "essential: never cut" if is_essential else "there is room for all of it"
 
 
-def _least(report: Report) -> int:
+def _least(report: Mapping[str, Any]) -> int:
     """About the least budget that can work: essentials may take four fifths of it."""
-    needed = sum(row.tokens for row in report.sections if row.essential) * 5 // 4
-    steps = -(-needed // STEP)
+    needed: int = sum(row["tokens"] for row in report["sections"] if row["essential"])
+    steps = -(-needed * 5 // 4 // STEP)
     return max(LEAST_BUDGET, steps * STEP)
 
 
-def _refit(now: Report, then: Report) -> list[Refit]:
+def _refit(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[Refit]:
     """Every section at both budgets."""
     before = _forms_by_tag(now)
     after = _forms_by_tag(then)
@@ -194,12 +199,13 @@ def _refit(now: Report, then: Report) -> list[Refit]:
     return rows
 
 
-def _forms_by_tag(report: Report) -> dict[str, tuple[str, int]]:
+def _forms_by_tag(report: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
     """The form and the tokens of every tag; several sections of one are added up."""
     forms = dict[str, tuple[str, int]]()
-    for row in report.sections:
-        form, tokens = forms.get(row.tag, (row.form, 0))
-        forms[row.tag] = (form if form == row.form else "mixed", tokens + row.tokens)
+    for row in report["sections"]:
+        form, tokens = forms.get(row["tag"], (row["form"], 0))
+        same_form = form if form == row["form"] else "mixed"
+        forms[row["tag"]] = (same_form, tokens + row["tokens"])
     return forms
 
 

@@ -21,6 +21,7 @@ FORMS = {
     "mixed": "several pieces, not all in the same form",
 }
 PARTS = {
+    "tool_definitions": "the definitions of the functions that it may call, sent beside the text",
     "system_prompt": "what the agent is told to be and to do",
     "current_plan": "its to-do list, as it stands now",
     "workflow_snapshot": "the workflow that it builds, node by node",

@@ -67,7 +67,8 @@ def change(request: ViewRequest) -> Response:
             newest = plan_operations.newest_version(state)
             form = _form_again(state, wanted, newest, error)
             return _page(request, state, newest, form, status=status_of(error))
-        return go_to(addresses.session(request.workflow, "plan", saved=made.version))
+        said = "unchanged" if made.version == wanted.version else "saved"
+        return go_to(addresses.session(request.workflow, "plan", **{said: made.version}))
 
 
 def _write(state: WorkflowState, wanted: TaskChange) -> Plan:
@@ -149,7 +150,9 @@ def _page(
         "newest": newest,
     }
     if not newest:
-        return page("plan.html", status, **values, plan=None, version=0, change=None, saved=0)
+        return page(
+            "plan.html", status, **values, plan=None, version=0, change=None, saved=0, unchanged=0
+        )
     version = newest if request.form else request.number("version", newest)
     plan_version = state.plan_version(version)
     plan = _hide_secrets(plan_version.data)
@@ -169,6 +172,7 @@ def _page(
         many_tasks=MANY_TASKS,
         nodes=_nodes(state, plan),
         saved=request.number("saved", 0),
+        unchanged=request.number("unchanged", 0),
     )
 
 

@@ -36,7 +36,7 @@ STATUSES = {  # of a task: how people read it
     "failed": "Failed",
     "cancelled": "Cancelled",
 }
-# the part that each colour of the style sheet is for; the last two are for parts of other recipes
+# the part that each colour of the style sheet is for; the last is for parts of other recipes
 HUES = (
     "system_prompt",
     "current_plan",
@@ -44,7 +44,7 @@ HUES = (
     "workflow_variables",
     "browser_state",
     "conversation_history",
-    "",
+    "tool_definitions",
     "",
 )
 _STATUSES = lazy_pattern(rf"\b({'|'.join(STATUSES)}) -> ({'|'.join(STATUSES)})$")

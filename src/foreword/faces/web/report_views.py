@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 from starlette.responses import Response
 
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
-from foreword.operations import report_operations
-from foreword.operations.report_operations import ReportComparison, ReportEntry, ReportPageInput
-from foreword.session.limits import Limits, limits_for
+from foreword.operations import call_size, report_operations
+from foreword.operations.report_operations import ReportComparison, StoredReport
 from foreword.store.database import LARGEST_NUMBER, Database
 
 PAGE = 50  # rows on a page of the list
@@ -22,43 +20,38 @@ def show_all(request: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
     before = request.number("before", LARGEST_NUMBER)
     with request.app_state.store() as db:
-        found = report_operations.list_reports(db, ReportPageInput(cursor=before, limit=PAGE))
-    limits = limits_for(request.app_state.settings.window)
-    rows = [(entry, denominator(entry, limits)) for entry in found.items]
-    return page("reports.html", title="Reports", rows=rows, older=found.next)
+        found = report_operations.newest_reports(db, PAGE, before)
+    rows = list[tuple[StoredReport, int]]()
+    for stored in found:
+        shown = with_tools(stored)
+        rows.append((shown, call_size.denominator(shown.report)))
+    # the first report is number 1; one that can't be read is not among those that were found
+    older = found[-1].number if found and found[-1].number > 1 else None
+    return page("reports.html", title="Reports", rows=rows, older=older)
 
 
-def denominator(entry: ReportEntry, limits: Limits) -> int:
-    """What a context is shown as a share of: the call of a session of its window, as everywhere;
-    any other of its budget."""
-    return limits.window if entry.workflow else max(1, entry.budget_tokens)
+def with_tools(stored: StoredReport) -> StoredReport:
+    """A report with its tools as a section."""
+    return replace(stored, report=call_size.with_tools(stored.report))
 
 
 def show(request: ViewRequest) -> Response:
     """One report."""
     number = request.path_param("number")
     with request.app_state.store() as db:
-        stored = report_operations.existing_report(db, number, suggestions=SUGGESTIONS)
+        stored = with_tools(report_operations.existing_report(db, number, suggestions=SUGGESTIONS))
         before = report_operations.find_report(db, number - 1) if number > 1 else None
-    sections = [row for row in stored.report.get("sections", ()) if isinstance(row, dict)]
-    largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
     made_for = report_operations.request_of(stored.report)
     return page(
         "report.html",
         title=f"Report {number}",
         stored=stored,
         report=stored.report,
-        of_tokens=_whole(stored.report, is_session="workflow" in made_for),
-        sections=sections,
-        largest=largest,
+        denominator=call_size.denominator(stored.report),
+        sections=stored.report.get("sections", ()),
         made_for=", ".join(f"{field} {value}" for field, value in made_for.items()),
         before=before,
     )
-
-
-def _whole(report: Mapping[str, Any], *, is_session: bool) -> int:
-    window = report.get("window_tokens") if is_session else None
-    return max(1, int(window or report.get("budget_tokens") or 0))
 
 
 def compare(request: ViewRequest) -> Response:
@@ -84,4 +77,4 @@ def compare_reports(db: Database, old: int, new: int) -> ReportComparison:
     """What two reports have more or less of, by their numbers."""
     before = report_operations.existing_report(db, old, suggestions=SUGGESTIONS)
     after = report_operations.existing_report(db, new, suggestions=SUGGESTIONS)
-    return report_operations.compare(before, after)
+    return report_operations.compare(with_tools(before), with_tools(after))

@@ -3,16 +3,18 @@ in which state."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from foreword.faces.web import addresses
-from foreword.faces.web import report_views as reports_view
 from foreword.faces.web.rendering import page, shares
+from foreword.faces.web.report_views import with_tools
 from foreword.faces.web.view_request import ViewRequest, go_to
-from foreword.operations import report_operations, workflow_list
-from foreword.operations.report_operations import NewestCall, ReportEntry
+from foreword.operations import call_size, report_operations, workflow_list
+from foreword.operations.report_operations import StoredReport
 from foreword.operations.workflow_list import WorkflowEntry
 from foreword.session.limits import Limits, limits_for
 
@@ -32,14 +34,14 @@ EXAMPLE_BUDGET = 40_000  # a quarter is free, so that the bar shows what that lo
 Bars = list[tuple[str, int, float, float]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallPicture:
     """The newest call, as a picture."""
 
-    report: ReportEntry
+    stored: StoredReport
+    session: str  # whose call it was, if it was a session's
     bars: Bars
-    of_tokens: int  # the window of a session, the budget of any other context
-    omitted_tokens: int
+    denominator: int
 
 
 def show(request: ViewRequest) -> Response:
@@ -48,10 +50,10 @@ def show(request: ViewRequest) -> Response:
     with request.app_state.store() as db:
         every = workflow_list.sessions_by_change(db)
         place = db.name
-        last = report_operations.newest_call(db)
+        newest = report_operations.newest_reports(db, 1)
     found = [entry for entry in every if workflow_list.name_contains(entry, wanted)]
-    limits = limits_for(request.app_state.settings.window)
-    rows = [(entry, state_of(entry, limits)) for entry in found[:MOST_SHOWN]]
+    window = request.app_state.settings.window
+    rows = [_row(entry, window) for entry in found[:MOST_SHOWN]]
     return page(
         "sessions.html",
         title="Sessions",
@@ -59,10 +61,9 @@ def show(request: ViewRequest) -> Response:
         found=len(found),
         every=len(every),
         q=wanted,
-        limits=limits,
         place=place,
         states=STATES,
-        last=_picture(last, limits) if last else None,
+        last=_picture(newest[0], every) if newest else None,
         example=shares(EXAMPLE, EXAMPLE_BUDGET),
         example_tokens=sum(EXAMPLE.values()),
         example_budget=EXAMPLE_BUDGET,
@@ -76,15 +77,31 @@ def begin(request: ViewRequest) -> Response:
         return go_to(addresses.session(name, "chat"))
 
 
-def _picture(call: NewestCall, limits: Limits) -> CallPicture:
-    of_tokens = reports_view.denominator(call.entry, limits)
-    whole = max(of_tokens, call.entry.total_tokens)
-    bars = shares(call.section_tokens, whole)
-    return CallPicture(call.entry, bars, of_tokens, call.omitted_tokens)
+def _picture(newest: StoredReport, every: Sequence[WorkflowEntry]) -> CallPicture:
+    stored = with_tools(newest)
+    workflow = stored.report.get("workflow")
+    is_session = any(entry.name == workflow for entry in every)
+    sizes = Counter[str]()
+    for section in stored.report.get("sections", ()):
+        sizes[section["tag"]] += section["tokens"]
+    denominator = call_size.denominator(stored.report)
+    return CallPicture(
+        stored=stored,
+        session=str(workflow) if is_session else "",
+        bars=shares(sizes, max(denominator, sizes.total())),
+        denominator=denominator,
+    )
 
 
-def state_of(entry: WorkflowEntry, limits: Limits) -> str:
+def _row(entry: WorkflowEntry, window: int | None) -> tuple[WorkflowEntry, Limits, str]:
+    """A session of the list with its limits; the window of the server is that of its sessions."""
+    settings = entry.settings
+    limits = limits_for(window or settings.get("window"), budget=settings.get("budget"))
+    return entry, limits, _state(entry, limits)
+
+
+def _state(entry: WorkflowEntry, limits: Limits) -> str:
     """Warned while it is past the size for that, else compressed if it ever was and still is."""
-    if entry.warned or entry.now_tokens >= limits.warn_at:
+    if entry.warned or entry.history_tokens >= limits.warn_at:
         return "warned"
     return "compressed" if entry.compressions else "ok"

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.director.manual_calls import is_call_by_hand
+from foreword.director.system_prompt import DIRECTOR
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversation_operations import StoredMessage, messages_before
+from foreword.origin import speaker_of
 from foreword.plan import plan as planning
 from foreword.secrets.known_values import KnownValues
 from foreword.session.session import Session
@@ -25,7 +27,7 @@ LONGEST_TEXT = 6_000  # characters of a message here; all of it has a page of it
 LONGEST_BRIEF = 110  # characters of a call's arguments on one line
 MOST_MEMBERS = 20  # of a list in the arguments that are looked at for that line
 LONGEST_WORDS = 200  # characters of one value there
-WHO = {"user": "You", "assistant": "Director", "tool": "Result", "system": "System"}
+WHO = {"user": "You", "assistant": "Assistant", "tool": "Result", "system": "System"}
 UPDATE = "update_plan"
 MOST_LINES = 12  # of one change, in a conversation; the plan's own page has all of them
 
@@ -79,11 +81,12 @@ def read(
     older = page[0].seq if begin and page else 0
     if secrets is None:
         secrets = session.secrets()
-    return TranscriptPage(
-        messages=_with_results(page, secrets, PlanChangeTexts(found[:begin], secrets)),
-        older=older,
-        read=[stored.message for stored in found],
-    )
+    messages = _with_results(page, secrets, PlanChangeTexts(found[:begin], secrets))
+    if session.system_prompt == DIRECTOR:
+        for message in messages:
+            if message.role == "assistant":
+                message.who = "Director"
+    return TranscriptPage(messages=messages, older=older, read=[stored.message for stored in found])
 
 
 def _with_results(
@@ -126,7 +129,7 @@ def _show_as_users(message: TranscriptMessage, call: ToolUse) -> None:
 
 def _message(stored: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
     text = secrets.text(words_of(stored.message)).strip()
-    role = str(stored.message.role)
+    role = "tool" if speaker_of(stored.message).is_low_trust else str(stored.message.role)
     message = TranscriptMessage(
         seq=stored.seq,
         role=role,

@@ -42,15 +42,19 @@
   };
 
   // --- where the focus goes ---
-  // When a form that was opened beside the page is gone and nothing took the focus, it goes back to what opened it.
+  // When the focus is lost with a form that was opened beside the page, it goes back to what opened it; where that is
+  // gone, too, or the page was opened with the form, to what was said. It stays in a form that is shown again.
   const FORMS = "#change, #compress";
   let opener = "";
   const leave = ({ detail }) => {
     const { activeElement } = document;
     if (detail.target.matches(FORMS) && !activeElement.closest(FORMS)) opener = activeElement.id;
   };
-  const comeBack = ({ target }) => {
-    if (target.matches(FORMS) && document.activeElement === document.body) document.getElementById(opener)?.focus();
+  const comeBack = ({ detail }) => {
+    if (!detail.target.matches(FORMS) || document.activeElement !== document.body) return;
+    const inside = (selector) => document.querySelector(`#${detail.target.id} ${selector}`);
+    const next = inside("[autofocus]") || document.getElementById(opener) || inside(".said");
+    (next || document.getElementById("main")).focus();
   };
 
   // --- what goes wrong ---
@@ -64,7 +68,7 @@
     try { return JSON.parse(text).title; } catch { return page.querySelector("#problem .message")?.textContent; }
   };
   // An error page has not what a swap asks for: what is there stays, and the message is shown beside it.
-  const isFeed = ({ elt }) => elt.id === "feed";
+  const isFeed = ({ elt }) => elt.matches("#feed, #tabs");
   const check = ({ detail }) => {
     const { xhr, requestConfig } = detail;
     if (!isFeed(requestConfig)) complain.close(); // a message stays until a person does something
@@ -88,7 +92,7 @@
     if (detail.isOld) {
       detail.shouldSwap = false;
       htmx.trigger(document.body, "again");
-    } else shown = Math.max(shown, requestConfig.number);
+    } else if (!isFeed(requestConfig)) shown = Math.max(shown, requestConfig.number);
   };
 
   // --- figures of sliders ---
@@ -152,7 +156,7 @@
     body.addEventListener("htmx:beforeSwap", order);
     body.addEventListener("htmx:beforeRequest", number);
     body.addEventListener("htmx:beforeRequest", leave);
-    body.addEventListener("htmx:afterSettle", comeBack);
+    body.addEventListener("htmx:afterRequest", comeBack); // what it disabled can be focused again
     body.addEventListener("keydown", ({ key }) => { if (key === "Escape") document.getElementById("cancel")?.click(); });
     body.addEventListener("htmx:sendError", () => complain("The server does not answer."));
     body.addEventListener("gone", ({ detail }) => complain(detail.problem));
