@@ -27,7 +27,7 @@ class CommandResult:
 def foreword(
     *args: str | Path, cwd: Path | None = None, stdin: bytes = b"", **env: str
 ) -> CommandResult:
-    """Run `foreword ARGS`; a home of its own keeps the user's caches out of it."""
+    """Run `foreword ARGS`; a home of its own keeps the user's out of it."""
     home = env.pop(
         "HOME", str(cwd or Path(os.environ.get("TMPDIR", "/tmp")) / "foreword-test-home")
     )

@@ -1,8 +1,9 @@
-"""Every test has a cache folder of its own, so that none touches the user's; sessions are closed
-behind it."""
+"""Every test has data and cache directories of its own, so that none touches the user's; its
+sessions are closed at its end."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import re
@@ -58,6 +59,9 @@ def write_to_memory() -> None:
 
 
 write_to_memory()
+# for what is made before the first test, and by fixtures of whole modules
+os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="foreword-test-data-")
+atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -129,6 +133,13 @@ def tmp_path(
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path_factory.mktemp(f"cache-{next(_numbers)}", numbered=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp(f"data-{next(_numbers)}", numbered=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
     return folder
 
 

@@ -52,7 +52,7 @@ for module in list(sys.modules.values()):
             value.groups
 before = dict(os.environ)
 with tempfile.TemporaryDirectory() as folder:
-    os.environ.update(HOME=folder, XDG_CACHE_HOME=folder)
+    os.environ.update(HOME=folder, XDG_CACHE_HOME=folder, XDG_DATA_HOME=folder)
     project = samples.lay_out(Path(folder) / "sample")
     foreword.assemble("director", root=project, agent="builder", counter="o200k")
     with foreword.Session.open(f"sqlite:///{folder}/state.db", root=project) as session:

@@ -38,7 +38,7 @@ def keep(
 def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Database) -> None:
     first = keep(db, "run", "first")
     assert keep(db, "run", "second") == first
-    assert first.reference == "[FEAT-1] Requirements, 1 token"
+    assert first.reference == "[FEAT-1] Requirements, 1 token, assistant phase 1"
     mended = artifacts.correct(
         db,
         run="run",

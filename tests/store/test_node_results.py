@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from foreword.errors import StoreError
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.database import Database
 from tests.store.databases import KINDS, new_url, open_db, workflow_in
@@ -86,14 +85,6 @@ def test_the_number_of_a_node_is_never_given_twice(db: Database) -> None:
     w = workflow_in(db)
     assert [workflows.next_node(db, w, least) for least in (0, 0, 7, 3, 0)] == [1, 2, 8, 9, 10]
     assert workflows.next_node(db, workflow_in(db, "other"), 0) == 1
-
-
-def test_a_result_that_was_altered_is_named_and_not_used(db: Database) -> None:
-    w = workflow_in(db)
-    node_results.keep(db, w, run="run-1", key="node1", node="node1", status="success", output={})
-    db.rows("UPDATE node_results SET written = '[]'")
-    with pytest.raises(StoreError, match=r"the result of 'node1' in .* was altered"):
-        node_results.newest(db, w)
 
 
 def test_a_workflow_that_holds_only_runs_is_not_forgotten_as_empty(db: Database) -> None:

@@ -156,7 +156,7 @@ calls = st.one_of(
         small,
         cuts,
     ),
-    st.builds(lambda name: lambda db, w, c: checkpoints.note_written(db, w, name), names),
+    st.builds(lambda name: lambda db, w, c: checkpoints.note_written(db, w, name, [name]), names),
     st.builds(_save, st.binary(max_size=9), st.none() | details),
     st.builds(_carry, texts, texts, st.booleans()),
 )

@@ -182,7 +182,8 @@ def test_ten_processes_that_open_a_new_database_at_once_make_it_once(
         " Path())\nprint(workflows.ensure(db, 'main').id)\ndb.close()\n"
     )
     url, alone = new_url(kind, tmp_path), f"{tmp_path}/alone"
-    assert run_at_once(program, [(url,)] * 10) == ["1\n"] * 10
+    # Which id it is depends on the order of the inserts: one that loses the race uses up a number.
+    assert len(set(run_at_once(program, [(url,)] * 10))) == 1
     Path(alone).mkdir()
     other = new_url(kind, Path(alone))
     with open_db(other):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -13,10 +12,10 @@ import foreword
 from foreword.errors import UnknownHandle
 from foreword.section import handle_of
 from foreword.store import originals
-from foreword.store.paths import store_path
-from foreword.store.project_stores import recall
+from foreword.store.locations import register, state_path
 from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
+from foreword.store.urls import recall
 from tests.command import foreword as command
 from tests.patience import PATIENCE_SECONDS
 from tests.warm_process import ForkedCommand, run_command
@@ -66,36 +65,13 @@ def test_a_handle_may_be_shortened_while_it_is_unique(tmp_path: Path) -> None:
 def test_a_handle_that_means_two_things_is_an_error(tmp_path: Path) -> None:
     # more than there are beginnings of three digits
     bodies = [str(number).encode() for number in range(5_000)]
-    db = Sqlite(store_path(tmp_path)[0])
+    register(tmp_path)
+    db = Sqlite(state_path(tmp_path))
     save_report(db, {handle_of(body): body for body in bodies}, REPORT, created="now")
     db.close()
     ((shared, _),) = Counter(handle_of(body)[:6] for body in bodies).most_common(1)
     with pytest.raises(UnknownHandle, match="2 originals begin with"):
         recall(shared, tmp_path)
-
-
-def test_the_folder_is_invisible_to_git(tmp_path: Path) -> None:
-    project(tmp_path)
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    foreword.assemble("mine", root=tmp_path, budget=300)
-    status = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=tmp_path, capture_output=True, check=True, text=True
-    )
-    assert ".foreword" not in status.stdout
-
-
-def test_a_read_only_root_is_left_alone_and_the_report_says_where_things_are(
-    tmp_path: Path, own_cache: Path
-) -> None:
-    root = project(tmp_path / "project")
-    root.chmod(0o555)
-    try:
-        package = foreword.assemble("mine", root=root, budget=300)
-    finally:
-        root.chmod(0o755)
-    assert not (root / ".foreword").exists()
-    assert any(str(own_cache) in warning for warning in package.report.warnings)
-    assert foreword.recall(package.report.omissions[0].handle, root=root)
 
 
 def test_reports_are_kept_with_their_time_and_their_parts(tmp_path: Path) -> None:
@@ -122,14 +98,15 @@ def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) 
     running = [ForkedCommand([tmp_path, number], program=script) for number in range(10)]
     errors = [process.communicate()[1] for process in running]
     assert [process.returncode for process in running] == [0] * 10, errors
-    db = Sqlite(store_path(tmp_path)[0])
+    db = Sqlite(state_path(tmp_path))
     assert len(newest_reports(db, 100)) == 50
 
 
 def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_written(
     tmp_path: Path,
 ) -> None:
-    path = store_path(tmp_path)[0]
+    register(tmp_path)
+    path = state_path(tmp_path)
     script = (
         "import sys\nfrom pathlib import Path\n"
         "from foreword.store.reports import save_report\nfrom foreword.store.sqlite import Sqlite\n"

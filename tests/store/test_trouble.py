@@ -17,9 +17,8 @@ import pytest
 from foreword.errors import ForewordError, StoreError, UsageError
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.database import Database
-from foreword.store.project_stores import open_existing, recall
-from foreword.store.reports import save_report
-from foreword.store.urls import VARIABLE, open_database
+from foreword.store.reports import newest_reports, save_report
+from foreword.store.urls import VARIABLE, open_database, open_to_read, recall
 from tests.corpus import rows
 from tests.postgres import new_database, server
 from tests.store.databases import conversation_in, open_db, text_message, workflow_in
@@ -71,11 +70,11 @@ def test_the_home_of_nobody_is_a_folder_that_is_not_there() -> None:
 
 def test_looking_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'state.db'}"
-    assert open_existing(tmp_path, url) is None
+    assert open_to_read(url, tmp_path) is None
     with pytest.raises(ForewordError):
         recall("fw_00000000000000", tmp_path, url)
     monkeypatch.setenv(VARIABLE, url)
-    assert open_existing(tmp_path) is None
+    assert open_to_read(None, tmp_path) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -324,9 +323,9 @@ def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_
                 pytest.raises(StoreError, match="it is read-only"),
             ):
                 save_report(db, {}, REPORT)
-            found = open_existing(tmp_path, f"sqlite:///{path}")
+            found = open_to_read(f"sqlite:///{path}", tmp_path)
             assert found
-            assert [one.number for one in found.reports()] == [number]
+            assert [one.number for one in newest_reports(found)] == [number]
             found.close()
         path.parent.chmod(0o755)
 

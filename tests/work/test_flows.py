@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from functools import partial
@@ -14,6 +15,7 @@ import pytest
 import foreword
 from foreword.errors import CyclicFlow, StoreError, UnknownName, UsageError
 from foreword.plan.flow import Flow, Phase
+from foreword.store.locations import project_directory
 from foreword.store.urls import open_database
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from foreword.work import flow_runs
@@ -130,6 +132,7 @@ def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
             store, task=done.task, name="FEAT-1", about="station 1234", most_tokens=300
         )
         assert "station 1234 " in found
+        assert re.match(r"<artifact>\n# \[FEAT-1\] .+, assistant phase 1\n", found)
         assert "left out" in found
         assert len(found) < 2_000
         with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
@@ -151,7 +154,8 @@ def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path
         near = lookup_tool(lambda: nullcontext(store), task=done.task, project=root)
         far = lookup_tool(lambda: nullcontext(store), task=done.task)
         assert glossary in near("glossary")
-        assert near("[FEAT-1]") == far("feat-1") == "as it says"
+        assert near("[FEAT-1]") == far("feat-1")
+        assert far("feat-1").endswith(", assistant phase 1\nas it says\n</artifact>")
         for tool, name in ((far, "glossary"), (near, "FEAT-9")):
             with pytest.raises(UnknownName, match=f"unknown artifact '{name}'"):
                 tool(name)
@@ -362,7 +366,7 @@ def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
         flow_runs.run(root, "feature", TASK, "no-such-provider:model")
     with pytest.raises(UnknownName, match="unknown flow 'nothing'"):
         flow_runs.status(root, "nothing")
-    assert not (root / ".foreword" / "flows.db").exists()
+    assert not (project_directory(root) / "flows.db").exists()
     assert flow_runs.status(root) == []
 
 

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from foreword.errors import StoreError, UsageError
+from foreword.store.locations import project_directory
 from foreword.store.urls import open_database
 from foreword.testing import fake_provider
 from foreword.work import dbos_setup, flow_runs
@@ -139,7 +140,7 @@ def _waiting(watch: psycopg.Connection[tuple[int]]) -> int:
 def test_a_file_of_a_newer_dbos_is_left_alone(tmp_path: Path) -> None:
     root = project(tmp_path)
     done = flow_runs.run(root, "feature", "t", "test", task_id="FEAT-7")
-    path = root / ".foreword" / "flows.db"
+    path = project_directory(root) / "flows.db"
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE dbos_migrations SET version = version + 1")
 
@@ -164,7 +165,7 @@ def test_nobody_else_may_read_what_agents_were_asked(tmp_path: Path) -> None:
     modes: set[tuple[str, int]] = set()
 
     def look() -> str:
-        files = (root / ".foreword").glob("flows.db*")
+        files = project_directory(root).glob("flows.db*")
         modes.update((file.name, stat.S_IMODE(file.stat().st_mode)) for file in files)
         return "seen"
 
@@ -208,4 +209,4 @@ def test_a_sqlite_that_is_too_old_is_named_before_anything_is_made(
     needed = ".".join(str(number) for number in dbos_setup.LEAST_SQLITE)
     with pytest.raises(UsageError, match=f"need SQLite {needed} or newer.* has 3.34.1"):
         flow_runs.run(root, "feature", "t", "test")
-    assert list((root / ".foreword").glob("flows.db*")) == []
+    assert list(project_directory(root).glob("flows.db*")) == []

@@ -327,6 +327,9 @@ def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
         )
         change = as_diff(DIFF.encode(), "x")
         result = panel_runs.run(project(tmp_path, replies), "review", change, request)
+    (asked,) = [body for body in provider.requests if not who(body)]
+    rows = [json.loads(row) for row in asked["messages"][-1]["content"].splitlines()]
+    assert [row["said_by"] for row in rows] == [["assistant bert"], ["assistant anna"]]
     (one,) = result.findings
     assert (one.severity, one.said_by) == ("high", ("anna", "bert"))
     assert result.merged_by == provider.openai

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from foreword.origin import Origin, origin_of_agent
 from foreword.store import originals
 from foreword.store.database import Database, column_list, record_of, stamp, storable_text
 from foreword.text.quantity import quantity
@@ -36,8 +37,13 @@ class Artifact:
 
     @property
     def reference(self) -> str:
-        """What stands for it in a context: `[FEAT-1] Requirements, 412 tokens`."""
-        return f"[{self.name}] {self.title}, {quantity(self.tokens, 'token')}"
+        """What stands for it in a context: `[FEAT-1] Design, 412 tokens, assistant phase 1`."""
+        return f"[{self.name}] {self.title}, {quantity(self.tokens, 'token')}, {self.origin}"
+
+    @property
+    def origin(self) -> Origin:
+        """Who said it: the agent or the panel of its phase."""
+        return origin_of_agent(f"phase {self.phase}" if self.phase else "")
 
 
 _SELECT = f"SELECT {column_list(Artifact)} FROM artifacts"

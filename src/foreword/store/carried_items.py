@@ -1,7 +1,6 @@
 """The table `carried`: items that outlive a session, under a name, by kind and title.
 
-What is worth carrying is the caller's to say (`context.item_lifetimes`). A store may have been
-meddled with: what can't be read as an item is left out.
+What is worth carrying is the caller's to say (`context.item_lifetimes`).
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foreword.store.database import Database, mapping_or_none, storable_text, to_ascii_json
+from foreword.store.database import Database, from_json, storable_text, to_ascii_json
 
 ItemKey = tuple[str, str]  # kind and title
 
@@ -17,12 +16,7 @@ ItemKey = tuple[str, str]  # kind and title
 def read_items(db: Database, name: str) -> list[dict[str, Any]]:
     """The items kept under a name, in a stable order."""
     rows = db.rows("SELECT item FROM carried WHERE name = ? ORDER BY kind, title", (name,))
-    items = []
-    for (text,) in rows:
-        item = mapping_or_none(text, kind=str, title=str, text=str)
-        if item is not None:
-            items.append(item)
-    return items
+    return [from_json(text) for (text,) in rows]
 
 
 def write_items(

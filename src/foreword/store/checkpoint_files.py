@@ -20,7 +20,6 @@ from time import monotonic, sleep
 
 from foreword.errors import StoreError
 from foreword.store import private
-from foreword.store.paths import refuse_links
 
 FOLDER = ".checkpoints"
 # For another writer, as long as for another writer of the database; a checkpoint is written in
@@ -44,7 +43,7 @@ class Folder:
 
     def put(self, name: str, content: bytes) -> Path:
         """Write a file, in place of an older one of that name."""
-        refuse_links(self.path / name)
+        _refuse_link(self.path / name)
         temporary = f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}"
         with _translate_errors(self.path / name):
             try:
@@ -73,11 +72,10 @@ class Folder:
 def open_folder(root: Path) -> Iterator[Folder]:
     """The folder of a root, made where there is none, for one writer at a time."""
     path = root / FOLDER
-    refuse_links(path / _TEMPORARY)
+    _refuse_link(path)
     with _translate_errors(path):
         if _make(path):
             _sync(root)
-        private.tighten(path)
         descriptor = os.open(path, _OPEN_FOLDER)
     try:
         yield Folder(path, descriptor, alone=_take_lock(descriptor, path))
@@ -88,12 +86,20 @@ def open_folder(root: Path) -> Iterator[Folder]:
 def names(root: Path) -> list[str]:
     """The names of the files in the folder, in order; none where there is no folder."""
     path = root / FOLDER
-    refuse_links(path / _TEMPORARY)
+    _refuse_link(path)
     if not os.path.lexists(path):
         return []
     with _translate_errors(path):
         found = [entry.name for entry in path.iterdir()]
     return sorted(name for name in found if not name.startswith(_TEMPORARY))
+
+
+def _refuse_link(path: Path) -> None:
+    """Raise where there is a link, through which we would read or write something else."""
+    if path.is_symlink():
+        raise StoreError(
+            f"{path} is a symbolic link, so it is not used", hint="remove the link; nothing is lost"
+        )
 
 
 def _make(path: Path) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from foreword.store.database import LARGEST_NUMBER, Database
+from foreword.store.database import LARGEST_NUMBER, Database, column_list, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ def places_back(
 ) -> list[ClientPlace]:
     """The newest that are known, from a place on backwards."""
     rows = db.rows(
-        "SELECT place, seq, chain FROM client_messages WHERE conversation = ? AND place <= ?"
-        " ORDER BY place DESC LIMIT ?",
+        f"SELECT {column_list(ClientPlace)} FROM client_messages WHERE conversation = ? AND"
+        " place <= ? ORDER BY place DESC LIMIT ?",
         (conversation, place, limit),
     )
-    return [ClientPlace(*row) for row in rows]
+    return [record_of(ClientPlace, row) for row in rows]
 
 
 def add(db: Database, conversation: int, places: Iterable[ClientPlace]) -> None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from foreword.store.database import (
+    Column,
     Database,
-    Row,
+    column_list,
     from_json,
-    is_text,
+    record_of,
     stamp,
     storable_text,
     to_json,
-    whole_number,
 )
 from foreword.store.messages import write_lock
 
-# `tokens_before` and `tokens_after` of the table are those of the messages and of the summary in
-# their place; the size of the history is in columns of its own.
-COLUMNS = (
-    "number, last, summary, method, note, tokens_before, tokens_after, created, undone,"
-    " history_before, history_after, excerpts, left_out"
-)
+
+def read_sizes(written: str) -> dict[int, int]:
+    """Return the tokens of some messages by their numbers, as they are kept."""
+    return {int(seq): tokens for seq, tokens in from_json(written).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +30,7 @@ class Compression:
 
     number: int = 0  # none before it is kept
     last: int
-    summary: str
+    summary: Annotated[str, Column(read=from_json)]
     method: str  # "extract", or the model that wrote it
     note: str
     replaced_tokens: int  # of the messages that it stands for
@@ -39,8 +38,9 @@ class Compression:
     tokens_before: int  # of the whole history
     tokens_after: int
     created: str = ""
-    undone: bool = False
-    excerpts: Mapping[int, int] = field(default_factory=dict)  # of messages shown in part: tokens
+    undone: Annotated[bool, Column(read=bool)] = False
+    # of messages shown in part: tokens
+    excerpts: Annotated[Mapping[int, int], Column(read=read_sizes)] = field(default_factory=dict)
     # tokens of all messages that are not in its history; None until they are counted again
     left_out: int | None = None
 
@@ -51,6 +51,9 @@ class Cut:
 
     start: int = 0
     excerpts: Mapping[int, int] = field(default_factory=dict)
+
+
+_COLUMNS = column_list(Compression)
 
 
 def add(db: Database, conversation: int, new: Compression, *, after: int) -> Compression | None:
@@ -68,13 +71,13 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
         )
         made = replace(
             new,
-            number=whole_number(number, f"a compression's number in {db.name}"),
+            number=int(number),
             note=storable_text(new.note),
             created=stamp(),
         )
         db.rows(
-            f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, 0, ?, ?, ?, ?)",
+            f"INSERT INTO compressions (conversation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+            " ?, ?, ?, 0, ?, ?)",
             (
                 conversation,
                 made.number,
@@ -84,9 +87,9 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
                 made.note,
                 made.replaced_tokens,
                 made.summary_tokens,
-                made.created,
                 made.tokens_before,
                 made.tokens_after,
+                made.created,
                 to_json(dict(made.excerpts), "the excerpts"),
                 made.left_out,
             ),
@@ -99,11 +102,11 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
 def current(db: Database, conversation: int) -> Compression | None:
     """The newest compression that was not undone."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number"
+        f"SELECT {_COLUMNS} FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number"
         " DESC LIMIT 1",
         (conversation,),
     )
-    return _compression(db, rows[0]) if rows else None
+    return record_of(Compression, rows[0]) if rows else None
 
 
 def number_of(compression: Compression | None) -> int:
@@ -114,10 +117,10 @@ def number_of(compression: Compression | None) -> int:
 def all_compressions(db: Database, conversation: int) -> list[Compression]:
     """Every compression, the oldest first, undone ones too."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number",
+        f"SELECT {_COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number",
         (conversation,),
     )
-    return [_compression(db, row) for row in rows]
+    return [record_of(Compression, row) for row in rows]
 
 
 def undo(db: Database, conversation: int) -> Compression | None:
@@ -137,7 +140,7 @@ def undo(db: Database, conversation: int) -> Compression | None:
 def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
     """Write the size of a summary by another counter; what is left out is to be measured anew."""
     db.rows(
-        "UPDATE compressions SET tokens_after = ?, left_out = NULL WHERE conversation = ? AND"
+        "UPDATE compressions SET summary_tokens = ?, left_out = NULL WHERE conversation = ? AND"
         " number = ?",
         (tokens, conversation, number),
     )
@@ -151,54 +154,10 @@ def set_left_out(db: Database, conversation: int, number: int, tokens: int) -> N
     )
 
 
-def read_cut(db: Database, conversation: int, *, budget: int, start: object, excerpts: str) -> Cut:
-    """Where a window begins by the columns of its row; an error where they were altered."""
-    where = f"the cut of conversation {conversation} for a budget of {budget} in {db.name}"
-    hint = "remove its row from the table cuts: the window is chosen anew"
-    return Cut(whole_number(start, where), _read_sizes(excerpts, where, hint))
-
-
-def _read_sizes(written: str, where: str, hint: str) -> dict[int, int]:
-    sizes = from_json(written, where, _is_sizes, hint=hint)
-    return {int(seq): int(tokens) for seq, tokens in sizes.items()}
-
-
 def save_window_start(db: Database, conversation: int, budget: int, cut: Cut) -> None:
     """Remember where the window of a budget begins."""
     db.rows(
         "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
         " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
         (conversation, str(budget), cut.start, to_json(dict(cut.excerpts), "the cut")),
-    )
-
-
-def _is_sizes(value: object) -> bool:
-    """Whether a value is a number of tokens for each of some messages."""
-    if not isinstance(value, dict):
-        return False
-    for seq, tokens in value.items():
-        if not seq.isdecimal() or type(tokens) is not int or tokens < 0:
-            return False
-    return True
-
-
-def _compression(db: Database, row: Row) -> Compression:
-    number, last, written, method, note, replaced, size, created, undone, *sizes = row
-    before, after, excerpts, left_out = sizes
-    where = f"compression {number} in {db.name}"
-    summary = from_json(written, where, is_text)
-    return Compression(
-        number=number,
-        last=last,
-        summary=summary,
-        method=method,
-        note=note,
-        replaced_tokens=replaced,
-        summary_tokens=size,
-        tokens_before=before,
-        tokens_after=after,
-        created=created,
-        undone=bool(undone),
-        excerpts=_read_sizes(excerpts, where, "undo this compression and make it again"),
-        left_out=left_out,
     )

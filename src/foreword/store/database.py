@@ -10,17 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_type_hints
 
 from foreword.errors import StoreError, UsageError
 from foreword.pattern import lazy_pattern
 
 Row = tuple[Any, ...]
-Kinds = type | tuple[type, ...]
-Check = Callable[[Any], bool]
 Record = TypeVar("Record")
 RESTORE = "restore the database from a copy"
 LARGEST_NUMBER = 2**63 - 1  # that a column of either database holds
@@ -74,16 +71,45 @@ class Database(Protocol):
         """Close the connection."""
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How a field of a record is kept: the column or expression it is selected as, if that is not
+    the name of the field, and what makes its value of that of the row."""
+
+    sql: str = ""
+    read: Callable[[Any], Any] | None = None
+
+
+_KNOWN = dict[type[Any], tuple[tuple[str, Column], ...]]()
+
+
+def _columns(record: type[Any]) -> tuple[tuple[str, Column], ...]:
+    """Return each field of a record and how it is kept, as in `Annotated[bool, Column(...)]`."""
+    if record not in _KNOWN:
+        hints = get_type_hints(record, include_extras=True)  # 50 us: once for each class
+        columns = []
+        for field in fields(record):
+            known = getattr(hints[field.name], "__metadata__", ())
+            column = next((each for each in known if isinstance(each, Column)), Column())
+            columns.append((field.name, column))
+        _KNOWN[record] = tuple(columns)
+    return _KNOWN[record]
+
+
 def column_list(record: type[Any]) -> str:
-    """The columns of a table whose rows become records of that class: one for each field, of its
-    name."""
-    return ", ".join([field.name for field in fields(record)])
+    """Return what to select for `record_of`: a column for each field, in their order."""
+    return ", ".join([column.sql or name for name, column in _columns(record)])
 
 
 def record_of(record: type[Record], row: Row) -> Record:
-    """A row with a value for each field of a record, in their order."""
-    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
-    return record(**dict(zip(names, row, strict=True)))
+    """Return the record of a row of `column_list`; raise `StoreError` where it can't be read."""
+    values = dict[str, Any]()
+    for (name, column), value in zip(_columns(record), row, strict=True):
+        try:
+            values[name] = value if column.read is None else column.read(value)
+        except (ValueError, TypeError):
+            raise _damaged_error(f"the {name} of {record.__name__} {row[0]!r}") from None
+    return record(**values)
 
 
 def stamp() -> str:
@@ -121,53 +147,13 @@ def storable_text(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def from_json(text: str, where: str, fits: Check | None = None, *, hint: str = RESTORE) -> Any:
-    """The value of a text that `to_json` wrote; one that was altered since, so that it no longer
-    fits, is refused."""
+def from_json(text: str) -> Any:
+    """Return the value of a text that `to_json` wrote; raise `StoreError` where it is none."""
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        raise altered_error(where, hint=hint) from None
-    if fits is not None and not fits(value):
-        raise altered_error(where, hint=hint)
-    return value
+        raise _damaged_error("a value") from None
 
 
-def mapping(**fields: Kinds) -> Check:
-    """A check that a value is a mapping with these fields, each of its kind."""
-
-    def fits(value: Any) -> bool:
-        if not isinstance(value, dict):
-            return False
-        return all(isinstance(value.get(name), kind) for name, kind in fields.items())
-
-    return fits
-
-
-def mapping_or_none(text: object, /, **fields: Kinds) -> dict[str, Any] | None:
-    """The mapping that a text holds, or nothing where it holds something else or lacks a field."""
-    if not isinstance(text, str):
-        return None
-    try:
-        value: dict[str, Any] = from_json(text, "", mapping(**fields))
-    except StoreError:
-        return None
-    return value
-
-
-def is_text(value: object) -> bool:
-    """A check that a value is a text."""
-    return isinstance(value, str)
-
-
-def whole_number(value: object, where: str) -> int:
-    """A whole number that a query worked out; where rows were altered it may be anything.
-    PostgreSQL adds decimals."""
-    if not isinstance(value, int | Decimal) or value < 0:
-        raise altered_error(where)
-    return int(value)
-
-
-def altered_error(where: str, *, hint: str = RESTORE) -> StoreError:
-    """The error for what somebody has changed in the store by other means than ours."""
-    return StoreError(f"{where} was altered, so it is not used", hint=hint)
+def _damaged_error(what: str) -> StoreError:
+    return StoreError(f"{what} in the store is damaged", hint=RESTORE)

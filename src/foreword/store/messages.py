@@ -13,28 +13,26 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from foreword.engine.render import turn_text
 from foreword.formats.record import from_record, to_record
 from foreword.formats.transcripts import marks_of
 from foreword.message import NOT_HISTORY, Message
+from foreword.origin import Speakers
 from foreword.section import handle_of
 from foreword.store.database import (
     LARGEST_NUMBER,
+    Column,
     Database,
     Row,
-    altered_error,
+    column_list,
     from_json,
-    is_text,
+    record_of,
     stamp,
     to_json,
 )
 
-_CONVERSATION = (
-    "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until, settings FROM"
-    " conversations"
-)
-COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 _NOT_HISTORY_SQL = ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
 # Messages that go in together. FTS5 writes a segment for each transaction and merges four to one:
 # 290 us for one message of sixty words, 15 us each for 128 of them, 8 us for 512, 7 us for 1,024. A
@@ -54,10 +52,13 @@ class Conversation:
     name: str
     created: str
     counter: str  # by which its messages were counted
-    system_prompt: str  # the newest
+    system_prompt: Annotated[str, Column(read=from_json)]  # the newest
     warned: int  # the size at which a warning was given; 0 for none
     quiet_until: int  # compression is not tried again before this size
-    settings: Mapping[str, int | str] = field(default_factory=dict)  # what it was opened with
+    # what it was opened with
+    settings: Annotated[Mapping[str, int | str], Column(read=from_json)] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +67,12 @@ class StoredMessage:
 
     seq: int
     kind: str
-    pinned: bool
+    pinned: Annotated[bool, Column(read=bool)]
     tokens: int
     running: int
     place: int
     created: str
-    message: Message
+    message: Annotated[Message, Column(read=from_record)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,10 @@ class Range:
     branch: int = LARGEST_NUMBER
 
 
+_CONVERSATION = f"SELECT {column_list(Conversation)} FROM conversations"
+_COLUMNS = column_list(StoredMessage)
+
+
 def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation:
     """The conversation of that name, made where there is none."""
     found = find(db, workflow, name)
@@ -113,36 +118,13 @@ def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation
 def find(db: Database, workflow: int, name: str) -> Conversation | None:
     """The conversation of that name, if there is one."""
     rows = db.rows(f"{_CONVERSATION} WHERE workflow = ? AND name = ?", (workflow, name))
-    return _conversation(db, rows[0]) if rows else None
+    return record_of(Conversation, rows[0]) if rows else None
 
 
 def conversations_of(db: Database, workflow: int) -> list[Conversation]:
     """The conversations of a workflow, the oldest first."""
     rows = db.rows(f"{_CONVERSATION} WHERE workflow = ? ORDER BY id", (workflow,))
-    return [_conversation(db, row) for row in rows]
-
-
-def _conversation(db: Database, row: Row) -> Conversation:
-    number, owner, name, created, counter, written_prompt, warned, quiet_until, settings = row
-    system_prompt = from_json(written_prompt, f"the system prompt in {db.name}", is_text)
-    return Conversation(
-        id=number,
-        workflow=owner,
-        name=name,
-        created=created,
-        counter=counter,
-        system_prompt=system_prompt,
-        warned=warned,
-        quiet_until=quiet_until,
-        settings=from_json(settings, f"the settings of {name!r} in {db.name}", _is_settings),
-    )
-
-
-def _is_settings(value: object) -> bool:
-    """Whether a value is a number or a text for each of some names."""
-    if not isinstance(value, dict):
-        return False
-    return all(type(each) in (int, str) for each in value.values())
+    return [record_of(Conversation, row) for row in rows]
 
 
 def set_settings(db: Database, conversation: int, settings: Mapping[str, int | str]) -> None:
@@ -244,7 +226,7 @@ def _newest_prompt(lines: Sequence[StoredMessage]) -> str | None:
 def _insert(
     db: Database, conversation: int, lines: Sequence[StoredMessage], records: Sequence[str]
 ) -> None:
-    sql = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    sql = f"INSERT INTO messages (conversation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     rows = list[Row]()
     for line, record in zip(lines, records, strict=True):
         rows.append((conversation, *_row(line, record)))
@@ -303,8 +285,8 @@ def pinned_messages(db: Database, conversation: int) -> list[StoredMessage]:
 
 
 def _select(db: Database, condition: str, values: Sequence[object]) -> list[StoredMessage]:
-    rows = db.rows(f"SELECT {COLUMNS} FROM messages WHERE {condition}", values)
-    return [_line(db, row) for row in rows]
+    rows = db.rows(f"SELECT {_COLUMNS} FROM messages WHERE {condition}", values)
+    return [record_of(StoredMessage, row) for row in rows]
 
 
 def set_pinned(db: Database, conversation: int, seq: int, *, pinned: bool) -> bool:
@@ -422,7 +404,11 @@ def find_ranges(db: Database, handle: str, *, end: str) -> list[tuple[str, Range
 
 def as_text(db: Database, where: Range) -> str:
     """Messages as a model reads them."""
-    return "\n".join(turn_text(line.message.role, line.message.text) for line in between(db, where))
+    speakers = Speakers()
+    turns = list[str]()
+    for line in between(db, where):
+        turns.append(turn_text(str(speakers.of(line.message)), line.message.text))
+    return "\n".join(turns)
 
 
 def workflow_of(db: Database, conversation: int) -> int:
@@ -432,7 +418,7 @@ def workflow_of(db: Database, conversation: int) -> int:
 
 
 def _row(line: StoredMessage, record: str) -> Row:
-    """A message as its row, in the order of `COLUMNS`."""
+    """A message as its row, in the order of `_COLUMNS`."""
     return (
         line.seq,
         line.kind,
@@ -442,22 +428,4 @@ def _row(line: StoredMessage, record: str) -> Row:
         line.place,
         line.created,
         record,
-    )
-
-
-def _line(db: Database, row: Row) -> StoredMessage:
-    seq, kind, pinned, tokens, running, place, created, record = row
-    try:
-        message = from_record(record)
-    except ValueError:
-        raise altered_error(f"message {seq} in {db.name}") from None
-    return StoredMessage(
-        seq=seq,
-        kind=kind,
-        pinned=bool(pinned),
-        tokens=tokens,
-        running=running,
-        place=place,
-        created=created,
-        message=message,
     )

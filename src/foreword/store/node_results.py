@@ -9,13 +9,21 @@ values for other nodes are variables.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from foreword.store.database import Database, Row, from_json, mapping, stamp, storable_text, to_json
+from foreword.store.database import (
+    Column,
+    Database,
+    column_list,
+    from_json,
+    record_of,
+    stamp,
+    storable_text,
+    to_json,
+)
 from foreword.store.node_runs import SUCCESS, lock
 
 TEST = "test"  # the run of single tests: the newest of each node
-_COLUMNS = "run, key, node, status, created, written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +35,11 @@ class Result:
     node: str
     status: str
     created: str
-    output: dict[str, Any]  # result, variables, error, page, seconds: whatever there is
+    # result, variables, error, page, seconds: whatever there is
+    output: Annotated[dict[str, Any], Column("written", from_json)]
+
+
+_COLUMNS = column_list(Result)
 
 
 def keep(
@@ -69,7 +81,7 @@ def of_run(db: Database, workflow: int, run: str) -> dict[str, Result]:
     )
     results = dict[str, Result]()
     for row in rows:
-        result = _result(db, row)
+        result = record_of(Result, row)
         results[result.key] = result
     return results
 
@@ -83,7 +95,7 @@ def newest(db: Database, workflow: int) -> dict[str, Result]:
     )
     results = dict[str, Result]()
     for row in rows:
-        result = _result(db, row)
+        result = record_of(Result, row)
         results[result.node] = result
     return results
 
@@ -98,16 +110,4 @@ def _replace(
     db.rows(
         f"INSERT INTO node_results (workflow, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (*place, storable_text(node), status, stamp(), written),
-    )
-
-
-def _result(db: Database, row: Row) -> Result:
-    run, key, node, status, created, written = row
-    return Result(
-        run=run,
-        key=key,
-        node=node,
-        status=status,
-        created=created,
-        output=from_json(written, f"the result of {key!r} in {db.name}", mapping()),
     )

@@ -8,8 +8,9 @@ its effect. What a turn gave is in `node_results`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from foreword.store.database import Database, record_of, stamp, storable_text
+from foreword.store.database import Column, Database, column_list, record_of, stamp, storable_text
 from foreword.store.node_runs import RUNNING, NodeRun
 
 UNCLEAR = "unclear"  # over, and whether it had its effect is not known
@@ -19,7 +20,7 @@ UNCLEAR = "unclear"  # over, and whether it had its effect is not known
 class NodeStep:
     """One turn of a node in one attempt at a run."""
 
-    number: int
+    number: Annotated[int, Column("id")]
     attempt: int
     key: str
     node: str
@@ -57,7 +58,7 @@ def end(db: Database, number: int, status: str) -> None:
 def of_run(db: Database, workflow: int, run: str) -> list[NodeStep]:
     """Every step of a run, in the order in which they began."""
     rows = db.rows(
-        "SELECT id, attempt, key, node, status, began, ended FROM node_steps"
+        f"SELECT {column_list(NodeStep)} FROM node_steps"
         " WHERE workflow = ? AND run = ? ORDER BY id",
         (workflow, storable_text(run)),
     )

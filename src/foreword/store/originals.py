@@ -1,27 +1,23 @@
 """The table `originals`: what contexts left out, packed, each under a handle made from its bytes.
 
-A handle may also stand for a range of messages, which `messages` keeps; both are found here. A
-store may have been meddled with: bytes that don't fit their handle are refused.
+A handle may also stand for a range of messages, which `messages` keeps; both are found here.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
-from foreword.errors import UnknownHandle
+from foreword.errors import StoreError, UnknownHandle
 from foreword.section import handle_of
-from foreword.store.database import Database, altered_error
+from foreword.store.database import RESTORE, Database, stamp
 
-# Unpacked. A source file may have a quarter of it (`sources.files`), several of them make one
-# original; without a limit, a small row in a stranger's store could fill the memory.
-LARGEST_BYTES = 256 * 1024 * 1024
 PREFIX = "fw_"
 # Three digits after the prefix: fewer match by chance as soon as a few dozen originals are kept.
 SHORTEST_HANDLE = 6
 # The fastest: an original is written with every context and read back rarely.
 COMPRESSION_LEVEL = 1
-HINT = "assemble the context again"
 
 
 def is_handle(text: str) -> bool:
@@ -38,15 +34,20 @@ def keep(db: Database, body: bytes) -> str:
 
 
 def write(db: Database, originals: Mapping[str, bytes]) -> None:
-    """Write originals by their handles, those that are there already excepted; the caller holds
-    the transaction."""
+    """Write originals by their handles; of one that is there already, note the day on which it was
+    last kept. The caller holds the transaction."""
+    today = stamp()[: len("2026-11-18")]
     rows = []
     for handle, body in originals.items():
-        rows.append((handle, zlib.compress(body, COMPRESSION_LEVEL)))
-    db.many("INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+        rows.append((handle, today, zlib.compress(body, COMPRESSION_LEVEL)))
+    db.many(
+        "INSERT INTO originals (handle, created, body) VALUES (?, ?, ?) ON CONFLICT (handle) DO"
+        " UPDATE SET created = excluded.created WHERE originals.created < excluded.created",
+        rows,
+    )
 
 
-def find(db: Database, handle: str) -> list[tuple[str, object]]:
+def find(db: Database, handle: str) -> list[tuple[str, Any]]:
     """What is kept under a handle or a beginning of one: each with its whole handle, and packed.
 
     At most two of each kind: enough to tell one from many.
@@ -54,7 +55,7 @@ def find(db: Database, handle: str) -> list[tuple[str, object]]:
     from foreword.store import messages  # not for those who only keep originals
 
     end = handle + "{"  # the character after "z": greater than whatever begins with the handle
-    found: list[tuple[str, object]] = []
+    found: list[tuple[str, Any]] = []
     found += db.rows(
         "SELECT handle, body FROM originals WHERE handle >= ? AND handle < ? LIMIT 2",
         (handle, end),
@@ -72,7 +73,7 @@ def read_one(db: Database, handle: str) -> bytes:
     return read(db, whole_handle, packed)
 
 
-def read(db: Database, handle: str, packed: object) -> bytes:
+def read(db: Database, handle: str, packed: Any) -> bytes:
     """The original of what `find` found: bytes that were kept, or the messages of a range without
     its secrets."""
     from foreword.store import messages
@@ -83,23 +84,19 @@ def read(db: Database, handle: str, packed: object) -> bytes:
         return secrets.hide_known_values(messages.as_text(db, packed)).encode(
             "utf-8", "surrogatepass"
         )
-    return _unpack(db.name, handle, packed)
+    return _unpack(handle, packed)
 
 
 def read_exact(db: Database, handle: str) -> bytes:
-    """The original under this whole handle."""
+    """Return the original under this whole handle."""
     rows = db.rows("SELECT body FROM originals WHERE handle = ?", (handle,))
-    packed = rows[0][0] if rows else None
-    return _unpack(db.name, handle, packed)
+    if not rows:
+        raise UnknownHandle(handle, db.name, matches=0)
+    return _unpack(handle, rows[0][0])
 
 
-def _unpack(where: str, handle: str, packed: object) -> bytes:
-    """The original of a row, if it is the one its handle was made from."""
-    unpacking = zlib.decompressobj()
+def _unpack(handle: str, packed: bytes) -> bytes:
     try:
-        body = unpacking.decompress(packed, LARGEST_BYTES) if isinstance(packed, bytes) else b""
+        return zlib.decompress(packed)
     except zlib.error:
-        raise altered_error(f"{handle} in {where}", hint=HINT) from None
-    if not unpacking.eof or handle_of(body) != handle:
-        raise altered_error(f"{handle} in {where}", hint=HINT)
-    return body
+        raise StoreError(f"{handle} in the store is damaged", hint=RESTORE) from None

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from foreword.errors import PlanConflict
 from foreword.store.database import (
     LARGEST_NUMBER,
+    Column,
     Database,
-    Row,
+    column_list,
     from_json,
-    mapping,
+    record_of,
     stamp,
     storable_text,
     to_json,
-    whole_number,
 )
-
-COLUMNS = "version, reason, created, written"
-# what the store itself puts into every plan
-WRITTEN = mapping(plan_version=int, created_at=str, updated_at=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,10 @@ class Plan:
     version: int
     reason: str
     created: str
-    data: dict[str, Any]
+    data: Annotated[dict[str, Any], Column("written", from_json)]
+
+
+_COLUMNS = column_list(Plan)
 
 
 def add(
@@ -64,9 +63,10 @@ def add(
 def current(db: Database, workflow: int) -> Plan | None:
     """The newest version, if there is any."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM plans WHERE workflow = ? ORDER BY version DESC LIMIT 1", (workflow,)
+        f"SELECT {_COLUMNS} FROM plans WHERE workflow = ? ORDER BY version DESC LIMIT 1",
+        (workflow,),
     )
-    return _plan(db, rows[0]) if rows else None
+    return record_of(Plan, rows[0]) if rows else None
 
 
 def get(db: Database, workflow: int, version: int) -> Plan | None:
@@ -74,15 +74,15 @@ def get(db: Database, workflow: int, version: int) -> Plan | None:
     if abs(version) > LARGEST_NUMBER:
         return None
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM plans WHERE workflow = ? AND version = ?", (workflow, version)
+        f"SELECT {_COLUMNS} FROM plans WHERE workflow = ? AND version = ?", (workflow, version)
     )
-    return _plan(db, rows[0]) if rows else None
+    return record_of(Plan, rows[0]) if rows else None
 
 
 def history(db: Database, workflow: int) -> list[Plan]:
     """Every version, the oldest first."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM plans WHERE workflow = ? ORDER BY version", (workflow,))
-    return [_plan(db, row) for row in rows]
+    rows = db.rows(f"SELECT {_COLUMNS} FROM plans WHERE workflow = ? ORDER BY version", (workflow,))
+    return [record_of(Plan, row) for row in rows]
 
 
 def newest_version(db: Database, workflow: int) -> int:
@@ -90,7 +90,7 @@ def newest_version(db: Database, workflow: int) -> int:
     ((version,),) = db.rows(
         "SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = ?", (workflow,)
     )
-    return whole_number(version, f"a plan's version in {db.name}")
+    return int(version)
 
 
 def _with_stamps(
@@ -105,9 +105,3 @@ def _with_stamps(
     for name, value in data.items():
         stamped.setdefault(name, value)
     return stamped
-
-
-def _plan(db: Database, row: Row) -> Plan:
-    version, reason, created, written = row
-    data = from_json(written, f"plan version {version} in {db.name}", WRITTEN)
-    return Plan(int(version), reason, created, data)

@@ -23,7 +23,7 @@ SQLITE = {
         "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', contentless_delete=1,"
         " detail=none, tokenize='ascii')"
     ),
-    "director_plans": "",  # a store in SQLite has no views: a stranger's may hold programs
+    "director_plans": "",  # a file that was named by a user may hold programs, so views don't run
 }
 # What people write is kept as they wrote it, in `written`; `data` is the same for SQL to look into.
 # jsonb forgets the order of keys and takes neither NUL nor half characters, so it can't be the
@@ -54,7 +54,11 @@ POSTGRES = {
 
 VERSION = 1
 TABLES = """
-CREATE TABLE originals (handle {key} PRIMARY KEY, body {bytes} NOT NULL) {keyed};
+CREATE TABLE originals (
+    handle {key} PRIMARY KEY,
+    created {key} NOT NULL,
+    body {bytes} NOT NULL
+) {keyed};
 CREATE TABLE carried (
     name {key} NOT NULL,
     kind {key} NOT NULL,
@@ -140,12 +144,12 @@ CREATE TABLE compressions (
     summary TEXT NOT NULL,
     method TEXT NOT NULL,
     note TEXT NOT NULL,
+    replaced_tokens {number} NOT NULL,
+    summary_tokens {number} NOT NULL,
     tokens_before {number} NOT NULL,
     tokens_after {number} NOT NULL,
     created TEXT NOT NULL,
     undone {number} NOT NULL,
-    history_before {number} NOT NULL,
-    history_after {number} NOT NULL,
     excerpts TEXT NOT NULL,
     left_out {number},
     PRIMARY KEY (conversation, number)
@@ -169,6 +173,7 @@ CREATE TABLE checkpoints (
     workflow {number} NOT NULL REFERENCES workflows (id),
     name {key} NOT NULL,
     created TEXT NOT NULL,
+    done TEXT NOT NULL,
     UNIQUE (workflow, name)
 );
 CREATE TABLE reports (

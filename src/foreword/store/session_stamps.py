@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from foreword.store.compressions import Cut, read_cut
-from foreword.store.database import Database, altered_error, from_json, is_text, whole_number
+from foreword.errors import StoreError
+from foreword.store.compressions import Cut, read_sizes
+from foreword.store.database import RESTORE, Database, from_json
 
 _QUERY = (
     "SELECT w.revision, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
@@ -113,25 +114,7 @@ def read(db: Database, conversation: int, budget_tokens: int) -> SessionStamps:
     """The stamps of now; the last call and the cut are those of that budget."""
     rows = db.rows(_QUERY, (budget_tokens, str(budget_tokens), conversation))
     if not rows:
-        raise altered_error(f"conversation {conversation} in {db.name}")
-    snapshot, plan, variables, prompt, warned, quiet_until, *numbers, recipe, start, excerpts = (
-        rows[0]
-    )
-    where = f"a number of conversation {conversation} in {db.name}"
-    revision, compression, last_message, last_call = [
-        whole_number(number, where) for number in numbers
-    ]
-    return SessionStamps(
-        snapshot=snapshot,
-        plan=whole_number(plan, f"a plan's version in {db.name}"),
-        variables=whole_number(variables, where),
-        system_prompt=from_json(prompt, f"the system prompt in {db.name}", is_text),
-        warned=warned,
-        quiet_until=quiet_until,
-        revision=revision,
-        compression=compression,
-        last_message=last_message,
-        last_call=last_call,
-        last_recipe=recipe,
-        cut=read_cut(db, conversation, budget=budget_tokens, start=start, excerpts=excerpts),
-    )
+        raise StoreError(f"conversation {conversation} is not in {db.name} any more", hint=RESTORE)
+    snapshot, plan, variables, prompt, *others, start, excerpts = rows[0]
+    cut = Cut(start, read_sizes(excerpts))
+    return SessionStamps._make((snapshot, plan, variables, from_json(prompt), *others, cut))

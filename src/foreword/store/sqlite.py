@@ -1,9 +1,8 @@
 """The store's database in SQLite: one file, write-ahead log, every commit on the disk before it is
 acknowledged.
 
-Only a file that says it is a store is written, and what only reads opens it read-only. A store in a
-project's own folder may come from a stranger, so there no part of it may be a link; a file that the
-user named is the user's word.
+Only a file that says it is a store is written, and what only reads opens it read-only. The file is
+trusted: it is in the user's data directory, or the user has named it. Nothing in it is run even so.
 """
 
 from __future__ import annotations
@@ -20,18 +19,9 @@ import apsw
 
 from foreword.errors import StoreError
 from foreword.store import private
-from foreword.store.columns import Column, columns_of, problem_in
 from foreword.store.database import RESTORE, Row
-from foreword.store.paths import (
-    is_ours,
-    is_read_only,
-    prepare,
-    refuse_devices,
-    refuse_links,
-    tighten,
-)
+from foreword.store.locations import is_read_only
 from foreword.store.schema import SQLITE, checked_version, create_schema
-from foreword.store.schema_check import check_schema, harden, refuse_foreign_journal
 
 APPLICATION_ID = int.from_bytes(b"FWRD")
 # For another writer. Most hold the lock for milliseconds; an import, which is one transaction, as
@@ -40,6 +30,7 @@ WAIT_MILLISECONDS = 30_000
 # Between two tries for the write-ahead log, which takes others a few milliseconds to turn on.
 LOOK_SECONDS = 0.01
 FOREIGN = (apsw.Error, OSError, OverflowError, UnicodeError)
+MEMORY = ":memory:"
 WRITABLE = "make it writable, or name another store with --db or FOREWORD_DB"
 # How a transaction begins, ends well and ends badly: a whole one, and a part of another.
 OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
@@ -57,24 +48,17 @@ class Sqlite:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self.read_only = read_only
+        self._absolute_path = path.absolute()
         self._turn = _TURNS.setdefault(os.path.realpath(path), Lock())
         self._error_translation = _ErrorTranslation(path)
-        self._columns = dict[str, tuple[Column, ...]]()  # of the queries that have been asked
         with self._error_translation, ExitStack() as undo:
-            if not read_only:
-                prepare(path)
-            elif is_ours(path):
-                refuse_links(path)
-                _refuse_strangers(path)
-            refuse_devices(path)
-            refuse_foreign_journal(path)
+            _check_place(path)
             with _MAKING:
                 if not read_only:
                     private.make_file(Path(os.path.realpath(path)))
-            tighten(path)
             self._db = _connect(path, read_only=read_only)
             undo.callback(self._db.close)
-            harden(self._db)
+            self._file = _identity(self._absolute_path)
             self._recognise(read_only)
             if not read_only:
                 _write_ahead(self._db)
@@ -85,14 +69,15 @@ class Sqlite:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """A store that is gone when it is closed: for those who keep nothing."""
+        """Return a store that is gone when it is closed: for those who keep nothing."""
         made = cls.__new__(cls)
-        made.path = Path(":memory:")
+        made.path = Path(MEMORY)
+        made._absolute_path = made.path
         made.read_only = False
         made._turn = Lock()
         made._error_translation = _ErrorTranslation(made.path)
-        made._columns = {}
-        made._db = apsw.Connection(":memory:")
+        made._file = None
+        made._db = apsw.Connection(MEMORY)
         create_schema(made, SQLITE)
         return made
 
@@ -102,26 +87,18 @@ class Sqlite:
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         with self._error_translation:
-            cursor = self._db.execute(sql, values)
-            columns = self._columns_of(sql, cursor)
-            found: list[Row] = cursor.fetchall()
-        for row in found:
-            problem = problem_in(row, columns)
-            if problem:
-                raise StoreError(f"{self.path} was altered: {problem}", hint=RESTORE)
+            self._check_write(sql)
+            found: list[Row] = self._db.execute(sql, values).fetchall()
         return found
 
-    def _columns_of(self, sql: str, cursor: apsw.Cursor) -> tuple[Column, ...]:
-        """The columns of a query that has just begun; none where it gives no rows."""
-        if sql not in self._columns:
-            try:
-                self._columns[sql] = columns_of(cursor.description_full)
-            except apsw.ExecutionCompleteError:
-                return ()
-        return self._columns[sql]
+    def _check_write(self, sql: str) -> None:
+        """Raise before a statement of its own writes to a file that was removed."""
+        if not sql.startswith("SELECT") and not self._db.in_transaction:
+            self._refuse_moved()
 
     def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         with self._error_translation:
+            self._check_write(sql)
             self._db.executemany(sql, rows)
 
     @contextmanager
@@ -136,6 +113,8 @@ class Sqlite:
             with self._error_translation:
                 self._db.execute(begin)
             try:
+                if is_outer:
+                    self._refuse_moved()
                 yield
                 with self._error_translation:
                     self._db.execute(end)
@@ -146,6 +125,14 @@ class Sqlite:
         finally:
             if is_outer:
                 self._turn.release()
+
+    def _refuse_moved(self) -> None:
+        """Raise where the file is no longer under its name: what is written to it would be lost."""
+        if self._file is not None and self._file != _identity(self._absolute_path):
+            raise StoreError(
+                f"{self.path} was removed or replaced while it was open, so nothing is written",
+                hint="put it back, or start again with the store that is there now",
+            )
 
     def _take_turn(self) -> None:
         """The writers of one process take turns: SQLite would have those who wait sleep longer
@@ -185,7 +172,6 @@ class Sqlite:
                 return  # a new file
             if application != APPLICATION_ID or not checked_version(self):
                 raise _not_a_store_error(self.path)
-            check_schema(self._db, self.path)
         finally:
             self._db.execute("COMMIT")
 
@@ -220,18 +206,39 @@ class _ErrorTranslation:
             raise StoreError(
                 f"{self.path} can't be used for this: it is read-only", hint=WRITABLE
             ) from None
-        if isinstance(error, UnicodeDecodeError):
-            raise StoreError(
-                f"{self.path} was altered: a text in it is not UTF-8", hint=RESTORE
-            ) from None
+        if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+            raise StoreError(f"{self.path} is damaged: {error}", hint=RESTORE) from None
         if isinstance(error, FOREIGN):
             what = f"{self.path} can't be used: {error}"
             raise StoreError(what, hint="check the folder, its rights and the disk") from None
 
 
 def _not_a_store_error(path: Path) -> StoreError:
-    hint = "move it away; it will be made anew" if is_ours(path) else "name another file"
-    return StoreError(f"{path} is not a Foreword store", hint=hint)
+    return StoreError(
+        f"{path} is not a Foreword store", hint="name another file, or move this one away"
+    )
+
+
+def _check_place(path: Path) -> None:
+    """Raise where there is no directory for the file, or something else in its place: opening a
+    pipe may never end."""
+    if not path.parent.is_dir():
+        raise StoreError(
+            f"{path} can't be used: there is no folder {path.parent}", hint="make the folder first"
+        )
+    if path.exists() and not path.is_file():
+        raise StoreError(
+            f"{path} can't be used: it is not a regular file", hint="name another file"
+        )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return which file has this name now; None where none has."""
+    try:
+        about = os.stat(path)  # noqa: PTH116 - at each write; half the time of `Path.stat`
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
 
 
 def _write_ahead(db: apsw.Connection) -> None:
@@ -258,6 +265,12 @@ def _connect(path: Path, *, read_only: bool) -> apsw.Connection:
         uri += "?immutable=1"
     connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(WAIT_MILLISECONDS)
+    # Nothing in the file runs, and a damaged page is an error: the user may have named any file.
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    connection.pragma("cell_size_check", 1)
     return connection
 
 
@@ -265,13 +278,3 @@ def _log_size(path: Path) -> int:
     """The bytes of the log beside a store: changes that are not in the file itself yet."""
     log = path.with_name(f"{path.name}-wal")
     return log.stat().st_size if log.exists() else 0
-
-
-def _refuse_strangers(path: Path) -> None:
-    """What another user put there is not ours to hand on; root's is trusted, and root may read
-    everyone's."""
-    owner = path.stat().st_uid
-    if owner not in (os.getuid(), 0) and os.getuid():
-        raise StoreError(
-            f"{path} belongs to another user (id {owner})", hint="use a root of your own"
-        )

@@ -1,16 +1,20 @@
 """From an address to an open database: `sqlite:///path` or `postgresql://user@host/name`.
 
-Without an address it is `FOREWORD_DB`, else the project's own file, `.foreword/state.db`.
+Without an address it is `FOREWORD_DB`, else the root's own store in the user's data directory
+(`locations`). Where that can't be written, a store in memory takes its place, with a warning.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
-from foreword.errors import UsageError, did_you_mean
+from foreword.errors import StoreError, UnknownHandle, UsageError, did_you_mean
+from foreword.store import locations
 from foreword.store.database import Database
-from foreword.store.paths import is_read_only, is_there, state_path, store_path
 
 VARIABLE = "FOREWORD_DB"
 SCHEMES = ("sqlite", "postgresql", "postgres")
@@ -19,47 +23,126 @@ EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
 
 
 def open_database(url: str | None, root: Path, *, create: bool = True) -> Database:
-    """The database of that address; without `create` its file has to be there already.
+    """Return the database of that address; without `create` its file has to exist already.
 
     A store that can't be written is opened to be read: the first change is an error.
     """
-    place = place_of(url, root)
-    if not isinstance(place, Path):
-        from foreword.store.postgres import Postgres
+    url = url or os.environ.get(VARIABLE)
+    try:
+        place = place_of(url, root)
+        if not isinstance(place, Path):
+            from foreword.store.postgres import Postgres
 
-        return Postgres(place)
+            return Postgres(place)
+        if not os.path.exists(place):  # noqa: PTH110 - never raises
+            _prepare(place, None if url else root, create=create)
+    except locations.NoDataDirectory as error:
+        return _memory_store(error.message)
     from foreword.store.sqlite import Sqlite
 
-    if not create and not store_exists(url, root):
+    db = Sqlite(place, read_only=locations.is_read_only(place))
+    if url:
+        locations.remember(place)
+    return db
+
+
+def _prepare(place: Path, root: Path | None, *, create: bool) -> None:
+    """See to the directory of a new store: that of a root is made, another has to exist."""
+    if not create:
+        offer = locations.adoption_offer(root) if root else ""
         raise UsageError(
             f"no store yet: there is no {place}",
-            hint="`foreword session new NAME` makes one, or name another with --db",
+            hint=offer or "`foreword session new NAME` makes one, or name another with --db",
         )
-    return Sqlite(place, read_only=is_read_only(place))
+    offer = locations.register(root) if root else ""
+    if offer:
+        _warn(offer)
 
 
-def store_exists(url: str | None, root: Path) -> bool:
-    """Whether there is a store at that address yet; a server's is made by whoever looks."""
-    place = place_of(url, root)
-    return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises
+def open_to_keep(root: Path, url: str | None = None) -> Database:
+    """Return the store for originals and reports: in memory where the root's own can't be
+    written."""
+    db = open_database(url, root)
+    if not db.read_only or url or os.environ.get(VARIABLE):
+        return db
+    db.close()
+    return _memory_store(f"{db.name} is read-only")
 
 
-def open_to_read(url: str, root: Path) -> Database | None:
-    """The database of that address as it is, or nothing where its file is still to be made;
+@contextmanager
+def open_store(root: Path, url: str | None = None) -> Iterator[Database]:
+    """Open the store for originals and reports, and close it."""
+    with closing(open_to_keep(root, url)) as db:
+        yield db
+
+
+def open_to_read(url: str | None, root: Path) -> Database | None:
+    """Return the database of that address as it is, or None where its file does not exist yet;
     makes none."""
-    place = place_of(url, root)
+    try:
+        place = place_of(url, root)
+    except locations.NoDataDirectory:
+        return None
     if not isinstance(place, Path):
         return open_database(url, root)
     from foreword.store.sqlite import Sqlite
 
-    return Sqlite(place, read_only=True) if is_there(place) else None
+    return Sqlite(place, read_only=True) if locations.is_there(place) else None
+
+
+def store_exists(url: str | None, root: Path) -> bool:
+    """Return whether there is a store at that address; a server's is made when it is opened."""
+    try:
+        place = place_of(url, root)
+    except locations.NoDataDirectory:
+        return False
+    return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises
+
+
+def recall(handle: str, root: Path, url: str | None = None) -> bytes:
+    """Return the original under a handle, from the root's store or any other this user has.
+
+    Raises `UnknownHandle` where no store has one, or several originals begin so.
+    """
+    from foreword.store import originals
+
+    if not originals.is_handle(handle):
+        raise UnknownHandle(handle, str(root), matches=0)
+    is_ambiguous = False
+    for db in _databases_to_search(root, url):
+        with closing(db):
+            try:
+                found = originals.find(db, handle)
+                if len(found) == 1:
+                    whole_handle, packed = found[0]
+                    return originals.read(db, whole_handle, packed)
+            except StoreError:  # another store may have it unharmed
+                continue
+            is_ambiguous = is_ambiguous or len(found) > 1
+    raise UnknownHandle(handle, str(root), matches=2 if is_ambiguous else 0)
+
+
+def _databases_to_search(root: Path, url: str | None) -> Iterator[Database]:
+    """Each store that may hold an original, the one that is named first; others that can't be
+    read are passed over."""
+    from foreword.store.sqlite import Sqlite
+
+    named = open_to_read(url, root) if url or os.environ.get(VARIABLE) else None
+    if named:
+        yield named
+    for path in locations.known_files(root):
+        try:
+            db = Sqlite(path, read_only=True)
+        except StoreError:
+            continue
+        yield db
 
 
 def place_of(url: str | None, root: Path) -> Path | str:
-    """The file that an address leads to, or the address itself where it is a server's."""
+    """Return the file that an address leads to, or the address itself where it is a server's."""
     url = url or os.environ.get(VARIABLE)
     if not url:
-        return state_path(root)
+        return locations.state_path(root)
     if not isinstance(url, str):  # a path, most likely
         raise UsageError(BEGINS, hint=f"for the file {url} it is sqlite:///{url}")
     scheme, colon, rest = url.partition("://")
@@ -72,17 +155,27 @@ def place_of(url: str | None, root: Path) -> Path | str:
     raise UsageError(what + (f", did you mean {guess}://?" if guess else ""), hint=EXAMPLES)
 
 
-def store_note(root: Path) -> str:
-    """Where originals and reports are kept, if that is neither under the root nor where the user
-    said."""
-    return "" if os.environ.get(VARIABLE) else store_path(root)[1]
-
-
 def file_of(rest: str) -> Path:
-    """The file of `sqlite:///state.db` (from here) or `sqlite:////srv/state.db` (from the top)."""
+    """Return the file of `sqlite:///state.db` (from here) or `sqlite:////srv/state.db` (from the
+    top)."""
     path = rest.removeprefix("/")
     if not rest.startswith("/") or not path or path.endswith("/") or "\0" in path:
         # it may have been meant for a server, with a password
         shown = rest if "@" not in rest else "..."
         raise UsageError(f"sqlite://{shown} names no file", hint=EXAMPLES)
     return Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
+
+
+def _memory_store(problem: str) -> Database:
+    from foreword.store.sqlite import Sqlite
+
+    _warn(f"nothing is kept: {problem}; --db or FOREWORD_DB names another store")
+    return Sqlite.in_memory()
+
+
+@cache
+def _warn(line: str) -> None:
+    """Write a line to standard error, once, unless the program that uses us has its own log."""
+    import logging  # not for the start of every command
+
+    logging.getLogger("foreword.store").warning("%s", line)

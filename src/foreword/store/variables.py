@@ -84,7 +84,7 @@ def drop_all(db: Database, workflow: int, reason: str) -> list[str]:
 def all_variables(db: Database, workflow: int) -> dict[str, Any]:
     """Every variable with its whole value, in the order in which they were first set."""
     rows = written_variables(db, workflow)
-    return {name: read_variable(db, name, written) for name, written in rows}
+    return {name: from_json(written) for name, written in rows}
 
 
 def written_variables(db: Database, workflow: int) -> list[tuple[str, str]]:
@@ -93,11 +93,6 @@ def written_variables(db: Database, workflow: int) -> list[tuple[str, str]]:
         "SELECT name, written FROM variables WHERE workflow = ? ORDER BY id", (workflow,)
     )
     return [(name, written) for name, written in rows]
-
-
-def read_variable(db: Database, name: str, written: str) -> Any:
-    """The value that is kept so; an error where it was altered."""
-    return from_json(written, f"variable {name!r} in {db.name}")
 
 
 def changes(db: Database, workflow: int, limit: int = 100) -> list[VariableChange]:
@@ -124,7 +119,7 @@ def _displayed_value(db: Database, workflow: int, name: str) -> str:
     if not rows:
         return ""
     ((written,),) = rows
-    return display(name, read_variable(db, name, written))
+    return display(name, from_json(written))
 
 
 def _log(db: Database, workflow: int, change: VariableChange) -> None:

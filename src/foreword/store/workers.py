@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from typing import Annotated
 
-from foreword.store.database import Database
+from foreword.store.database import Column, Database, column_list, record_of
 
 # A week: a laptop may sleep for days and go on under its old name; its row is all that is kept.
 FORGET_SECONDS = 7 * 24 * 3600
@@ -23,8 +25,8 @@ class Worker:
     executor: str
     host: str
     pid: int
-    silent_seconds: int
-    gone: bool  # it said good-bye
+    silent_seconds: Annotated[int, Column("CAST(? AS bigint) - seen", partial(max, 0))]
+    gone: Annotated[bool, Column(read=bool)]  # it said good-bye
 
 
 def beat(db: Database, *, executor: str, host: str, pid: int) -> None:
@@ -45,18 +47,8 @@ def leave(db: Database, executor: str) -> None:
 def all_workers(db: Database) -> list[Worker]:
     """Every process that is or was at work, and how long ago each was heard of."""
     now = clock(db)
-    rows = db.rows("SELECT executor, host, pid, seen, gone FROM workers ORDER BY started, executor")
-    workers = []
-    for executor, host, pid, seen, gone in rows:
-        worker = Worker(
-            executor=executor,
-            host=host,
-            pid=pid,
-            silent_seconds=max(0, now - seen),
-            gone=bool(gone),
-        )
-        workers.append(worker)
-    return workers
+    rows = db.rows(f"SELECT {column_list(Worker)} FROM workers ORDER BY started, executor", (now,))
+    return [record_of(Worker, row) for row in rows]
 
 
 def forget(db: Database) -> None:

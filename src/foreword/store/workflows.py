@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from foreword.errors import UnknownName
 from foreword.store.database import (
+    Column,
     Database,
     Row,
+    column_list,
     from_json,
-    mapping,
+    record_of,
     stamp,
     storable_text,
     to_json,
-    whole_number,
 )
 
 # The tables whose rows make a workflow worth keeping, besides the messages of its conversations.
@@ -35,7 +36,11 @@ _CURRENT = (
     " = c.id AND undone = 0)"
 )
 
-_HAS_ID = mapping(id=str)
+# Of a workflow: the conversation that is opened where none is named.
+_FIRST = (
+    "f.id = (SELECT g.id FROM conversations g WHERE g.workflow = w.id ORDER BY g.name <> 'main',"
+    " g.id LIMIT 1)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +51,8 @@ class Workflow:
     name: str
     created: str
     updated: str
-    details: dict[str, Any]  # whatever else its owner keeps about it
+    # whatever else its owner keeps about it
+    details: Annotated[dict[str, Any], Column("written", from_json)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,8 @@ class WorkflowEntry:
     messages: int
     tokens: int  # of all that was said
     now_tokens: int  # with the summaries in place of what they stand for
+    history_tokens: int  # the same of `main` alone, or of the first conversation
+    settings: dict[str, int | str]  # what that conversation was opened with: budget, window, ...
     plan_version: int
     variables: int
     compressions: int  # that stand
@@ -116,10 +124,8 @@ def find_workflow(db: Database, name: str) -> Workflow:
 
 def find(db: Database, name: str) -> Workflow | None:
     """The workflow of that name, if there is one."""
-    rows = db.rows(
-        "SELECT id, name, created, updated, written FROM workflows WHERE name = ?", (name,)
-    )
-    return _workflow(db, rows[0]) if rows else None
+    rows = db.rows(f"SELECT {column_list(Workflow)} FROM workflows WHERE name = ?", (name,))
+    return record_of(Workflow, rows[0]) if rows else None
 
 
 def names(db: Database) -> list[str]:
@@ -143,6 +149,8 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
     rows = db.rows(
         "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0),"
         " COALESCE(SUM(m.running - COALESCE(k.left_out, 0)), 0),"
+        " COALESCE(SUM(CASE WHEN c.id = f.id THEN m.running - COALESCE(k.left_out, 0) END), 0),"
+        " COALESCE(f.settings, '{}'),"
         " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id), (SELECT"
         " COUNT(*) FROM variables v WHERE v.workflow = w.id), (SELECT COUNT(*) FROM compressions d"
         " JOIN conversations o ON o.id = d.conversation  WHERE o.workflow = w.id AND d.undone ="
@@ -152,26 +160,28 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
         " w.id ORDER BY h.id DESC LIMIT 1), '') FROM workflows w LEFT JOIN conversations c ON"
         " c.workflow = w.id LEFT JOIN messages m ON m.conversation = c.id  AND m.seq = (SELECT"
         " MAX(seq) FROM messages WHERE conversation = c.id AND branch = 0) LEFT JOIN compressions"
-        f" k ON {_CURRENT}"
-        " GROUP BY w.id, w.name, w.created, w.updated ORDER BY w.id"
+        f" k ON {_CURRENT} LEFT JOIN conversations f ON {_FIRST}"
+        " GROUP BY w.id, w.name, w.created, w.updated, f.settings ORDER BY w.id"
     )
-    return [_workflow_entry(db, row) for row in rows]
+    return [_workflow_entry(row) for row in rows]
 
 
-def _workflow_entry(db: Database, row: Row) -> WorkflowEntry:
-    name, created, messages, tokens, now, plan, variables, compressions, warned, *times = row
-    where = f"the size of workflow {name!r} in {db.name}"
+def _workflow_entry(row: Row) -> WorkflowEntry:
+    name, created, messages, tokens, now, history, settings, *rest = row
+    plan, variables, compressions, warned, *times = rest
     return WorkflowEntry(
-        name=str(name),
-        created=str(created),
-        messages=whole_number(messages, where),
-        tokens=whole_number(tokens, where),
-        now_tokens=whole_number(now, where),
-        plan_version=whole_number(plan, where),
-        variables=whole_number(variables, where),
-        compressions=whole_number(compressions, where),
+        name=name,
+        created=created,
+        messages=int(messages),  # PostgreSQL adds decimals
+        tokens=int(tokens),
+        now_tokens=int(now),
+        history_tokens=int(history),
+        settings=from_json(settings),
+        plan_version=plan,
+        variables=variables,
+        compressions=compressions,
         warned=bool(warned),
-        changed=max(str(time) for time in times if time),
+        changed=max(time for time in times if time),
     )
 
 
@@ -221,7 +231,7 @@ def drop_node(db: Database, workflow: int, node: str) -> bool:
 
 def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     """The nodes of a workflow, in their order."""
-    return [read_node(db, node, written) for node, written in written_nodes(db, workflow)]
+    return [from_json(written) for _, written in written_nodes(db, workflow)]
 
 
 def written_nodes(db: Database, workflow: int) -> list[tuple[str, str]]:
@@ -244,13 +254,7 @@ def find_with_nodes(db: Database, name: str) -> tuple[Workflow, list[tuple[str, 
     if not rows:
         return find_workflow(db, name), []  # its error names those there are
     kept = [(node, written) for *_, node, written in rows if node or written]
-    return _workflow(db, rows[0][:-2]), kept
-
-
-def read_node(db: Database, node: str, written: str) -> dict[str, Any]:
-    """The node that is kept so; an error where it was altered."""
-    value: dict[str, Any] = from_json(written, f"node {node!r} in {db.name}", _HAS_ID)
-    return value
+    return record_of(Workflow, rows[0][:-2]), kept
 
 
 def next_node(db: Database, workflow: int, least: int) -> int:
@@ -268,9 +272,3 @@ def _touch(db: Database, workflow: int) -> None:
         "UPDATE workflows SET updated = ?, revision = revision + 1 WHERE id = ?",
         (stamp(), workflow),
     )
-
-
-def _workflow(db: Database, row: Row) -> Workflow:
-    number, name, created, updated, written = row
-    details = from_json(written, f"workflow {name!r} in {db.name}", mapping())
-    return Workflow(id=number, name=name, created=created, updated=updated, details=details)

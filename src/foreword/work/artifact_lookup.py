@@ -13,7 +13,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from foreword import tokens
+from foreword.engine.render import boundary_pattern
 from foreword.errors import UnknownName
+from foreword.origin import quote_headings
 from foreword.pattern import lazy_pattern
 from foreword.plan.artifact_names import NAME
 from foreword.store import artifacts
@@ -26,6 +28,7 @@ from foreword.text.omission_mark import look_up_mark
 MOST_TOKENS = 4_000
 # Of what is recalled: a page or two of hits, each of which has a handle.
 RECALL_TOKENS = 1_500
+_TAG = "artifact"  # around what is fetched
 _NEVER_A_DOCUMENT = lazy_pattern(rf"{NAME}|fw_[0-9a-f]+")
 # What models read as the description of the tool and of its arguments.
 _ABOUT = (
@@ -100,8 +103,8 @@ def artifact_text(
     about: str = "",
     most_tokens: int = MOST_TOKENS,
 ) -> str:
-    """The text of an artifact within so many tokens; what is left out is said, with the way to
-    it."""
+    """Return an artifact within so many tokens, inside a tag and under who said it; what is left
+    out is said, with the way to it."""
     wanted = _without_brackets(name)
     known = artifacts.of_task(store, task)
     found = None
@@ -118,7 +121,10 @@ def artifact_text(
         return look_up_mark(counter.tokens(left_out))
 
     shorter = relevant(text, counter.room(most_tokens), counter.measure, mark, query=about)
-    return found.reference if shorter is None else shorter
+    if shorter is None:
+        return found.reference
+    body = boundary_pattern(frozenset([_TAG])).escape(quote_headings(shorter))
+    return f"<{_TAG}>\n# {found.reference}\n{body}\n</{_TAG}>"
 
 
 def _document_text(project: Path, name: str, store: Database) -> str:

@@ -1,16 +1,13 @@
 """How dbos is set up: where its tables are, what it may read from them, and who hears it.
 
 It opens no port and calls nobody. It is silent unless FOREWORD_LOG names a level (debug, info,
-warning). What it keeps is JSON: a row that claims to be a pickle is not read as one. A file of
-flows that came with a project is not run: it says which models are asked, and with what.
+warning). What it keeps is JSON: a row that claims to be a pickle is not read as one.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import secrets
-import socket
 import sqlite3
 import sys
 import time
@@ -25,10 +22,9 @@ from foreword.errors import StoreError, UsageError
 from foreword.extras import extra
 from foreword.secrets.masking import mask
 from foreword.store import private
-from foreword.store.paths import FILE, cache_folder, is_ours, prepare, refuse_links, tighten
-from foreword.store.schema_check import OBJECTS, refuse_foreign_journal, refuse_programs
+from foreword.store.locations import FILE
 from foreword.store.sqlite import WAIT_MILLISECONDS
-from foreword.store.urls import place_of
+from foreword.store.urls import open_database, place_of
 
 APPLICATION = "foreword"
 # of what runs look like in the database, not of this program: an edit must not orphan them
@@ -50,7 +46,6 @@ CONNECTIONS = 8
 TICK_SECONDS = 0.1
 # The same where every process of many asks one server: docs/scaling.md has what it costs.
 SHARED_POLL_SECONDS = 0.25
-NOT_YOURS = "move it away; it will be made anew, and unfinished flows in it are not continued"
 
 
 def driver() -> Any:
@@ -85,9 +80,14 @@ def made_url(db: str | None, root: Path) -> str:
     place = place_of(db, root)
     if isinstance(place, Path):
         _check_sqlite_version()
-        prepare(place)
+        open_database(db, root).close()  # makes the directory, or says why there is none
+        if not place.exists():
+            raise StoreError(
+                f"flows need a store on the disk, and {place} can't be made",
+                hint="name one with --db or FOREWORD_DB",
+            )
         if not flows_file(place).exists():
-            _make_file(flows_file(place), _maker_token(place))
+            _make_file(flows_file(place))
         return str(known_url(db, root))
     url = str(known_url(db, root))
     with quiet(), translate_errors():
@@ -113,12 +113,9 @@ def known_url(db: str | None, root: Path) -> str | None:
     if not isinstance(place, Path):
         return "postgresql://" + place.partition("://")[2]
     path = flows_file(place)
-    refuse_links(path)
     if not path.exists():
         return None
-    tighten(path)
-    refuse_foreign_journal(path)
-    _check_file(path, _maker_token(place))
+    _check_version(path)
     return _url(path)
 
 
@@ -136,7 +133,7 @@ def _url(path: Path) -> str:
     return f"sqlite:///{path.absolute()}"
 
 
-def _make_file(path: Path, maker: str) -> None:
+def _make_file(path: Path) -> None:
     """Make the file, whole or not at all: dbos makes its tables one by one, and killed on the way
     it would never end.
 
@@ -154,24 +151,16 @@ def _make_file(path: Path, maker: str) -> None:
         with _open_file(new) as file:
             # readers and the one writer do not wait for each other
             file.execute("PRAGMA journal_mode = wal")
-            file.execute("CREATE TABLE foreword_maker (token TEXT NOT NULL)")
-            file.execute("INSERT INTO foreword_maker VALUES (?)", (maker,))
         with suppress(FileExistsError):  # another process was quicker
             path.hardlink_to(new)
     finally:
         new.unlink(missing_ok=True)
 
 
-def _check_file(path: Path, maker: str) -> None:
-    """An error where the file is somebody else's, or has tables that the dbos in use does not
-    know."""
+def _check_version(path: Path) -> None:
+    """Raise where the file has tables that the dbos in use does not know."""
     with _open_file(path) as file:
-        file.execute("PRAGMA trusted_schema = OFF")
-        refuse_programs(path, file.execute(OBJECTS))
-        makers = _rows(file, "SELECT token FROM foreword_maker")
         versions = _rows(file, SCHEMA_VERSION)
-    if makers != [(maker,)]:
-        raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
     _, newest = _new_tables()
     if any(not isinstance(version, int) or version > newest for (version,) in versions):
         raise StoreError(
@@ -213,20 +202,6 @@ def _open_file(path: Path) -> Iterator[sqlite3.Connection]:
         raise StoreError(
             f"{path} can't be used: {error}", hint="check its rights, or move it away"
         ) from None
-
-
-def _maker_token(store: Path) -> str:
-    """A word that only this user knows, kept in their cache folder; a file that the user has
-    named needs none."""
-    if not is_ours(store):
-        return ""
-    path = cache_folder() / "maker"
-    with suppress(OSError):
-        private.make_folder(path.parent)
-        with suppress(FileExistsError), open(path, "x", opener=private.opener) as new:
-            new.write(secrets.token_hex(16))
-        return path.read_text("ascii")
-    return f"{os.getuid()}@{socket.gethostname()}"
 
 
 @contextmanager

@@ -90,7 +90,8 @@ def phase_context(
     """What the agent of a phase reads: tiers 0 to 2, and earlier artifacts as references; for the
     caller to keep.
 
-    `artifacts` are the lines that stand for them, by name: `[FEAT-1] Requirements, 412 tokens`.
+    `artifacts` are the lines that stand for them, by name:
+    `[FEAT-1] Requirements, 412 tokens, assistant phase 1`.
     `settled` is tier 1 as the other phases have it.
     """
     values = {"task_reference": task}

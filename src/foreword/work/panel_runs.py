@@ -40,7 +40,7 @@ from foreword.secrets.masking import mask
 from foreword.sources.diff_source import Diff
 from foreword.sources.library import RECIPE
 from foreword.store import originals
-from foreword.store.project_stores import open_store
+from foreword.store.urls import open_store
 from foreword.text.diffs import excerpt
 from foreword.tokens import counter
 from foreword.work import dbos_setup

@@ -25,9 +25,8 @@ from typing import Any
 
 from foreword.errors import StoreError, UsageError
 from foreword.secrets.masking import mask
-from foreword.store import project_stores
 from foreword.store.database import storable_text
-from foreword.store.urls import open_database, place_of
+from foreword.store.urls import open_database, open_to_keep, place_of
 from foreword.work import dbos_setup
 from foreword.work.run_status import ACTIVE, RunStatus, agent_statuses, outcome, statuses
 from foreword.work.shared_store import SharedStore, ShuttingDown
@@ -295,8 +294,8 @@ def launch_engine(
             driver.DBOS.launch()
         store = SharedStore(partial(open_database, db, root))
         reports = store
-        if place_of(db, root) != project_stores.place_to_write(root):
-            reports = SharedStore(partial(project_stores.open_to_write, root))
+        if place_of(db, root) != place_of(None, root):
+            reports = SharedStore(partial(open_to_keep, root))
         undo.callback(store.close)
         undo.callback(reports.close)
         engine = Engine(

@@ -17,11 +17,10 @@ from foreword.errors import CheckpointDamaged, ForewordError, UnknownName, Usage
 from foreword.session.workflow_state import checked_name
 from foreword.sources import files, git_status
 from foreword.sources.project_root import project_root
-from foreword.store import checkpoint_files, checkpoints, originals, project_stores, workflows
+from foreword.store import checkpoint_files, checkpoints, originals, urls, workflows
 from foreword.store.artifacts import Artifact
 from foreword.store.checkpoint_files import FOLDER
 from foreword.store.database import Database, stamp
-from foreword.store.paths import FOLDER as STORE_FOLDER
 from foreword.work.checkpoint import (
     Checkpoint,
     CurrentState,
@@ -32,7 +31,7 @@ from foreword.work.checkpoint import (
 )
 from foreword.work.checkpoint_schema import Damage, prepare_checkpoint, read_checkpoint
 
-OURS = (FOLDER, STORE_FOLDER)  # what we write ourselves is no change to the project
+OURS = (FOLDER,)  # what we write ourselves is no change to the project
 
 Tiers = Mapping[str, Mapping[str, Any]]
 
@@ -84,7 +83,8 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
         _refuse_too_large(content)
         path = place.put(name, content)
         if db is not None:
-            checkpoints.note_written(db, workflows.ensure(db, prepared.task).id, prepared.phase)
+            workflow = workflows.ensure(db, prepared.task).id
+            checkpoints.note_written(db, workflow, prepared.phase, list(prepared.done))
     return path
 
 
@@ -273,6 +273,7 @@ def _restore(
     notes: Sequence[str] = (),
 ) -> RestoredCheckpoint:
     git = git_status.git_status(root, OURS)
+    checkpoint, unrecorded = _without_claims(db, checkpoint)
     apart = None
     if git.head != checkpoint.git.head:
         apart = git_status.commits_apart(root, checkpoint.git.head)
@@ -284,12 +285,31 @@ def _restore(
     now = CurrentState(
         git=git, apart=apart, files=_changed_files(root, checkpoint), tiers=tiers, newer=newer
     )
-    all_notes = (*notes, *_lost_handles(root, db, checkpoint))
+    all_notes = (*notes, *unrecorded, *_lost_handles(root, db, checkpoint))
     return RestoredCheckpoint(
         checkpoint=checkpoint,
         changes=(*all_notes, *changes_since(checkpoint, now)),
         notes=all_notes,
     )
+
+
+def _without_claims(
+    db: Database | None, checkpoint: Checkpoint
+) -> tuple[Checkpoint, tuple[str, ...]]:
+    """Return a checkpoint in which a phase of a flow is done only if the store has a record of it:
+    anybody may have written the file. A line names the others, for a person to decide."""
+    if not checkpoint.flow:
+        return checkpoint, ()
+    passed = checkpoints.done_at(db, checkpoint.task, checkpoint.phase) if db else set()
+    claims = [phase for phase in checkpoint.done if phase not in passed]
+    if not claims:
+        return checkpoint, ()
+    done = [phase for phase in checkpoint.done if phase in passed]
+    line = (
+        f"only the file says that the gate of {', '.join(claims)} was passed, no run in this store:"
+        " a person has to decide"
+    )
+    return replace(checkpoint, done=done, pending=[*claims, *checkpoint.pending]), (line,)
 
 
 def _lost_handles(root: Path, db: Database | None, checkpoint: Checkpoint) -> Iterator[str]:
@@ -311,7 +331,7 @@ def _is_kept(root: Path, db: Database | None, handle: str) -> bool:
     if db is not None and originals.find(db, handle):
         return True
     try:
-        return bool(project_stores.recall(handle, root))
+        return bool(urls.recall(handle, root))
     except ForewordError:
         return False
 

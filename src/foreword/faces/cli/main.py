@@ -65,6 +65,7 @@ HEADINGS = {
         "session": "session",
         "plan": "plan",
         "variable": "variable",
+        "store": "store",
     },
     "Agents": {
         "panel": "panel",
