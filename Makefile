@@ -3,7 +3,7 @@
 # names another folder for it. make JOBS=8 test chooses the number of test processes: four keep two cores busy, since
 # tests of browsers and servers wait much.
 
-.PHONY: demo test quick check check-static size attack agents audit frameworks sites soak bench fit evals table mutants pictures reference lock clean
+.PHONY: demo test quick check check-static size attack agents audit frameworks sites soak bench evals table mutants pictures reference lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -104,7 +104,7 @@ soak: $(INSTALLED) agents
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
 bench: $(BENCH_INSTALLED) $(INSTALLED)
-	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
+	@.venv-bench/bin/python -m benchmarks.$(ARGS)
 	@.venv-bench/bin/python -m benchmarks.sessions $(ARGS)
 	@$(BIN)/python -m benchmarks.start
 	@$(BIN)/python -m benchmarks.flows
@@ -117,11 +117,6 @@ pictures: $(INSTALLED) $(BROWSER)
 # The pages of docs/reference, from the code; a test holds them up to date.
 reference: $(INSTALLED)
 	@$(BIN)/python -m benchmarks.reference
-
-# Tries other values for the weights of the built-in compressor on real sessions, each also on sessions that were left
-# out. About a quarter of an hour of one core; ARGS="--every 8" for less.
-fit: $(INSTALLED)
-	@$(BIN)/python -m benchmarks.compaction_fit ../shared/evals $(ARGS)
 
 # Changes lines of central modules, one at a time, and asks whether a test notices. At most an hour, so it is no part
 # of CI. MINUTES=10 for less, ARGS="window fit" for some of the modules.

@@ -28,8 +28,9 @@ from foreword.coding_agents.handoff import make_handoff
 from foreword.coding_agents.resume import LEADS, LONGEST
 from foreword.coding_agents.work_state import work_state
 from foreword.coding_agents.work_text import work_text
+from foreword.compression.check import check_against, evidence_of
+from foreword.compression.extract import summarize
 from foreword.message import Message, Part, Text, ToolCall, ToolResult
-from foreword.session.summary import check_against, compress, evidence_of
 from foreword.tokens import counter
 
 HANDOFF_TOKENS = 4_000
@@ -86,7 +87,7 @@ def flagged_share(cases: Sequence[Case]) -> tuple[float, float]:
         found = check_against(summary, evidence)
         needed += len(found.claims)
         flagged += len(found.unproven)
-        ours = check_against(compress(messages, SUMMARY_TOKENS, counter("estimate")), evidence)
+        ours = check_against(summarize(messages, SUMMARY_TOKENS, counter("estimate")), evidence)
         own_claims += len(ours.claims)
         own_flagged += len(ours.unproven)
     return flagged / max(1, needed), own_flagged / max(1, own_claims)

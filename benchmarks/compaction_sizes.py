@@ -25,10 +25,10 @@ from typing import Any
 
 import foreword
 from benchmarks.compaction import FILES, load_score, said
+from foreword.compression.statements import states
+from foreword.compression.summary_text import read
 from foreword.formats import read_transcript
 from foreword.message import IMAGE_TOKENS, Message, Part, Text, ToolCall, ToolResult
-from foreword.session.summary.revisions import REPLACED
-from foreword.session.summary.summary_text import HEADINGS
 
 SIZES = (300, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
 AGAIN = 3  # every third size is made a second time
@@ -166,27 +166,19 @@ def row_breaches(session_messages: Sequence[Message], folder: Path) -> Iterator[
     path = folder / "row.db"
     step = -(-len(session_messages) // IN_A_ROW)
     first = ""
-    replaced = ""  # what later summaries say was taken back
     with foreword.Session.open(f"sqlite:///{path}", auto_compress=False) as session:
         for start in range(0, len(session_messages), step):
             session.extend(session_messages[start : start + step])
             made = session.compress(to=ROW_SIZE)
             first = first or made.summary
-            marked = [line for line in made.summary.splitlines() if line.endswith(REPLACED)]
-            replaced += "\n".join(marked)
         package = session.context(budget=ROW_SIZE)
     path.unlink()
     if package.report.total_tokens > ROW_SIZE:
         yield f"in a row: {package.report.total_tokens} tokens are over"
-    decided = _lines_of(first, HEADINGS["decisions"])
-    lost = [line for line in decided if line not in package.text and line not in replaced]
+    decided = [line.text for line in read(first).lines if states("decision", line.text)]
+    lost = [line for line in decided if line not in package.text]
     if len(lost) > (1 - LEAST_KEPT) * len(decided):
         yield f"in a row: {len(lost)} of {len(decided)} decisions of the first are gone: {lost[:2]}"
-
-
-def _lines_of(summary: str, heading: str) -> list[str]:
-    part = summary.partition(f"{heading}\n")[2].partition("\n## ")[0]
-    return [line.removeprefix("- ") for line in part.splitlines() if line.startswith("- ")]
 
 
 def check(session: RealSession, sizes: Sequence[int]) -> list[str]:

@@ -58,7 +58,7 @@ class Target:
 # On SQLite: the statements are the same on PostgreSQL, and a server for every mutant takes long.
 STORE_TESTS = (
     "tests/store/test_contract.py",
-    "tests/store/test_altered.py",
+    "tests/store/test_locations.py",
     "-k",
     "not postgresql and not megabytes",
 )

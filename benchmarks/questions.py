@@ -18,8 +18,9 @@ import foreword
 from foreword.relevance import read_question
 from foreword.search import document_search
 from foreword.sources.library import lookup_library
-from foreword.store import messages, project_stores
+from foreword.store import messages
 from foreword.store.database import Database
+from foreword.store.urls import open_store
 
 APPENDS = 1_024  # whole batches of the index
 PAIRS = 20
@@ -99,7 +100,7 @@ def _measure_lookup(folder: Path, words: list[str]) -> None:
     began = time.process_time()
     foreword.lookup(QUESTIONS[0], root=root)
     print(f"index of {DOCUMENTS:,} documents        {time.process_time() - began:8.1f} s")
-    with project_stores.open_store(root) as store:
+    with open_store(root) as store:
         for question in (QUESTIONS[0], QUESTIONS[3]):
             found = _least(partial(_find, store, root, question))
             answered = _least(partial(foreword.lookup, question, root=root))

@@ -11,6 +11,7 @@ import pytest
 
 import foreword
 from foreword.errors import InputMissing, UnknownName
+from foreword.store.locations import register, state_path
 from tests.command import foreword as command
 
 pytestmark = pytest.mark.attack
@@ -71,7 +72,7 @@ def test_wrong_use_is_one_error_line_one_hint_and_exit_2(
     assert [line.split(":")[0] for line in lines] == ["error", "hint"]
     assert says in lines[0]
     assert hint in lines[1]
-    assert not (project / ".foreword").exists()
+    assert not state_path(project).exists()
 
 
 def test_why_answers_even_where_there_is_no_context(project: Path) -> None:
@@ -239,10 +240,8 @@ def test_an_unknown_handle_exits_1_and_says_where_it_looked(tmp_path: Path) -> N
 
 
 def test_a_damaged_store_is_an_error_that_names_it(project: Path) -> None:
-    (project / ".foreword").mkdir()
-    (project / ".foreword/state.db").write_bytes(
-        b"this is not a database, it is a long enough text" * 100
-    )
+    register(project)
+    state_path(project).write_bytes(b"this is not a database, it is a long enough text" * 100)
     ran = command("assemble", "director", "--agent", "builder", cwd=project)
     assert ran.code == 1
     assert "state.db" in ran.err

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from foreword.compression.compressor import compress as compress
     from foreword.context.assemble import assemble as assemble
     from foreword.context.explain import why as why
     from foreword.context.lookup import lookup as lookup
@@ -88,6 +89,7 @@ _HOMES = {
     "UsageError": "foreword.errors",
     "assemble": "foreword.context.assemble",
     "calibrated": "foreword.tokens",
+    "compress": "foreword.compression.compressor",
     "counter": "foreword.tokens",
     "fit": "foreword.questions.fit_material",
     "lookup": "foreword.context.lookup",

@@ -206,16 +206,6 @@ def texts_in(message: Message) -> list[str]:
     return [part.text for part in message.parts if isinstance(part, Text)]
 
 
-def last_words(messages: Sequence[Message], role: Role) -> str:
-    """What somebody of that role said last in a conversation; nothing where nobody has."""
-    for message in reversed(messages):
-        if message.role == role and message.kind == "conversation":
-            words = "\n".join(texts_in(message))
-            if words.strip():
-                return words
-    return ""
-
-
 def part_text(part: Part) -> str:
     """One part in words, the same every time."""
     match part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 from foreword.store.urls import open_database
@@ -117,7 +118,8 @@ def test_f15_what_changed_while_nobody_worked_is_told_before_work_goes_on(tmp_pa
     die_in_the_third_phase(project(tmp_path))
     run(tmp_path, "rm", "-q", "docs/requirements.md")
     run(tmp_path, "commit", "-q", "-m", "Somebody else's")
-    restored = newest(tmp_path, None, "FEAT-1", tiers={"0": {"digest": "bb"}})
+    with closing(open_database(None, tmp_path)) as db:
+        restored = newest(tmp_path, db, "FEAT-1", tiers={"0": {"digest": "bb"}})
     moved, gone, tier = restored.changes
     assert moved.endswith(": 1 commit ahead")
     assert gone == "artifact FEAT-1: docs/requirements.md is missing"
@@ -134,3 +136,20 @@ def test_f15_where_the_newest_is_damaged_work_goes_on_from_the_one_before(tmp_pa
     restored = newest(tmp_path, None, "FEAT-1")
     assert restored.checkpoint.phase == "1"
     assert "FEAT-1-phase-2 can't be used" in restored.changes[0]
+
+
+def test_a_gate_that_only_a_file_says_was_passed_is_for_a_person_to_decide(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path)
+    die_in_the_third_phase(root)
+    own = foreword("checkpoint", "resume", "FEAT-1", "--root", root)
+    assert "a person has to decide" not in own.out + own.err
+    path = root / ".checkpoints" / "FEAT-1-phase-2.json"
+    file = json.loads(path.read_text())
+    path.write_text(json.dumps(file | {"done": [*file["done"], "3a"], "pending": ["4"]}))
+    resumed = foreword("checkpoint", "resume", "FEAT-1", "--root", root)
+    assert "only the file says that the gate of 3a was passed" in resumed.out
+    clone = root.rename(tmp_path.with_name(f"{tmp_path.name}-clone"))
+    elsewhere = foreword("checkpoint", "resume", "FEAT-1", "--root", clone)
+    assert "only the file says that the gate of 1, 2, 3a was passed" in elsewhere.out

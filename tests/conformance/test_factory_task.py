@@ -7,6 +7,7 @@ import json
 import re
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import foreword
 from foreword.errors import UnknownName, UsageError
 from foreword.store import artifacts
+from foreword.store.urls import open_database
 from foreword.tokens import COUNTERS
 from foreword.work.task_checkpoints import newest
 from tests.conformance.workshop import limited, workshop
@@ -520,9 +522,10 @@ def test_f15_who_goes_on_is_told_that_instructions_have_changed(
     ) as task:
         task.enter(1)
         task.finish()
-    assert newest(root, None, "FEAT-9").changes == ()
-    write(root, path, "# Other\n\nOther words.\n")
-    changes = [change.partition(":")[0] for change in newest(root, None, "FEAT-9").changes]
+    with closing(open_database(None, root)) as db:
+        assert newest(root, db, "FEAT-9").changes == ()
+        write(root, path, "# Other\n\nOther words.\n")
+        changes = [change.partition(":")[0] for change in newest(root, db, "FEAT-9").changes]
     assert changes == ([f"tier {tier} reads differently"] if tier else [])
     with foreword.Task.resume(root, task="FEAT-9") as again:
         assert ("reads differently" in again.context().text) == bool(tier)

@@ -18,10 +18,12 @@ from foreword.errors import UsageError
 from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_of
 from foreword.review.profile import read_profile
 from foreword.review.verdict import decide
+from foreword.store.locations import state_path
 from tests.browser.conftest import (  # noqa: F401
     desk,
     path_with_chromium,
     served_post_office,
+    served_shop,
     shared,
     whole_path,
 )
@@ -188,7 +190,7 @@ def test_003_an_unknown_name_and_two_names_of_one_thing_are_errors(tmp_path: Pat
         ask(budget=100, token_budget=200)
     with pytest.raises(TypeError, match="token_limit"):
         ask(token_limit=100)
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
 
 
 # --- 004: the state of a workflow -----------------------------------------------------------------

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import foreword
 from foreword.coding_agents.templates import text as coding_recipe
 from foreword.errors import BadBudget, BadSource, UnknownName, UsageError
+from foreword.store.locations import state_path
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, workshop
 from tests.examples import examples
@@ -271,7 +272,7 @@ def test_an_artifact_is_found_in_the_store_by_its_name_and_an_unknown_one_is_no_
     root = workshop(tmp_path)
     with pytest.raises(UnknownName, match="unknown artifact 'FEAT-1'"):
         lookup_text(root, "FEAT-1")
-    assert not (root / ".foreword").exists()
+    assert not state_path(root).exists()
     with foreword.Task.open(root, task="T-1", workflow="feature") as task:
         task.enter(1)
         task.hand_on("FEAT-1", "A second kiln.")

@@ -64,7 +64,8 @@ def test_every_provider_is_asked_in_its_own_words_and_its_answer_is_the_summary(
     with fake_provider(lambda body: SUMMARY) as provider, long_session(tmp_path) as session:
         use(provider, monkeypatch)
         made = session.compress(model=model)
-        assert (made.notes, made.method, made.summary) == ((), model, SUMMARY)
+        by_the_model = f"<said_by_assistant>\n{SUMMARY}\n</said_by_assistant>"
+        assert (made.notes, made.method, made.summary) == ((), model, by_the_model)
         asked = str(provider.requests[-1])
     assert all(f"{rule}. " in asked for rule in range(1, 9))
     for words in (

@@ -93,7 +93,7 @@ def test_items_of_the_responses_api_are_messages(material: object, roles: str) -
     package = fitted(material)
     assert [message.role for message in package.messages] == roles.split()
     assert package.text.endswith("assistant: Kiln 7.\n</conversation>\n")
-    assert ("tool: kiln 7: 900 C" in package.text) == ("tool" in roles)
+    assert ("tool read_kilns: kiln 7: 900 C" in package.text) == ("tool" in roles)
 
 
 @pytest.mark.parametrize(

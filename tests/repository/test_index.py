@@ -6,9 +6,6 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
-from foreword.errors import StoreError
 from foreword.repository.index import open_index
 from tests.repository.checkout import write
 
@@ -48,17 +45,6 @@ def test_a_broken_index_is_made_anew(tmp_path: Path, own_cache: Path) -> None:
 
     assert read_count(tmp_path) == 7
     assert index_file(own_cache).stat().st_mode & 0o077 == 0
-
-
-def test_a_link_in_its_place_is_refused(tmp_path: Path, own_cache: Path) -> None:
-    root = write(tmp_path / "root")
-    read_count(root)
-    path = index_file(own_cache)
-    path.rename(tmp_path / "elsewhere.db")
-    path.symlink_to(tmp_path / "elsewhere.db")
-
-    with pytest.raises(StoreError, match="symbolic link"):
-        open_index(root)
 
 
 def test_two_may_make_it_at_once(tmp_path: Path) -> None:

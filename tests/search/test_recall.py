@@ -18,8 +18,8 @@ from foreword.search.finding import find
 from foreword.secrets.known_values import KnownValues
 from foreword.store import search_index
 from foreword.store.messages import INDEX_BATCH
-from foreword.store.project_stores import recall
 from foreword.store.search_index import PASSAGE_CHARS, index_terms, passages_of
+from foreword.store.urls import recall
 from foreword.tokens import counter
 from tests.examples import examples
 from tests.sessions import Open

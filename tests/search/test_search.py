@@ -23,8 +23,7 @@ from foreword.faces.serving.app_state import AppState, Settings
 from foreword.search import transcript_search
 from foreword.search.search import search, search_store
 from foreword.store import artifacts
-from foreword.store.project_stores import recall
-from foreword.store.urls import open_database
+from foreword.store.urls import open_database, recall
 from foreword.tokens import counter
 from tests.command import foreword as run
 from tests.store.databases import KINDS, new_url
@@ -137,7 +136,7 @@ def test_what_was_said_written_and_handed_on_is_found_together(
     found = search("why did we drop the retry loop", db=db, root=project, budget=900)
     where = {hit.where for hit in found.hits}
     assert {"session importer, message 1", "docs/retries.md", "items.json"} <= where
-    assert "artifact FEAT-1 of r" in where
+    assert "artifact FEAT-1 of r, assistant phase 1" in where
     assert "docs/tea.md" not in where
     assert found.package.report.total_tokens <= 900
     for hit in found.hits:

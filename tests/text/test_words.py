@@ -12,9 +12,9 @@ from foreword.text import markdown, weight
 from foreword.text.cut import summary
 from foreword.text.layouts import layout_of
 from foreword.text.lines import scan
+from foreword.text.names import LONGEST_NAME, has_name, names
 from foreword.text.relevance import rank
 from foreword.text.sentences import sentences
-from foreword.text.words import LONGEST_NAME, has_name, names
 from tests.corpus import rows
 
 LONG = 200_000

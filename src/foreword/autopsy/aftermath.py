@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from foreword.agent_sessions import AgentEvent, AttachmentEvent, CompactionEvent, MessageEvent
 from foreword.agent_sessions.file_actions import actions_of, arguments_of, command_texts
 from foreword.autopsy.autopsy_findings import CompactionFinding, Loss, Reread
+from foreword.compression.check import check_against, evidence_of
+from foreword.compression.claims import is_file_like
+from foreword.compression.extract import summarize
+from foreword.compression.remarks import cap_text
 from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import mask
-from foreword.session.summary import check_against, compress, evidence_of
-from foreword.session.summary.claims import is_file_like
-from foreword.session.summary.name_weights import literals
-from foreword.session.summary.remarks import cap_text
+from foreword.text.names import literals
 from foreword.text.words import occurs
 from foreword.tokens import CHARS_PER_TOKEN, counter
 
@@ -130,7 +131,7 @@ class Aftermath:
     def foreword_text(self) -> str:
         """What Foreword makes of the same messages at the same size."""
         room = max(LEAST_SUMMARY, self.size_tokens)
-        return compress(self.before, room, counter("estimate"))
+        return summarize(self.before, room, counter("estimate"))
 
     def finding(self) -> CompactionFinding:
         """What is to be said about it, secrets hidden."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from foreword.autopsy.aftermath import Aftermath
 from foreword.autopsy.autopsy_findings import CompactionFinding, Loss, SessionFinding
+from foreword.compression.check import check_against, evidence_of, mark_unproven
 from foreword.message import Message
 from foreword.secrets.masking import mask
-from foreword.session.summary import check_against, evidence_of, mark_unproven
 
 LONGEST_MESSAGE = 2_000  # characters of each message that the page shows
 STYLE = """
@@ -63,7 +63,7 @@ def page(aftermath: Aftermath, session: SessionFinding) -> str:
 def write_page(text: str) -> Path:
     """Put the page into the user's cache folder, in place of the one before."""
     from foreword.store import private
-    from foreword.store.paths import cache_folder
+    from foreword.store.locations import cache_folder
 
     path = cache_folder() / "autopsy.html"
     private.make_folder(path.parent)

@@ -2,7 +2,7 @@
 in it nobody had said or printed before.
 
 Read without the room that reads whole sessions: an agent waits. The check itself is that of every
-summary (`session.summary.summary_check`).
+summary (`compression.check`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def unproven_names(ending: TranscriptEnding, summary: str, also: Iterable[str]) 
     """What a summary names that its writer can't have read: not in the transcript since the
     compaction before it, nor in the summary of that one, nor in other texts that the agent has.
     Nothing where the transcript is too long to be looked through."""
-    from foreword.session.summary.summary_check import Evidence, check_against
+    from foreword.compression.check import Evidence, check_against
 
     known = list(also)
     texts = list(known)

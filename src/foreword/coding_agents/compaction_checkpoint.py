@@ -43,6 +43,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
     """
     from foreword.agent_sessions.reader import SessionFile, bytes_session, session_of_document
     from foreword.coding_agents import work_state
+    from foreword.compression.attribution import attributed
     from foreword.tokens import counter
     from foreword.work import task_checkpoints
     from foreword.work.checkpoint import Checkpoint
@@ -64,14 +65,15 @@ def write(event: HookEvent, root: Path) -> Path | None:
     before = _existing_checkpoint(root, task=task, phase=phase)
     earlier = ""
     if before is not None and len(newest) < len(messages):
-        earlier = work_state.as_summary(work_state.from_checkpoint(before))
+        claimed = work_state.as_summary(work_state.from_checkpoint(before))
+        earlier = attributed(claimed, messages)
     state = work_state.work_state(
         newest,
         ROOM_TOKENS,
         counter(),
         earlier=earlier,
-        query=event.instructions[:LONGEST_QUERY],
-        objective=before.objective if before else work_state.first_request(messages),
+        question=event.instructions[:LONGEST_QUERY],
+        objective=work_state.first_request(messages),
     )
     checkpoint = Checkpoint(
         task=task,
@@ -87,9 +89,9 @@ def conversation(events: Iterable[AgentEvent]) -> list[Message]:
     behind what nobody had said or printed before: else an agent's invention would be handed on as
     ours."""
     from foreword.agent_sessions import AttachmentEvent, CompactionEvent, MessageEvent
+    from foreword.compression.check import evidence_of
     from foreword.message import Message, Text
     from foreword.session.checked_summary import mark_or_strike
-    from foreword.session.summary import evidence_of
     from foreword.tokens import counter
 
     messages = list[Message]()

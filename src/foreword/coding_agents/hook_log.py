@@ -26,7 +26,7 @@ def note(what: str, problem: object) -> None:
 
         from foreword.secrets.masking import mask
         from foreword.store import private
-        from foreword.store.paths import cache_folder
+        from foreword.store.locations import cache_folder
 
         # Cut before it is masked, which takes time, but far behind the end of the line: half of a
         # secret is not known for one.

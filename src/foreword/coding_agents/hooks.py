@@ -133,7 +133,7 @@ def _project_root(event: HookEvent, options: Options) -> Path:
     if root is None:
         raise UsageError(
             "no project here: none of foreword/recipes, .foreword and .checkpoints is in or"
-            " above it"
+            " above it, and nothing was kept for it"
         )
     return root
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from foreword.coding_agents.hook_events import HookEvent
 from foreword.errors import BadSource, OutsideRoot
+from foreword.store.locations import is_known
 
 MARKS = ("foreword/recipes", ".foreword", ".checkpoints")  # of a project that wants us
 # Of a transcript only the last of it is read, which is more than a window holds.
@@ -79,12 +80,13 @@ def home() -> Path | None:
 
 
 def _nearest_project(folder: Path | None) -> Path | None:
-    """The nearest folder with a mark; one that everybody may write to is nobody's project, and
-    home is no project."""
+    """Return the nearest folder with a mark or a store; neither home nor one that everybody may
+    write to is a project."""
     if folder is None:
         return None
     for candidate in (folder, *folder.parents):
-        if _has_mark(candidate) and candidate != home() and not _is_open_to_all(candidate):
+        is_project = _has_mark(candidate) or is_known(candidate)
+        if is_project and candidate != home() and not _is_open_to_all(candidate):
             return candidate
     return None
 

@@ -8,28 +8,28 @@ checkpoint back is waited for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from foreword.pattern import lazy_pattern
+
 if TYPE_CHECKING:
     from foreword.message import Message
-    from foreword.session.summary.summary_text import EarlierSummary
     from foreword.tokens import Counter
     from foreword.work.checkpoint import Checkpoint
 
-LOOKED_FOR = 50  # characters of a line, to tell whether it was said: its end may be shortened
 LONGEST_WORDS = 700  # characters of what the user asked last: enough to go on by
 LONGEST_REPLY = 500  # of the agent's last words, from their end: there it says what comes next
 MOST_FILES = 60  # a long conversation touches hundreds; the ones touched last count
 MOST_QUESTIONS = 3  # in the agent's last words
-_SEPARATOR = ", "
+_TASK = lazy_pattern(r"\[\w[\w -]{0,20}\] ")
+_FINISHED = lazy_pattern(r"\[(?:complete|done|fail|cancel|skip)", re.IGNORECASE)
 # The members of a checkpoint's state that hold what its other fields have no place for.
 USER_WORDS = "said by the user"
 FILES = "files"
-ERRORS = "errors and fixes"
 COMMANDS = "commands"
-LEDGER = "names by file"
 NAMES = "names in play"
 ASKED = "asked last"
 REPLIED = "said last"
@@ -44,12 +44,10 @@ class AgentWork:
     replied: str = ""  # how the agent's newest words end
     user_words: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     files: tuple[str, ...] = ()  # `path: edited twice`
-    ledger: tuple[str, ...] = ()  # `path: names in it`
     names: tuple[str, ...] = ()
 
 
@@ -59,41 +57,46 @@ def work_state(
     counter: Counter,
     *,
     earlier: str = "",
-    query: str = "",
+    question: str = "",
     objective: str = "",
 ) -> AgentWork:
-    """Where the work stands at the end of these messages, its lines and names in about so many
-    tokens."""
-    from foreword.message import last_words
-    from foreword.session.summary import compress
-    from foreword.session.summary.name_weights import literals
-    from foreword.session.summary.summary_text import read
+    """Return where the work stands at the end of these messages, its lines and names in about so
+    many tokens. What tools printed is left to whoever looks it up, but for the names in it."""
+    from foreword.compression.extract import summarize
+    from foreword.compression.statements import states
+    from foreword.compression.summary_text import read
+    from foreword.text.names import literals
 
-    summary = compress(messages, room_tokens, counter, earlier=earlier, query=query)
-    found = read(summary)
-    replied = last_words(messages, "assistant").strip()
+    found = read(summarize(messages, room_tokens, counter, earlier=earlier, question=question))
     position = work_position(messages, objective=objective)
-    findings, printed = _by_speaker(_lines(found, "finding", "done", "other"), messages)
-    names = dict.fromkeys(_names_of(found))
-    for line in printed:
-        names |= dict.fromkeys(literals(line))
+    lines: dict[str, list[str]] = {part: [] for part in ("user", "assistant", "call", "printed")}
+    for line in found.lines:
+        lines[line.part].append(line.text)
+    names = dict.fromkeys(found.names)
+    for printed in lines["printed"]:
+        names |= dict.fromkeys(literals(printed))
+    tasks = [line for line in lines["call"] if _TASK.match(line)]
+    waiting = [line for line in tasks if not _FINISHED.match(line)]
+    stated = [line for line in lines["assistant"] if states("open", line)]
+    decided = [line for line in lines["assistant"] if states("decision", line)]
+    asked = _questions(messages)
     return replace(
         position,
-        user_words=_lines(found, "constraint", "request"),
-        decisions=_lines(found, "decision"),
-        errors=_lines(found, "failure", "error", "fix"),
-        open=tuple(dict.fromkeys([*_questions(replied, messages), *_lines(found, "open")])),
-        findings=findings,
-        commands=_lines(found, "command"),
-        ledger=found.files,
+        user_words=tuple(lines["user"]),
+        decisions=tuple(line for line in decided if line not in stated),
+        open=tuple(dict.fromkeys([*asked, *waiting, *stated])),
+        findings=tuple(
+            line for line in lines["assistant"] if line not in stated and line not in decided
+        ),
+        commands=tuple(line for line in lines["call"] if line not in tasks),
         names=tuple(names),
     )
 
 
 def work_position(messages: Sequence[Message], *, objective: str = "") -> AgentWork:
-    """What is there whatever the room: what is wanted, what was said last, and the files with what
-    was done to them."""
-    from foreword.message import last_words
+    """Return what is there whatever the room: what is wanted, what was said last, and the files
+    with what was done to them."""
+    from foreword.origin import last_words
 
     return AgentWork(
         objective=objective or first_request(messages),
@@ -103,46 +106,33 @@ def work_position(messages: Sequence[Message], *, objective: str = "") -> AgentW
     )
 
 
-def _by_speaker(
-    lines: Iterable[str], messages: Sequence[Message]
-) -> tuple[tuple[str, ...], list[str]]:
-    """The lines that somebody said, and those that only a tool printed or a file holds: raw output
-    is for whoever asks for it, but the names in it may be needed."""
-    from foreword.message import texts_in
-
-    texts = list[str]()
-    for message in messages:
-        texts += texts_in(message)
-    words = " ".join(" ".join(texts).split())
-    said = list[str]()
-    printed = list[str]()
-    for line in lines:
-        (said if line[:LOOKED_FOR] in words else printed).append(line)
-    return tuple(said), printed
-
-
 def first_request(messages: Iterable[Message]) -> str:
-    """What the user wants: the first words that a person typed."""
-    from foreword.session.summary.summary_text import shorten_line
+    """Return what the user wants: the first words that a person typed."""
+    from foreword.compression.summary_text import shorten_line
+    from foreword.origin import own_words
 
     for message in messages:
-        if message.role == "user" and message.kind == "conversation" and message.text.strip():
-            return shorten_line(message.text)
+        words = own_words(message, "user")
+        if words:
+            return shorten_line(words)
     return ""
 
 
-def _questions(replied: str, messages: Sequence[Message]) -> list[str]:
-    """What the agent asked in its last words and nobody has answered yet."""
-    from foreword.session.summary.summary_text import shorten_line
+def _questions(messages: Sequence[Message]) -> list[str]:
+    """Return what the agent asked in its last words, sentence by sentence, where nobody has
+    answered yet."""
+    from foreword.compression.summary_text import shorten_line
+    from foreword.origin import own_words
     from foreword.text.sentences import sentences
 
     for message in reversed(messages):
-        if message.role == "user" and message.kind == "conversation" and not message.results:
+        if own_words(message, "user"):
             return []
-        if message.role == "assistant" and message.text.strip():
-            break
-    asked = [shorten_line(one) for one in sentences(replied) if one.strip().endswith("?")]
-    return asked[-MOST_QUESTIONS:]
+        replied = own_words(message, "assistant")
+        if replied:
+            asked = [shorten_line(each) for each in sentences(replied)]
+            return [each for each in asked if each.endswith("?")][-MOST_QUESTIONS:]
+    return []
 
 
 def _shorten(text: str, most: int) -> str:
@@ -153,22 +143,6 @@ def _shorten(text: str, most: int) -> str:
 def _ending(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_REPLY else f"... {text[-LONGEST_REPLY:].partition(' ')[2]}"
-
-
-def _lines(found: EarlierSummary, *kinds: str) -> tuple[str, ...]:
-    """The lines of a summary that are of these kinds, each on one line."""
-    lines = list[str]()
-    for kind, text in found.lines:
-        if kind in kinds:
-            lines.append(" ".join(text.split()))
-    return tuple(lines)
-
-
-def _names_of(found: EarlierSummary) -> tuple[str, ...]:
-    names = list[str]()
-    for row in (*found.names, *found.lasting):
-        names += row.split(_SEPARATOR)
-    return tuple(dict.fromkeys(name for name in names if name.strip()))
 
 
 def _file_lines(messages: Sequence[Message]) -> tuple[str, ...]:
@@ -189,10 +163,8 @@ def checkpoint_fields(state: AgentWork) -> dict[str, Any]:
         ASKED: state.asked,
         REPLIED: state.replied,
         USER_WORDS: list(state.user_words),
-        ERRORS: list(state.errors),
         COMMANDS: list(state.commands),
         FILES: list(state.files),
-        LEDGER: list(state.ledger),
         NAMES: list(state.names),
     }
     return {
@@ -212,31 +184,28 @@ def from_checkpoint(checkpoint: Checkpoint) -> AgentWork:
         replied=str(checkpoint.state.get(REPLIED) or ""),
         user_words=_member(checkpoint, USER_WORDS),
         decisions=tuple(str(decision.get("what", "")) for decision in checkpoint.decisions),
-        errors=_member(checkpoint, ERRORS),
         open=tuple(checkpoint.pending),
         findings=tuple(str(finding) for finding in checkpoint.findings),
         commands=_member(checkpoint, COMMANDS),
         files=_member(checkpoint, FILES),
-        ledger=_member(checkpoint, LEDGER),
         names=_member(checkpoint, NAMES),
     )
 
 
 def as_summary(state: AgentWork) -> str:
-    """The state as the summary of an earlier compression, to be folded into the next one."""
-    from foreword.session.summary.summary_text import Part, write
+    """Return the state as the summary of an earlier compression: what it claims for the user is
+    believed only where it is attributed again."""
+    from foreword.compression.summary_text import Part, SummaryLine, write
 
-    parts: dict[Part, list[str]] = {
-        "user": list(state.user_words),
-        "decisions": list(state.decisions),
-        "errors": list(state.errors),
-        "findings": list(state.findings),
-        "open": list(state.open),
-        "commands": list(state.commands),
-        "files": list(state.ledger),
-        "names": [_SEPARATOR.join(state.names)] if state.names else [],
+    said: dict[Part, tuple[str, ...]] = {
+        "user": state.user_words,
+        "assistant": (*state.decisions, *state.findings, *state.open),
+        "call": state.commands,
     }
-    return write(parts)
+    lines = list[SummaryLine]()
+    for part, texts in said.items():
+        lines += [SummaryLine(part, text) for text in texts]
+    return write(lines, state.names)
 
 
 def _member(checkpoint: Checkpoint, name: str) -> tuple[str, ...]:

@@ -33,10 +33,10 @@ from foreword.sources import files, source_argument
 from foreword.sources.commands import Policy
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
-from foreword.store import project_stores
 from foreword.store.database import Database
 from foreword.store.reports import save_report
-from foreword.store.urls import store_note
+from foreword.store.sqlite import MEMORY
+from foreword.store.urls import open_store
 from foreword.tokens import Counter
 
 _EMPTY = "the context is empty: the recipe leaves out all that came in"
@@ -258,11 +258,10 @@ def keep(
     package: Package, root: Path, db: Database | None = None, *, url: str | None = None
 ) -> Package:
     """Put the report and the originals into the store of that address, else the root's, which may
-    be open already as `db`; a note says where, if not under the root."""
-    note = "" if url else store_note(root)
-    if note and package.originals:
-        package = _with_notes(package, [note])
-    with project_stores.open_store(root, url) if db is None else nullcontext(db) as store:
+    be open already as `db`; a note says where they are not kept."""
+    with open_store(root, url) if db is None else nullcontext(db) as store:
+        if store.name == MEMORY and package.originals:
+            package = _with_notes(package, ["no store can be written: originals are not kept"])
         save_report(store, package.originals, package.report.to_dict())
     return package
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -19,18 +20,16 @@ from foreword.section import handle_of
 from foreword.sources.items import Item
 from foreword.store.carried_items import ItemKey, read_items, write_items
 from foreword.store.database import Database
-from foreword.store.project_stores import open_existing, open_store
+from foreword.store.urls import open_store, open_to_read
 
 
 def carried_items(root: Path, name: str | None, url: str | None = None) -> tuple[Item, ...]:
     """The items kept under a name by an earlier session."""
-    store = open_existing(root, url) if name is not None else None
+    store = open_to_read(url, root) if name is not None else None
     if store is None or name is None:
         return ()
-    try:
-        return tuple(_item(row, f"carried in {name!r}") for row in store.carried_items(name))
-    finally:
-        store.close()
+    with closing(store):
+        return tuple(_item(row, f"carried in {name!r}") for row in read_items(store, name))
 
 
 def _item(row: Mapping[str, Any], source: str) -> Item:

@@ -17,6 +17,7 @@ from foreword.engine.package import Package
 from foreword.engine.pipeline import Request
 from foreword.engine.pipeline import assemble as fit_and_write
 from foreword.errors import AmbiguousName, BadBudget, UnknownName, UsageError
+from foreword.origin import ASSISTANT, quote_headings
 from foreword.pattern import lazy_pattern
 from foreword.plan.artifact_names import NAME
 from foreword.recipe.budget import choose_counter, whole_number
@@ -28,11 +29,9 @@ from foreword.sources import files
 from foreword.sources.documents import Document, find_namesakes, is_called
 from foreword.sources.library import RECIPE, Library, lookup_library
 from foreword.store import artifacts as artifacts_kept
-from foreword.store import project_stores
 from foreword.store.database import Database
-from foreword.store.paths import is_there
 from foreword.store.sqlite import Sqlite
-from foreword.store.urls import open_database, place_of
+from foreword.store.urls import open_database, open_store, store_exists
 from foreword.tokens import Counter
 
 # A page or two: an agent that looks something up in the middle of its work has little room to
@@ -111,7 +110,7 @@ def lookup(
         store: Database | None = None
         if not found:
             if save and index is None and library.documents:
-                store = while_open.enter_context(project_stores.open_store(library.root))
+                store = while_open.enter_context(open_store(library.root))
             found, unread = _by_meaning(wanted, library, kinds, artifacts, index or store)
             notes += unread
         if not found:
@@ -126,7 +125,7 @@ def lookup(
 
 def _newest_artifact(name: str, root: Path, db: str | None) -> dict[str, str]:
     """The newest artifact of a name in the store; no store is made where there is none."""
-    if not _has_store(root, db):
+    if not store_exists(db, root):
         return {}
     with closing(open_database(db, root)) as store:
         found = artifacts_kept.newest(store, name)
@@ -135,16 +134,11 @@ def _newest_artifact(name: str, root: Path, db: str | None) -> dict[str, str]:
 
 def _artifact_names(root: Path, db: str | None) -> list[str]:
     """What the artifacts in the store are called, each name once."""
-    if not _has_store(root, db):
+    if not store_exists(db, root):
         return []
     with closing(open_database(db, root)) as store:
         names = [artifact.name for artifact in artifacts_kept.every_artifact(store)]
     return list(dict.fromkeys(names))
-
-
-def _has_store(root: Path, db: str | None) -> bool:
-    place = place_of(db, root)
-    return not isinstance(place, Path) or is_there(place)
 
 
 def _kinds(library: Library, kind: str) -> tuple[str, ...]:
@@ -160,7 +154,7 @@ def _by_name(
     if ARTIFACT in kinds:
         for own, text in artifacts.items():
             if own.lower() == name.lower():
-                return [_Candidate(kind=ARTIFACT, name=own, source=own, text=text)]
+                return [_artifact(own, text)]
     if len(name.split()) > 1:
         return []
     for kind in kinds:
@@ -226,8 +220,7 @@ def _found_candidate(
 ) -> _Candidate | None:
     """What was found, read; nothing where it has gone meanwhile."""
     if answer.document is None:
-        name = answer.name
-        return _Candidate(kind=ARTIFACT, name=name, source=name, text=others[name])
+        return _artifact(answer.name, others[answer.name])
     file = library.read(answer.document)
     return _candidate(answer.document, file) if isinstance(file, files.File) else None
 
@@ -237,6 +230,12 @@ def _is_path(wanted: str) -> bool:
     if len(wanted.split()) != 1:
         return False
     return "/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json"))
+
+
+def _artifact(name: str, text: str) -> _Candidate:
+    raw = text.encode("utf-8", "surrogatepass")
+    shown = quote_headings(text)
+    return _Candidate(kind=ARTIFACT, name=name, source=name, text=shown, raw=raw)
 
 
 def _candidate(document: Document, file: files.File) -> _Candidate:
@@ -277,6 +276,7 @@ def _answer(
     for place, candidate in enumerate(found):
         cap = Share(of="tokens", value=_rooms(sizes, tokens)[place])
         rule = Rule(tier=3, forms=forms, cap=cap if tokens >= SMALLEST_ANSWER else None)
+        said_by = f", {ASSISTANT}" if candidate.kind == ARTIFACT else ""
         section = Section(
             tag=candidate.kind,
             text=candidate.text,
@@ -285,7 +285,7 @@ def _answer(
             title=candidate.name,
             source=candidate.source,
             kind=candidate.kind,
-            before=f"# {candidate.source}\n",
+            before=f"# {candidate.source}{said_by}\n",
             raw=candidate.raw,
         )
         sections.append(section)

@@ -1,6 +1,6 @@
 """Bring back what was cut from a context: `foreword.recall`, whole or in pages.
 
-Which store holds an original is `store.project_stores`' business; a page ends with a line that says
+Which store holds an original is `store.urls`' business; a page ends with a line that says
 where the next one begins.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from foreword import tokens
 from foreword.errors import UsageError
 from foreword.recipe.budget import whole_number
-from foreword.store import project_stores
+from foreword.store import urls
 
 CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
 NEXT_PAGE = "\n[characters {start:,} to {end:,} of {total:,}; offset={end} goes on]"
@@ -33,7 +33,7 @@ def recall(
     that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the same
     bytes.
     """
-    original = project_stores.recall(handle, Path(root), url)
+    original = urls.recall(handle, Path(root), url)
     text = original.decode("utf-8", "surrogateescape")
     most = whole_number(budget, "budget")
     if most is None:

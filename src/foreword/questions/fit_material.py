@@ -12,6 +12,8 @@ from itertools import groupby
 from pathlib import Path
 
 from foreword.aliases import by_any_name
+from foreword.compression.remarks import remarks
+from foreword.compression.worth import RowNames, name_values
 from foreword.context.assemble import keep
 from foreword.context.inputs import ReadingResult
 from foreword.engine.package import CONVERSATION, Package
@@ -26,10 +28,9 @@ from foreword.questions.write import TurnWriter, kept_entries
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import best_first, rank
 from foreword.section import Body, Budget, Choice, Form, Rule, Section
-from foreword.session.summary.name_weights import find_mentions, literals, worth
-from foreword.session.summary.remarks import remarks
 from foreword.sources.project_root import project_root
 from foreword.text import weight
+from foreword.text.names import literals
 from foreword.text.omission_mark import cut_mark
 from foreword.text.pieces import Piece
 from foreword.tokens import Counter
@@ -164,7 +165,7 @@ class _QuestionFit:
         """Whether it is a conversation in which an agent works: with tools, and with much that is
         named. Somebody who talks about code asks for what was said, as in any other talk."""
         said = remarks([unit.message for unit in self.material.units if unit.message])
-        if not any(remark.voice in ("call", "result") for remark in said):
+        if not any(remark.voice in ("call", "printed") for remark in said):
             return False
         chars = names = 0
         for unit in self.material.units:
@@ -183,7 +184,7 @@ class _QuestionFit:
             streams.append((best_first(scores), QUESTION_SHARE))
         if is_work:
             messages = [unit.message or Message("user", ()) for unit in units]
-            values = worth(find_mentions(remarks(messages), len(messages)))
+            values = name_values(remarks(messages), len(messages), RowNames())
             names = [literals(slot.text) for slot in slots]
             streams.append((by_names(slots, names, values, choice), NAMES_SHARE))
         elif not self.question:

@@ -18,6 +18,7 @@ from foreword.formats.fields import FieldPath
 from foreword.formats.objects import is_plain
 from foreword.formats.openai_responses import from_responses
 from foreword.message import Message, Role, Text
+from foreword.origin import Speakers
 from foreword.sources import files
 from foreword.sources.items import iso
 
@@ -75,6 +76,7 @@ class Material:
     units: list[MaterialUnit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: list[files.Skip] = field(default_factory=list)
+    speakers: Speakers = field(default_factory=Speakers)
 
 
 def read_material(given: object) -> Material:
@@ -135,12 +137,13 @@ def _add(value: object, material: Material, at: str) -> None:
         case Path():
             _add_path(value, material)
         case Message():
-            _add_units([_message_unit(value, {})], material, at)
+            _add_units([_message_unit(value, {}, material.speakers)], material, at)
         case Mapping():
-            _add_units(_mapping_units(value, at), material, at)
+            _add_units(_mapping_units(value, at, material.speakers), material, at)
         case _ if not is_plain(value):
             messages = read_any(value, FieldPath(_WHERE, at))
-            _add_units([_message_unit(message, {}) for message in messages], material, at)
+            units = [_message_unit(message, {}, material.speakers) for message in messages]
+            _add_units(units, material, at)
         case _:
             raise BadSource(
                 _WHERE,
@@ -186,20 +189,20 @@ def _file_unit(file: files.File, name: str) -> MaterialUnit:
     return MaterialUnit(text=file.text, source=name, session=name, raw=file.raw)
 
 
-def _mapping_units(value: Mapping[str, Any], at: str) -> list[MaterialUnit]:
+def _mapping_units(value: Mapping[str, Any], at: str, speakers: Speakers) -> list[MaterialUnit]:
     """The units of a dict: of a message in any shape that is read, of an answer, or of an item."""
     if "role" not in value and (_first(value, _ITEM_KEYS) or not is_message(value)):
         return [_item_unit(value, at)]
     if _is_plain(value):
         role = _ROLES[str(value["role"]).lower()]
         message = Message(role, (Text(_first(value, ("text", "content"))),))
-        return [_message_unit(message, value)]
+        return [_message_unit(message, value, speakers)]
     foreign = dict(value)
     if not value.keys().isdisjoint(("role", "type")):  # what people add their own fields to
         own = _OWN_KEYS - {"id"} if value.keys() & {"tool_call_id", "type"} else _OWN_KEYS
         foreign = {key: part for key, part in value.items() if key not in own}
     messages = read_any(foreign, FieldPath(_WHERE, at))
-    return [_message_unit(message, value) for message in messages]
+    return [_message_unit(message, value, speakers) for message in messages]
 
 
 def _is_plain(value: Mapping[str, Any]) -> bool:
@@ -209,14 +212,15 @@ def _is_plain(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("content", value.get("text")), str)
 
 
-def _message_unit(message: Message, value: Mapping[str, Any]) -> MaterialUnit:
-    speaker = _first(value, _SPEAKER_KEYS) or message.speaker
+def _message_unit(message: Message, value: Mapping[str, Any], speakers: Speakers) -> MaterialUnit:
+    origin = speakers.of(message)
+    named = "" if origin.is_low_trust else _first(value, _SPEAKER_KEYS) or message.speaker
     text = message.text
     if message.speaker:
         text = text.removeprefix(f"{message.speaker}: ")
     return MaterialUnit(
         text=text,
-        label=_one_line(speaker) or message.role,
+        label=_one_line(named) or str(origin),
         session=_first(value, _SESSION_KEYS),
         date=_date(value),
         message=message,

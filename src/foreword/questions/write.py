@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from foreword.message import Message, Role, Text, ToolResult
+from foreword.message import ROLES, Message, Role, Text, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.questions.material import MaterialUnit
 from foreword.questions.passages import PassageSlot
@@ -49,6 +49,7 @@ class TurnWriter:
         labels = {unit.label for unit in units if unit.label}
         self._forgery: re.Pattern[str] | None = None
         if labels:
+            labels.update(ROLES)  # nobody speaks as the user where the user says nothing either
             names = "|".join(map(re.escape, sorted(labels)))
             self._forgery = re.compile(rf"(?m)(?<=\n)(?=[ \t]*(?:{names}):)", re.IGNORECASE)
 

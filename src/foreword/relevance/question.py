@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from foreword.pattern import lazy_pattern
 from foreword.relevance.terms import name_terms, stem, whole_name
-from foreword.text.words import STOP_WORDS, is_literal, names, words
+from foreword.text.names import is_literal, names
+from foreword.text.words import STOP_WORDS, words
 
 LONGEST_QUESTION = 4_000  # characters that are read: what is asked stands at the beginning
 # Terms that are looked for, the heaviest first: a question has ten, a task that is pasted as one

@@ -9,7 +9,8 @@ from functools import lru_cache
 
 from foreword.pattern import lazy_pattern
 from foreword.relevance.passage import Passage
-from foreword.text.words import LONGEST_NAME, STOP_WORDS, is_literal, names, parts, words
+from foreword.text.names import LONGEST_NAME, is_literal, names, parts
+from foreword.text.words import STOP_WORDS, words
 
 # What transcripts note beside the words: `{vocalsound}`, `<laugh>`, `[inaudible]`.
 _NOISE = lazy_pattern(r"\{[a-z]{2,20}\}|<[a-z]{2,20}>|\[(?:inaudible|laughter|crosstalk|music)\]")

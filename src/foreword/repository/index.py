@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from foreword import regular_file
+from foreword.errors import StoreError
 from foreword.regular_file import Unusable
 from foreword.repository import history
 from foreword.repository.code_terms import term_counts, term_number, terms_of_name, terms_of_path
@@ -27,7 +28,7 @@ from foreword.repository.file_tree import LARGEST_BYTES, FileTree, TreeFile, rea
 from foreword.repository.regions import Region, regions_of
 from foreword.sources.files import decode
 from foreword.store import private
-from foreword.store.paths import cache_folder, files_beside, refuse_links
+from foreword.store.locations import cache_folder, files_beside
 from foreword.text.division import rows_of
 
 FORMAT = 5  # of the tables; a file of another format is made anew
@@ -312,24 +313,21 @@ class RepositoryIndex:
 def open_index(root: Path, progress: Progress | None = None) -> RepositoryIndex:
     """The index of a root, up to date. One that can't be kept is made in memory, for this once."""
     base = root.resolve()
-    path = _index_path(base)
     try:
-        for folder in (cache_folder(), path.parent.parent, path.parent):
-            private.make_folder(folder)
-        refuse_links(path)
+        path = _index_path(base)
+        private.make_folder(path.parent)
         try:
             return _open_file(path, base, progress)
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _Foreign):
             for part in (path, *files_beside(path)):
                 part.unlink(missing_ok=True)
             return _open_file(path, base, progress)
-    except (apsw.Error, OSError, _Foreign):
+    except (apsw.Error, OSError, StoreError, _Foreign):
         return _update_or_close(_open(":memory:", base), progress)
 
 
 def _open_file(path: Path, base: Path, progress: Progress | None) -> RepositoryIndex:
     private.make_file(path)
-    private.tighten(path)
     return _update_or_close(_open(str(path), base), progress)
 
 

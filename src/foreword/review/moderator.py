@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from foreword.origin import origin_of_agent
 from foreword.pattern import lazy_pattern
 from foreword.review.findings import NEAR_LINES, Finding, combine, most_telling_first, worst_first
 
@@ -44,6 +45,7 @@ def request(findings: Sequence[Finding]) -> str:
             "line": finding.line,
             "title": finding.title,
             "detail": finding.detail[:_DETAIL_CHARS],
+            "said_by": [str(origin_of_agent(name)) for name in finding.said_by],
         }
         lines.append(json.dumps(fields, ensure_ascii=False))
     return "\n".join(lines)

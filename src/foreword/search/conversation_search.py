@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from foreword.message import texts_in
+from foreword.origin import quote_headings, speaker_of
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
 from foreword.search.finding import AROUND, FoundPassage
@@ -244,11 +245,11 @@ def _text(turns: Sequence[_Turn], handle: Callable[[int], str]) -> str:
         if is_new:
             number = f"message {stored.seq}, " if is_several else ""
             when = stored.created[:16].replace("T", " ")
-            pieces.append(f"{number}{stored.message.role}, {when}:\n")
+            pieces.append(f"{number}{speaker_of(stored.message)}, {when}:\n")
             shown = -1
         if turn.part > shown + 1:
             pieces.append(_part_mark(turn, handle))
-        pieces.append(turn.text)
+        pieces.append(quote_headings(turn.text))
         shown = turn.part
         is_last = at + 1 == len(turns) or turns[at + 1].stored is not stored
         if is_last:

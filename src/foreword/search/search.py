@@ -7,7 +7,6 @@ has a handle that `recall` takes. Secrets are hidden.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from foreword.agent_sessions.session_places import SessionPlace
 from foreword.engine.package import Package
 from foreword.errors import UsageError
+from foreword.origin import quote_headings
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.relevance import Question, read_question, terms
 from foreword.relevance.terms import stem
@@ -226,7 +226,7 @@ def artifact_place(db: Database) -> EntryPlace:
                 ARTIFACT,
                 artifact.handle,
                 stamp=artifact.created,
-                about=json.dumps({"name": artifact.name, "task": artifact.task}),
+                about=f"{artifact.name} of {artifact.task}, {artifact.origin}",
                 passages=[NewPassage(text=part, heading=heading) for part in passages_of(text)],
             )
     return EntryPlace(
@@ -235,10 +235,9 @@ def artifact_place(db: Database) -> EntryPlace:
 
 
 def _describe_artifact(stretch: EntryStretch) -> Description:
-    about = json.loads(stretch.source.about)
     return Description(
-        where=f"artifact {about['name']} of {about['task']}",
-        text="".join(passage.body for passage in stretch.passages),
+        where=f"artifact {stretch.source.about}",
+        text=quote_headings("".join(passage.body for passage in stretch.passages)),
         date=stretch.source.stamp,
         handle=stretch.source.name,
     )

@@ -16,12 +16,13 @@ from foreword.agent_sessions.events import CompactionEvent, MessageEvent, Sessio
 from foreword.agent_sessions.reader import BrokenFile
 from foreword.agent_sessions.session_places import SessionPlace
 from foreword.message import Message, texts_in
+from foreword.origin import SUMMARY, Speakers, quote_headings
 from foreword.search.conversation_search import TOOL_SHARE
 from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
 from foreword.store import search_index
 from foreword.store.database import Database
-from foreword.store.paths import FILE, cache_folder
+from foreword.store.locations import FILE, cache_folder, make_directory, remember
 from foreword.store.search_index import TRANSCRIPT, IndexSource, NewPassage, passages_of
 from foreword.store.sqlite import Sqlite
 from foreword.text.omission_mark import transcript_mark
@@ -36,7 +37,9 @@ Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 def open_index() -> Database:
     """The index of this machine's sessions, made where there is none."""
-    return Sqlite(cache_folder() / "transcripts" / FILE)
+    path = make_directory(cache_folder() / "transcripts") / FILE
+    remember(path)  # `recall` finds what is in it
+    return Sqlite(path)
 
 
 def take_in(db: Database, places: Sequence[SessionPlace], bar: Bar) -> list[IndexSource]:
@@ -123,30 +126,32 @@ class _SessionMessage:
     """A message of a session, without secrets."""
 
     number: int
-    role: str
+    speaker: str
     time: str
     text: str
     has_words: bool = True  # else it is what a tool was given or gave
 
     def label(self) -> str:
         """What is kept about each passage of it."""
-        about = {"message": self.number, "role": self.role, "time": self.time}
+        about = {"message": self.number, "speaker": self.speaker, "time": self.time}
         return json.dumps(about if self.has_words else {**about, "tool": True})
 
 
 def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_SessionMessage]:
     """What was said; `about` is filled in."""
     number = 0
+    speakers = Speakers()
     for event in events:
         if isinstance(event, SessionHead):
             about["folder"] = about.get("folder") or event.folder
         elif isinstance(event, MessageEvent):
             number += 1
+            speaker = speakers.of(event.message)
             text, has_words = _message_text(event.message)
             if text.strip():
                 yield _SessionMessage(
                     number=number,
-                    role=event.message.role,
+                    speaker=str(speaker),
                     time=event.time,
                     text=text,
                     has_words=has_words,
@@ -154,7 +159,7 @@ def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_Sess
         elif isinstance(event, CompactionEvent) and event.summary.strip():
             number += 1
             text = mask(event.summary)
-            yield _SessionMessage(number=number, role="summary", time=event.time, text=text)
+            yield _SessionMessage(number=number, speaker=str(SUMMARY), time=event.time, text=text)
 
 
 def _message_text(message: Message) -> tuple[str, bool]:
@@ -199,6 +204,6 @@ def _text(passages: Sequence[search_index.StoredPassage]) -> str:
             when = f", {about['time'][:16].replace('T', ' ')}" if about["time"] else ""
             if pieces:
                 pieces.append("\n\n")
-            pieces.append(f"message {shown}, {about['role']}{when}:\n")
-        pieces.append(passage.body)
+            pieces.append(f"message {shown}, {about['speaker']}{when}:\n")
+        pieces.append(quote_headings(passage.body))
     return "".join(pieces).rstrip("\n") + "\n"

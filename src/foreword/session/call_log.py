@@ -12,6 +12,7 @@ from typing import Any
 from foreword.engine.report import Report
 from foreword.prices import AnswerUsage, cost_of_answers, cost_of_calls, cost_of_reading_anew
 from foreword.session.cache_reuse import FIRST, Reuse
+from foreword.session.call_tools import TOOLS
 from foreword.session.session_options import STATE_RECIPE
 
 HISTORY = "conversation_history"
@@ -27,15 +28,13 @@ def line(
     report: Report, reuse: Reuse, *, messages: int, image_tokens: int, milliseconds: float
 ) -> dict[str, Any]:
     """The line of a call."""
-    parts = dict[str, int]()
-    for row in report.sections:
-        parts[row.tag] = parts.get(row.tag, 0) + row.tokens
     return {
         "recipe": report.recipe,
         "total_tokens": report.total_tokens,
         "budget_tokens": report.budget_tokens,
         "used": round(report.total_tokens / report.budget_tokens, 4),
-        "parts": parts,
+        "tool_tokens": -dict(report.budget.steps).get(TOOLS, 0),
+        "parts": report.tokens_by_tag(),
         "messages": messages,
         "image_tokens": image_tokens,
         "stable_tokens": reuse.stable_tokens,

@@ -23,6 +23,8 @@ from foreword.tokens import Counter
 _PARAMETERS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
 _DECLARATIONS = ("functionDeclarations", "function_declarations")  # Gemini's tool of many functions
 _FUNCTION_TYPES = (None, "function", "custom")
+TOOLS = "tools"  # the step of a budget that they are
+TOOLS_PART = "tool_definitions"  # the part of a call that they are
 NOT_KNOWN = "the tools of the last call are not known here"
 
 
@@ -65,9 +67,9 @@ def less_tools(budget: Budget, tool_tokens: int) -> Budget:
         return budget
     left = budget.tokens - tool_tokens
     if left <= 0:
-        sizes = {"tools": tool_tokens}
+        sizes = {TOOLS: tool_tokens}
         raise EssentialsTooLarge(needed=tool_tokens + 1, budget=budget.tokens, sections=sizes)
-    steps = (*budget.steps[:-1], ("tools", -tool_tokens), ("budget", left))
+    steps = (*budget.steps[:-1], (TOOLS, -tool_tokens), ("budget", left))
     return replace(budget, tokens=left, steps=steps)
 
 

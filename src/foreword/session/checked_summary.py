@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from foreword.message import Message, Text, texts_in
-from foreword.session.summary import summary_prompt
-from foreword.session.summary.compress import compress
-from foreword.session.summary.remarks import is_summary
-from foreword.session.summary.summary_check import (
-    UNPROVEN,
+from foreword.compression import prompt
+from foreword.compression.attribution import UNPROVEN
+from foreword.compression.check import (
     Evidence,
     check_against,
     evidence_of,
     mark_unproven,
     strike_unproven,
 )
+from foreword.compression.extract import summarize
+from foreword.compression.remarks import is_summary
+from foreword.message import Message, Text, texts_in
 from foreword.tokens import Counter
 
 MOST_NAMED = 8  # of what is unproven in a note; the marks in the text tell the rest
@@ -99,7 +99,7 @@ def check_incoming(
     size = counter.count(part.text)
     stands_for = sum(counter.count(each.text) for each in known)
     notes = list[str]()
-    least = summary_prompt.least_tokens(stands_for)
+    least = prompt.least_tokens(stands_for)
     if size < least:
         notes.append(
             f"the summary that came in has {size:,} tokens, too few to stand for {stands_for:,}"
@@ -108,7 +108,7 @@ def check_incoming(
     marked = mark_or_strike(part.text, evidence, counter=counter)
 
     def names_in(room: int) -> str:
-        return compress(known, room, counter, beside=part.text, only_names=True)
+        return summarize(known, room, counter, beside=part.text, only_names=True)
 
     added = max(round(ADDED_SHARE * size), least, LEAST_ADDED_ROOM)
     room = counter.count(marked.text) + counter.count(ADDED) + added

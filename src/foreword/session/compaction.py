@@ -11,6 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from foreword.compression import prompt
+from foreword.compression.attribution import attributed
+from foreword.compression.check import evidence_of
+from foreword.compression.extract import summarize
+from foreword.compression.plan_status import mark_finished_tasks
 from foreword.engine.render import turn_text
 from foreword.errors import ModelFailed, UsageError
 from foreword.message import Message, Text
@@ -32,10 +37,6 @@ from foreword.session.history_split import (
 )
 from foreword.session.message_cache import MessageCache, size_within, summary_message
 from foreword.session.secret_messages import without_secrets
-from foreword.session.summary import summary_prompt
-from foreword.session.summary.compress import compress
-from foreword.session.summary.plan_status import mark_finished_tasks
-from foreword.session.summary.summary_check import evidence_of
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression, number_of
 from foreword.tokens import Counter
@@ -314,14 +315,14 @@ def _write_summary(
 
 def _extract(request: _SummaryRequest, *, only_names: bool = False) -> _SummaryText:
     """The summary of the built-in compressor, or its ledger alone."""
-    made = compress(
+    made = summarize(
         request.messages,
         request.room,
         request.counter,
         earlier=request.earlier,
         keep=request.lasting.identifiers[:MOST_IDENTIFIERS],
         finished=request.lasting.finished,
-        query=request.question,
+        question=request.question,
         beside=request.beside,
         only_names=only_names,
     )
@@ -341,13 +342,13 @@ def _ask_model(
         if not answer:
             answer = ask(
                 model,
-                summary_prompt.instructions(request.room, keep),
-                summary_prompt.request(request.lasting.parts, request.earlier, request.messages),
+                prompt.instructions(request.room, keep),
+                prompt.request(request.lasting.parts, request.earlier, request.messages),
                 timeout_seconds=timeout_seconds,
             ).text
-        problem = summary_prompt.problem_with(
+        problem = prompt.problem_with(
             answer, request.room, request.counter, stands_for=request.counter.count(words)
-        ) or summary_prompt.problem_with_names(answer, keep)
+        ) or prompt.problem_with_names(answer, keep)
     except (ModelFailed, UsageError) as failed:
         if strict and isinstance(failed, UsageError):
             raise
@@ -366,7 +367,7 @@ def _ask_behind(
     """The summary asked for by one message behind the conversation's request, which the provider
     has in its cache; nothing where that can't be, with a note on why."""
     so_far = request.so_far
-    instruction = summary_prompt.instruction_behind(request.room, keep)
+    instruction = prompt.instruction_behind(request.room, keep)
     problem = so_far.problem
     if not problem:
         asked = so_far.tokens + request.counter.count(instruction)
@@ -400,8 +401,11 @@ def _checked_answer(request: _SummaryRequest, answer: str) -> tuple[str, tuple[s
     both."""
     parts = [text for _, text in request.lasting.parts]
     evidence = evidence_of(request.messages, [request.earlier, request.beside, *parts])
+    answer = attributed(answer, request.messages, request.earlier)
     marked = mark_or_strike(answer, evidence, room=request.room, counter=request.counter)
     text = mark_finished_tasks(marked.text, request.lasting.finished)
+    if request.counter.count(text) > request.room:  # by its tags
+        text = summarize((), request.room, request.counter, earlier=text)
 
     def names_in(room: int) -> str:
         more = replace(request, room=room, beside=f"{request.beside}\n{text}")

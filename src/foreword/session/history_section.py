@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from foreword.compression.extract import summarize
 from foreword.engine.boundaries import data_to_send
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
 from foreword.engine.render import GAP, Scale, close_tag, open_tag, turn_text
@@ -21,7 +22,6 @@ from foreword.section import Body, Choice, Entry, Form, Section, handle_of
 from foreword.session.history_plan import HEAD_TOKENS, HistoryPlan, nothing_of, plan_history
 from foreword.session.message_cache import Gap, MessageCache, summary_head
 from foreword.session.secret_messages import without_secrets
-from foreword.session.summary.compress import compress
 from foreword.session.timeline import Group
 from foreword.store.compressions import Cut
 from foreword.text.omission_mark import missing_mark
@@ -148,7 +148,7 @@ class HistoryWriter:
         weight."""
         head, summary = summary_head(message)
         counter = self.scale.counter
-        shorter = compress((), max(1, tokens - HEAD_TOKENS), counter, earlier=summary)
+        shorter = summarize((), max(1, tokens - HEAD_TOKENS), counter, earlier=summary)
         words = f"{head}\n\n{shorter}"
         text = write_stretch([replace(message, parts=(Text(words),))], self.scale, self.tag)
         original = message.text.encode("utf-8", "surrogatepass")

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foreword.message import Message, last_words
+from foreword.message import Message
+from foreword.origin import last_words
 from foreword.session.history_plan import FrontRule
 from foreword.session.history_section import HistoryWriter
 from foreword.session.message_cache import MessageCache, timeline_message

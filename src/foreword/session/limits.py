@@ -23,14 +23,25 @@ TARGET_OF_BUDGET = 0.62
 _SHARE = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Sizes of a whole context, in tokens."""
 
     window: int
+    budget: int | None  # where one was given
     warn_at: int
     compress_at: int
     compress_to: int
+
+    @property
+    def denominator(self) -> int:
+        """What a size is shown as a share of."""
+        return denominator(self.budget, self.window)
+
+
+def denominator(budget: int | None, window: int) -> int:
+    """What a size is shown as a share of: the budget where there is one, else the window."""
+    return budget or window
 
 
 def limits_for(
@@ -46,17 +57,17 @@ def limits_for(
     size = whole_number(window, "window")
     if not size:
         size = tokens.default_window()
-    most = whole_number(budget, "budget") or size
+    most = whole_number(budget, "budget")
     full = _tokens(compress_at, default=COMPRESS, window=size, name="compress-at")
     if compress_at is None:
-        full = min(full, most)
+        full = min(full, most or size)
     warning = _tokens(warn_at, default=WARN, window=size, name="warn-at")
     if warn_at is None:
         warning = min(warning, max(1, round(WARN_OF_BUDGET * full)))
     target = _tokens(compress_to, default=TARGET, window=size, name="compress-to")
     if compress_to is None:
         target = min(target, max(1, round(TARGET_OF_BUDGET * full)))
-    limits = Limits(window=size, warn_at=warning, compress_at=full, compress_to=target)
+    limits = Limits(window=size, budget=most, warn_at=warning, compress_at=full, compress_to=target)
     if limits.compress_to >= limits.compress_at:
         raise BadBudget(
             limits.compress_to,

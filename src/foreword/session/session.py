@@ -34,7 +34,7 @@ from foreword.session.append import (
     object_to_store,
 )
 from foreword.session.call_memory import Calls
-from foreword.session.call_tools import CallTools, less_tools, read_tools
+from foreword.session.call_tools import TOOLS_PART, CallTools, less_tools, read_tools
 from foreword.session.client_history import answer_key
 from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
@@ -82,8 +82,9 @@ class SessionOverview:
     package: Package | None  # the next call, but for a compression that is due
     problem: EssentialsTooLarge | None  # why there can be none
     due: Compaction | None  # the compression before the next call, as it would be
-    next_tokens: int  # of the next call, after that compression; 0 where there can be none
-    next_parts: dict[str, int]  # the tokens of its parts, by tag
+    # of the next call with its tools, after that compression; 0 where there can be none
+    next_tokens: int
+    next_parts: dict[str, int]  # the tokens of its parts, by tag: the tools first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -472,11 +473,13 @@ class Session(WorkflowState):
         made = self.compressions()
         usage = self._usage(room, made, log[:last])
         due = self._size_control.preview_due_compression(room)
-        next_tokens = package.report.total_tokens if package else 0
-        next_parts = package.report.tokens_by_tag() if package else {}
+        next_parts = dict[str, int]()
+        if package:
+            tools = {TOOLS_PART: room.tools.tokens} if room.tools.tokens else {}
+            next_parts = {**tools, **package.report.tokens_by_tag()}
+        next_tokens = sum(next_parts.values())
         if due:
             next_tokens = room.size_tokens - due.tokens_before + due.tokens_after
-            next_tokens -= room.tools.tokens  # a package is without them
             history = self._calls.writer.tag
             others = sum(tokens for tag, tokens in next_parts.items() if tag != history)
             next_parts[history] = max(0, next_tokens - others)

@@ -24,13 +24,11 @@ from foreword.section import Budget, Section
 from foreword.session.history_section import HistoryWriter
 from foreword.session.limits import Limits, limits_for
 from foreword.sources.project_root import project_root
-from foreword.store.database import altered_error
 from foreword.store.session_stamps import SessionStamps
 from foreword.tokens import Counter
 
-# To a token, and tokens to a unit: no counter has more. A stored counter beyond this was altered,
-# and sizes counted by it would mean nothing.
-MOST_UNITS = 100
+# What a budget begins with that nobody gave: the step that says where it is from.
+COMPRESSED_AT = "compressed at"
 # Where no recipe was ever named: of a session without a plan, a variable, a node or a tab, and of
 # one that has had any of them.
 PLAIN_RECIPE = "chat"
@@ -172,7 +170,7 @@ def _rules_of(settings: SessionSettings, root: Path) -> _Rules:
 
 def budget_for(limits: Limits, tokens: int | None) -> Budget:
     """The budget that was asked for, else the size at which the history is compressed."""
-    origin = ("given", tokens) if tokens else ("compressed at", limits.compress_at)
+    origin = ("given", tokens) if tokens else (COMPRESSED_AT, limits.compress_at)
     tokens = tokens or limits.compress_at
     steps = (("window", limits.window), origin, ("budget", tokens))
     return Budget(tokens, limits.window, steps)
@@ -187,13 +185,6 @@ def counter_for(options: SessionOptions, used_before: str | None) -> Counter:
         found = tokens.counter_by_key(used_before or tokens.DEFAULT_COUNTER)
     except (UnknownName, ValueError):  # one of the caller's own
         return tokens.counter()
-    except ZeroDivisionError:
-        found = None
-    if found is None or not 1 / MOST_UNITS <= found.units_per_token <= MOST_UNITS:
-        raise altered_error(
-            f"the counter {used_before!r} in the table conversations",
-            hint="name one: --counter o200k",
-        )
     return found
 
 

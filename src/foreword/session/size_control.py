@@ -25,7 +25,7 @@ from foreword.session.session_options import SessionOptions
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import compressions, messages
 from foreword.store.session_stamps import SessionStamps
-from foreword.text.identifiers import literals
+from foreword.text.names import literals
 from foreword.text.quantity import quantity
 
 # After a compression that missed its target or was undone, the history grows by a quarter of

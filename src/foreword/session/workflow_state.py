@@ -12,7 +12,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
-from foreword.errors import BadPlan, UnknownName, UsageError
+from foreword.errors import UnknownName, UsageError
 from foreword.pattern import lazy_pattern
 from foreword.plan import plan as planning
 from foreword.plan.snapshot import read_node, snapshot
@@ -22,7 +22,7 @@ from foreword.secrets.masking import hide, mask
 from foreword.session.take_turns import take_turns
 from foreword.sources.project_root import project_root
 from foreword.store import plans, variables, workflows
-from foreword.store.database import Database, altered_error
+from foreword.store.database import Database, from_json
 from foreword.store.plans import Plan
 from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
@@ -30,7 +30,6 @@ from foreword.store.variables import VariableChange
 from foreword.store.workflows import Workflow
 
 ALL = "all"  # in place of a name: every variable
-MEND_PLAN = "restore the database from a copy, or write a new version: `foreword plan update`"
 LONGEST_NAME = 200  # characters: a name is shown on one line, in lists and in commands to copy
 _NAME = lazy_pattern(rf"[^\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
 
@@ -103,7 +102,7 @@ class WorkflowState:
     def get_current_plan(self) -> dict[str, Any] | None:
         """The plan as it is now."""
         newest = plans.current(self.db, self.workflow.id)
-        return self._check(newest).data if newest else None
+        return newest.data if newest else None
 
     def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
         """Replace the plan by a new version; `PlanConflict` where the newest is not the expected
@@ -115,7 +114,7 @@ class WorkflowState:
 
     def plan_history(self) -> list[Plan]:
         """Every version, the oldest first."""
-        return [self._check(plan) for plan in plans.history(self.db, self.workflow.id)]
+        return plans.history(self.db, self.workflow.id)
 
     def plan_version(self, version: int) -> Plan:
         """One version."""
@@ -125,18 +124,7 @@ class WorkflowState:
             raise UnknownName(
                 "plan version", str(version), known, where=f"of {self.workflow.name!r}"
             )
-        return self._check(found)
-
-    def _check(self, stored: Plan) -> Plan:
-        """The version, or an error where it no longer has the shape in which every plan comes
-        in."""
-        try:
-            planning.checked_plan(stored.data)
-        except BadPlan:
-            raise altered_error(
-                f"plan version {stored.version} in {self.db.name}", hint=MEND_PLAN
-            ) from None
-        return stored
+        return found
 
     def plan_diff(self, old: int, new: int) -> list[str]:
         """What changed from one version to another, in words; secrets are hidden in them."""
@@ -199,7 +187,7 @@ class WorkflowState:
     def snapshot(self) -> dict[str, Any]:
         """The workflow and its nodes as a call shows them, secrets hidden."""
         workflow, written = workflows.find_with_nodes(self.db, self.workflow.name)
-        nodes = [workflows.read_node(self.db, node, text) for node, text in written]
+        nodes = [from_json(text) for _, text in written]
         return snapshot(workflow_fields(workflow), nodes)
 
     def about(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from foreword.plan.variable_text import variable_lines
 from foreword.secrets.known_values import KnownValues, secrets_in, whole_secrets
 from foreword.session.workflow_state import WorkflowState, workflow_fields
 from foreword.store import variables, workflows
+from foreword.store.database import from_json
 
 Made = TypeVar("Made")
 
@@ -93,7 +94,7 @@ class WorkflowTexts:
             raise
 
     def _node(self, name: str, written: str) -> _NodeText:
-        node = workflows.read_node(self._state.db, name, written)
+        node = from_json(written)
         (shown,) = snapshot({}, [node])["nodes"]
         return _NodeText(
             place=(node["position"], str(node["id"])),
@@ -107,7 +108,7 @@ class WorkflowTexts:
         self._variables.update(variables.written_variables(state.db, state.workflow.id))
 
     def _variable(self, name: str, written: str) -> _VariableText:
-        value = variables.read_variable(self._state.db, name, written)
+        value = from_json(written)
         return _VariableText(
             value=value, line=variable_lines({name: value}), secrets=tuple(secrets_in(value))
         )

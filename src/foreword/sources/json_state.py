@@ -20,7 +20,7 @@ from foreword.pattern import lazy_pattern
 from foreword.section import Entry
 from foreword.sources import front_matter, source_argument
 from foreword.sources.python_data import plain_data, type_name
-from foreword.text.words import parts
+from foreword.text.names import parts
 
 _HINT = "give a JSON or YAML file with --source, or - for standard input"
 BLANK = lazy_pattern(r"\{(\w+)(!?)\}")

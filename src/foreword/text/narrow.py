@@ -13,9 +13,10 @@ from __future__ import annotations
 from functools import lru_cache
 from math import log
 
+from foreword.text.names import names
 from foreword.text.pieces import Layout, LayoutBuilder, Over, Shape
 from foreword.text.relevance import LONGEST_QUERY
-from foreword.text.words import STOP_WORDS, names, words
+from foreword.text.words import STOP_WORDS, words
 
 LARGEST_WHOLE = 1_500_000  # characters that are split and scored, whatever the text's size
 

@@ -12,16 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
-from foreword.text.words import (
-    LONGEST_NAME,
-    STOP_WORDS,
-    bigrams,
-    is_literal,
-    mentions,
-    names,
-    parts,
-    words,
-)
+from foreword.text.names import LONGEST_NAME, is_literal, names, parts
+from foreword.text.words import STOP_WORDS, bigrams, mentions, words
 
 if TYPE_CHECKING:
     import apsw

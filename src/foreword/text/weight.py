@@ -15,8 +15,9 @@ from itertools import chain
 from math import log, log1p
 
 from foreword.pattern import lazy_pattern
+from foreword.text.names import has_name, is_literal
 from foreword.text.pieces import Piece, is_lead, is_markup
-from foreword.text.words import STOP_WORDS, has_name, is_literal, words
+from foreword.text.words import STOP_WORDS, words
 
 _DECIDING = tuple(
     "must never always only not don't cannot because since decide decided decision require requires"

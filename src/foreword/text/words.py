@@ -1,13 +1,12 @@
-"""Words and names in a text: the vocabulary that ranking and weighing share.
+"""Words in a text: the vocabulary that ranking and weighing share.
 
-A name is what people quote when they mean one thing: a path, an identifier, a backticked term, an
-error code. Nothing here knows about scores; those are in `relevance` and `weight`.
+Names are in `names`. Nothing here knows about scores; those are in `relevance` and `weight`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from foreword.pattern import lazy_pattern
 
@@ -22,8 +21,6 @@ _LITTLE_WORDS = """
     whether which while who whom why will with within without would you your yours
 """
 STOP_WORDS = frozenset(_LITTLE_WORDS.split())
-# Characters: what is longer nobody types or quotes; a hash or a blob, not a name.
-LONGEST_NAME = 100
 
 _CJK = lazy_pattern(
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -33,67 +30,12 @@ _CJK = lazy_pattern(
 # compile the pattern above takes 2 ms, as it does for any that names a range of so many.
 _MAY_BE_CJK = lazy_pattern("[^\\x00-\\u303f]")
 _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
-# Each kind of name begins only where a run of its characters does and gives nothing back: a run is
-# read once, however long it is. What is certainly none, most of a text, is passed over in one match
-# without a group: tried for a name at every letter, it takes more than twice the time.
-_NAME = lazy_pattern(
-    r"""
-    # plain words, numbers, blanks and punctuation
-    (?>(?:
-        [^\w`~@./\#-]++
-        |(?<!\w)(?:[A-Z]?[a-z]++|\d++)(?![\w~@/-]|\.[\w~@./-])
-        |(?<![~@./-])[~@./-]++(?!\w)
-    )+)
-    # what the author set in code type
-    |`([^`\r\n]{1,80})`
-    # src/app/main.py
-    |(?<![\w~@./-])((?:[\w~@.-]*+/)+[\w.@-]*\w)
-    # module.function, file.ext, 1.2.3
-    |(?<!\w)(\w++(?>(?:\.\w++)+)(?:\(\))?)
-    # snake_case
-    |(?<!\w)(_*+[^\W_]++_\w++|_++[^\W_]\w*+)
-    # camelCase, CamelCase
-    |(?<![A-Za-z0-9_])([A-Z]*+[a-z]++[A-Z]\w*+)
-    # e2e, FW-12
-    |(?<!\w)(
-        (?=[^\WA-Za-z]*+[A-Za-z])(?=[^\W\d]*+\d)\w++(?>(?:-\w++)*)
-        |[A-Z]{2,}+(?!\w)(?>(?:-\w++)*)
-    )
-    # an issue
-    |(\#\d++)""",
-    re.VERBOSE,
-)
-_PART = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, in order; runs of CJK as overlapping pairs of
     characters."""
     return _WORD.findall(bigrams(text).lower())
-
-
-def names(text: str) -> list[str]:
-    """The paths, identifiers, backticked terms and codes in a text, in order; what nobody would
-    type is not one."""
-    return list(_names(text))
-
-
-def has_name(text: str) -> bool:
-    """Whether a text names anything."""
-    return next(_names(text), None) is not None
-
-
-def is_literal(name: str) -> bool:
-    """Whether a name stands for one thing; a short acronym (`CI`, `API`) is a word like others."""
-    if name.isalpha() and name.isupper() and len(name) < 4:
-        return False
-    return _WORD.search(name) is not None
-
-
-def parts(name: str) -> list[str]:
-    """The words inside a CamelCase or snake_case name."""
-    found = _PART.findall(name)
-    return found if len(found) > 1 else []
 
 
 def bigrams(text: str) -> str:
@@ -109,14 +51,6 @@ def mentions(text: str, wanted: Iterable[str]) -> list[str]:
     singular or with an `s`."""
     lowered = text.lower()
     return [phrase for phrase in wanted if _is_mentioned(phrase.lower().split(), lowered)]
-
-
-def _names(text: str) -> Iterator[str]:
-    for match in _NAME.finditer(text):
-        if match.lastindex:
-            name = match[match.lastindex]
-            if len(name) <= LONGEST_NAME:
-                yield name
 
 
 def _is_mentioned(phrase: list[str], lowered: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from foreword.demos.site import Site, site
+from foreword.store.locations import project_directory
 from tests.browser.channels import elsewhere, home
 from tests.command import CommandResult, run_in_process
 from tests.patience import PATIENCE_SECONDS
@@ -37,7 +38,7 @@ def browser_process(root: Path, port: int) -> Iterator[ForkedCommand]:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out) == (0, ""), err
-    assert list((root / ".foreword" / "browser").glob("profile-*")) == []
+    assert list((project_directory(root) / "browser").glob("profile-*")) == []
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from foreword.errors import CheckpointDamaged, UnknownName
 from foreword.faces.cli.main import cli
+from foreword.store.locations import state_path
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint
 from foreword.work.task_checkpoints import write
@@ -76,7 +77,7 @@ def test_files_alone_are_enough_and_no_store_is_made(tmp_path: Path) -> None:
     write(tmp_path, None, Checkpoint(task="FEAT-1", phase="1"))
     for command in ("list", "resume"):
         assert foreword("checkpoint", command, "FEAT-1", cwd=tmp_path).code == 0
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
 
 
 def test_without_checkpoints_the_list_is_empty_and_says_so(tmp_path: Path) -> None:

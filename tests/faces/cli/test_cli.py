@@ -18,6 +18,7 @@ from foreword.errors import UsageError
 from foreword.faces.cli.main import COMMANDS, HEADINGS, cli
 from foreword.faces.cli.options import DependentOption
 from foreword.message import SHAPES
+from foreword.store.locations import state_path
 from tests.command import foreword
 
 HEAVY = (
@@ -237,6 +238,8 @@ WITHOUT_STORE = {
     "init",
     "hook",
     "browser start",
+    "store adopt",
+    "store move",
 }
 
 
@@ -268,7 +271,7 @@ def test_a_context_is_kept_in_the_store_that_is_named(tmp_path: Path) -> None:
         "fit", "notes.md", "--budget", "60", "--db", store, "--format", "json", cwd=tmp_path
     )
     handle = json.loads(ran.out)["report"]["omissions"][0]["handle"]
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
     recalled = foreword("recall", handle, "--db", store, "--format", "json", cwd=tmp_path)
     assert "It is hot." in json.loads(recalled.out)["text"]
 

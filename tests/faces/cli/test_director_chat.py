@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from foreword.session.session import Session
+from foreword.store.locations import state_path
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.command import run_in_process
 from tests.director.scenes import spoken_in
@@ -64,7 +65,7 @@ def test_without_a_model_it_says_how_to_name_one_and_that_there_are_tools() -> N
     assert "a director needs a model" in ran.err
     assert "FOREWORD_DIRECTOR_MODEL" in ran.err
     assert "foreword director tools" in ran.err
-    assert not Path(".foreword").exists()
+    assert not state_path(Path()).exists()
 
 
 def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +101,7 @@ def test_what_can_not_be_is_said_before_anything_begins(
     assert ran.code == 2
     assert message in ran.err
     assert "hint:" in ran.err
-    assert not Path(".foreword").exists()
+    assert not state_path(Path()).exists()
 
 
 def test_a_model_that_fails_ends_a_script_and_is_asked_again_by_the_next_chat() -> None:

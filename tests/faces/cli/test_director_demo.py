@@ -33,10 +33,10 @@ def test_it_tells_its_figures_and_keeps_the_workflow_in_the_folder_alone(
     assert figures["nodes"] == "13, 13 of them passed"
     assert figures["password sent"].startswith("in 0 of ")
     sixes, requests = re.findall(r"\d+", figures["six parts, in order"])
-    assert sixes == requests
+    assert int(sixes) == int(requests) > 0
     assert "harbour-7" not in ran.out + ran.err
-    db = f"sqlite:///{folder}/.foreword/state.db"
-    assert run_in_process("director", "nodes", "letters", "--root", folder, "--db", db).code == 0
+    monkeypatch.delenv("FOREWORD_DB")
+    assert run_in_process("director", "nodes", "letters", "--root", folder).code == 0
     assert not (tmp_path / "mine.db").exists()
 
 

@@ -11,6 +11,7 @@ from foreword.director import browser_files
 from foreword.director.tool_table import TOOLS
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_runs, node_steps
+from foreword.store.locations import state_path
 from tests.command import CommandResult, run_in_process
 
 OPEN = {
@@ -73,7 +74,7 @@ def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, messa
     ran = call(tool, arguments)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
-    assert not Path(".foreword").exists()
+    assert not state_path(Path()).exists()
 
 
 def test_a_workflow_without_nodes_is_not_run_and_says_how_it_gets_some() -> None:

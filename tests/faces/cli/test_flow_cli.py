@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from foreword.extras import install_command
+from foreword.store.locations import state_path
 from tests.command import foreword, run_in_process
 from tests.work.flow_scene import project
 
@@ -151,7 +152,7 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
     model = run_in_process("flow", "run", "feature", "--task", "x", "--root", root)
     assert "`--model test` needs no key" in model.err
     assert run_in_process("flow", "status", "--root", root).err == "no flow has been run here yet\n"
-    assert not Path(root, ".foreword").exists()
+    assert not state_path(Path(root)).exists()
 
 
 def test_without_the_package_one_line_says_what_to_install(tmp_path: Path) -> None:

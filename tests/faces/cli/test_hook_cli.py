@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import foreword as fw
+from foreword.store.locations import register, state_path
 from foreword.store.sqlite import Sqlite
 from foreword.tokens import counter
 from tests.coding_agents.agent import DATA, SECRET, SESSION, CodingAgent, set_up
@@ -49,7 +50,7 @@ def test_an_event_that_does_not_concern_us_passes_without_a_word(
 ) -> None:
     ran = agent.hook(agent.event(name))
     assert (ran.code, ran.out, ran.err, agent.log) == (0, "", "", "")
-    assert not (agent.project / ".foreword").exists()
+    assert not state_path(agent.project).exists()
 
 
 @pytest.mark.parametrize("name", ["pre_compact_auto", "pre_compact_manual"])
@@ -224,7 +225,7 @@ def test_after_a_compaction_the_answer_loads_neither_schemas_nor_the_compressor(
     assert b"Never push to main." in ran.stdout  # tier 0, prepared before the compaction
     assert b"tidepool/tables.py" in ran.stdout
     loaded = ran.stderr.decode()
-    for module in ("pydantic", "yaml", "foreword.session.summary", "foreword.context.assemble"):
+    for module in ("pydantic", "yaml", "foreword.compression.extract", "foreword.context.assemble"):
         assert f" {module}\n" not in loaded
 
 
@@ -620,10 +621,11 @@ def test_a_checkpoint_can_not_forge_the_end_of_its_tag(agent: CodingAgent) -> No
 
 
 def test_a_store_that_somebody_has_locked_stops_nobody(agent: CodingAgent) -> None:
-    store = Sqlite(agent.project / ".foreword" / "state.db")
+    register(agent.project)
+    store = Sqlite(state_path(agent.project))
     event = agent.event("post_tool_use_bash", tool_response={"stdout": LINES, "stderr": ""})
     with store.transaction("test"):
-        store.rows("INSERT INTO originals VALUES (?, ?)", ("fw_0", b""))
+        store.rows("INSERT INTO originals VALUES (?, ?, ?)", ("fw_0", "", b""))
         ran = agent.hook(event, "--timeout", "1")
         assert (ran.code, ran.out, ran.err) == (0, "", "")
         assert agent.hook(agent.event("pre_compact_auto")).code == 0  # needs no store

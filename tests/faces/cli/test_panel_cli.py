@@ -18,6 +18,7 @@ from foreword.faces.cli.run_board import RunBoard
 from foreword.review.change_facts import MemberResult, ReviewedChange
 from foreword.review.findings import Finding
 from foreword.review.panel_result import PanelResult
+from foreword.store.locations import state_path
 from foreword.testing import fake_provider
 from foreword.work.run_status import RunStatus
 from tests.command import foreword, run_in_process
@@ -62,11 +63,11 @@ def test_the_verdict_comes_first_then_the_findings_then_who_did_not_answer() -> 
         "changes requested: Code Review",
         "  1 high finding; profile default allows none.",
         "",
-        "a.py:3  high  Query <b>by</b> f-string (Anna, Bert)",
+        "a.py:3  high  Query <b>by</b> f-string (assistant Anna, assistant Bert)",
         "    Bind it.",
         "    Or not.",
         "",
-        "(the change)  low  No test (Anna)",
+        "(the change)  low  No test (assistant Anna)",
         "",
         "did not answer:",
         "  Cleo: late, no answer in 9 s",
@@ -76,7 +77,7 @@ def test_the_verdict_comes_first_then_the_findings_then_who_did_not_answer() -> 
 def test_as_markdown_a_model_can_neither_write_tags_nor_call_people() -> None:
     text = "\n".join(as_markdown(RESULT))
     assert text.startswith("# Code Review: changes requested\n")
-    assert "- `a.py:3` **Query &lt;b>by&lt;/b> f-string** (Anna, Bert)" in text
+    assert "- `a.py:3` **Query &lt;b>by&lt;/b> f-string** (assistant Anna, assistant Bert)" in text
     assert "@admin" not in text
     assert "## Did not answer\n\n- Cleo: late" in text
 
@@ -90,7 +91,9 @@ def test_a_panel_runs_on_the_sample_and_says_who_is_done(sample: Path) -> None:
     assert lines[0] == "changes requested: Code Review"
     assert lines[1] == "  2 critical findings; profile default allows none."
     assert any(
-        line.startswith("tidepool/stations.py:5  critical  Hard-coded secret (Code Reviewer, ")
+        line.startswith(
+            "tidepool/stations.py:5  critical  Hard-coded secret (assistant Code Reviewer, "
+        )
         for line in lines
     )
     head, *agents = ran.err.splitlines()
@@ -153,7 +156,7 @@ def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
     assert message in error
     assert hint in hint_line
     assert all("changed lines" in line and "nosuch:x" in words for line in before)
-    assert not (sample / ".foreword").exists()
+    assert not state_path(sample).exists()
 
 
 def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_that(

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from foreword.store.locations import state_path
 from tests.command import foreword
 
 
@@ -96,7 +97,7 @@ def test_what_is_no_json_is_told_with_line_and_column_and_changes_nothing(tmp_pa
     ran = foreword("plan", "update", "demo", "plan.json", "--reason", "x", cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("error: plan.json:2:3: not JSON: ")
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
 
 
 def test_reading_where_nothing_is_kept_makes_no_store(tmp_path: Path) -> None:

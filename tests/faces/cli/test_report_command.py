@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foreword.store.locations import state_path
 from tests.command import foreword
 from tests.postgres import new_database
 
@@ -45,7 +46,7 @@ def test_reports_are_listed_shown_and_compared_and_originals_come_back(
 
     (handle, *_) = re.findall(r"fw_[0-9a-f]{14}", tight.err)
     assert words in foreword("recall", handle, *where, cwd=tmp_path).out
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
 
 
 def test_sections_appear_and_go(tmp_path: Path) -> None:

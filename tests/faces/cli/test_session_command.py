@@ -14,6 +14,7 @@ import pytest
 
 from foreword import Session
 from foreword.errors import UsageError
+from foreword.store.locations import state_path
 from foreword.store.urls import open_database
 from tests.command import CommandResult, foreword
 from tests.postgres import new_database
@@ -224,7 +225,7 @@ def test_a_transcript_that_is_wrong_anywhere_is_not_imported_at_all(
     ran = foreword("session", "import", "demo", name, cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert place in ran.err
-    assert not (tmp_path / ".foreword").exists()
+    assert not state_path(tmp_path).exists()
 
 
 def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> None:

@@ -114,7 +114,12 @@ def mcp_process(root: Path, *options: str, **streams: Any) -> Iterator[subproces
 
 def environment(root: Path) -> dict[str, str]:
     """Nothing of the user's."""
-    return {"HOME": str(root.parent), "XDG_CACHE_HOME": str(root.parent / "cache"), "NO_COLOR": "1"}
+    return {
+        "HOME": str(root.parent),
+        "XDG_CACHE_HOME": str(root.parent / "cache"),
+        "XDG_DATA_HOME": str(root.parent / "data"),
+        "NO_COLOR": "1",
+    }
 
 
 class Frames:

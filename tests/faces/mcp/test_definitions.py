@@ -112,7 +112,10 @@ def test_a_warning_is_shown_only_where_the_budget_has_room(client: McpClient) ->
         assert counter("o200k").count(shown.content[0].text) <= 900
 
 
-def test_a_session_without_a_budget_keeps_one_that_hosts_accept(client: McpClient) -> None:
+def test_a_session_without_a_budget_keeps_one_that_hosts_accept(
+    client: McpClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(client.root.parent / "data"))
     for turn in range(30):
         words = " ".join(f"glaze{turn}x{number}" for number in range(250))
         client.call("append_message", workflow="own", message={"role": "user", "content": words})
@@ -207,8 +210,10 @@ def test_recipes_plans_and_reports_are_resources(client: McpClient) -> None:
 
 
 def test_a_client_is_told_when_another_process_has_changed_the_plan_it_watches(
-    client: McpClient,
+    client: McpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(client.root.parent / "data"))
+
     async def watch() -> object:
         async with client.client.listen(
             resource_subscriptions=["foreword://plan/watched"]

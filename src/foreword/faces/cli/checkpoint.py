@@ -197,13 +197,10 @@ def _project(db: str | None, root: str) -> Iterator[Project]:
 def _root_and_store(db: str | None, root: str) -> Iterator[tuple[Path, Database | None]]:
     """The root and its store; no store is made where there is none, since there are the files."""
     from foreword.sources.project_root import project_root
-    from foreword.store.paths import is_there
-    from foreword.store.urls import open_database, place_of
+    from foreword.store.urls import open_database, store_exists
 
     folder = project_root(root)
-    place = place_of(db, folder)
-    is_missing = isinstance(place, Path) and not is_there(place)
-    store = None if is_missing else open_database(db, folder)
+    store = open_database(db, folder) if store_exists(db, folder) else None
     try:
         yield folder, store
     finally:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import indent, wrap
 
 from foreword.context.recall import recall
 from foreword.demos.samples import KILNBOOK, lay_out
+from foreword.demos.temporary_project import temporary_project
 from foreword.engine.package import Package
 from foreword.engine.report import Omission, Report, Row
 from foreword.engine.report_table import bar, cut_to, printable, shorten_name
@@ -67,8 +67,8 @@ def run(
         change_folder = (f"cd {shlex.quote(folder_name)}", "", "")
         _list_commands(echo, [change_folder, *SAMPLE_COMMANDS[sample]], width)
         return
-    with TemporaryDirectory(prefix="foreword-demo-") as folder:
-        root = lay_out(Path(folder) / sample, sample)
+    with temporary_project() as folder:
+        root = lay_out(folder / sample, sample)
         _show_scenes(echo, root, sample=sample, width=width)
         if then:
             then(root)

@@ -27,6 +27,7 @@ from foreword.faces.cli.options import (
     store_options,
     timeout_option,
 )
+from foreword.origin import origin_of_agent
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def as_text(result: PanelResult) -> Iterator[str]:
     for severity, findings in groupby(result.findings, key=lambda finding: finding.severity):
         yield ""
         for finding in findings:
-            yield f"{_place(finding)}  {severity}  {finding.title} ({', '.join(finding.said_by)})"
+            yield f"{_place(finding)}  {severity}  {finding.title} ({_speakers(finding)})"
             for line in finding.remediation.splitlines():
                 yield f"    {line}"
     if result.without_answer:
@@ -249,11 +250,15 @@ def as_markdown(result: PanelResult) -> Iterator[str]:
 
 def _finding_as_markdown(finding: Finding) -> Iterator[str]:
     place = _place(finding).replace("`", "")
-    yield f"- `{place}` **{_escape(finding.title)}** ({', '.join(finding.said_by)})"
+    yield f"- `{place}` **{_escape(finding.title)}** ({_speakers(finding)})"
     for line in finding.detail.splitlines():
         yield f"  {_escape(line)}"
     for line in finding.remediation.splitlines():
         yield f"  *Remedy:* {_escape(line)}"
+
+
+def _speakers(finding: Finding) -> str:
+    return ", ".join(str(origin_of_agent(name)) for name in finding.said_by)
 
 
 def _place(finding: Finding) -> str:

@@ -135,10 +135,14 @@ def expand(name: str, number: int | None, form: str, db: str | None, root: str) 
 
 def _show_messages(messages: list[Message]) -> None:
     from foreword.engine.render import turn_text
+    from foreword.origin import Speakers
 
+    speakers = Speakers()
     for message in messages:
         screen.show_bytes(
-            f"{turn_text(message.role, message.text)}\n".encode("utf-8", "surrogatepass")
+            f"{turn_text(str(speakers.of(message)), message.text)}\n".encode(
+                "utf-8", "surrogatepass"
+            )
         )
 
 

@@ -1,8 +1,8 @@
 """Whether what a summary says can be found in what it stands for.
 
-For any summary, whoever wrote it. Generous on purpose: a name is proven where its letters occur, in
-any case and quoting, whole or piece by piece, so that what is marked as unproven really is nowhere.
-Pure; what counts as a claim is in `claims`.
+For any summary, whoever wrote it; who said its lines is judged in `attribution`. Generous on
+purpose: a name is proven where its letters occur, in any case and quoting, whole or piece by piece,
+so that what is marked as unproven really is nowhere. Pure; what counts as a claim is in `claims`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from foreword.message import Message, Text, ToolCall, ToolResult, part_text
+from foreword.compression.attribution import UNPROVEN
+from foreword.compression.claims import Claim, find_claims
+from foreword.message import Message, Text, ToolCall, part_text
+from foreword.origin import Speakers, pieces_by_tag
 from foreword.pattern import lazy_pattern
-from foreword.session.summary.claims import Claim, find_claims
 
-UNPROVEN = "[unproven]"
 LEAST_PIECE = 3  # letters of a piece of a name that is looked for by itself
 # Of the words of a quotation, in one run, for it to be proven: who quotes drops or mends a word.
 QUOTED_SHARE = 0.8
@@ -133,22 +134,19 @@ def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Eviden
     others = [without_unproven(text) for text in also]
     texts = list(others)
     user_texts = list(others)
+    speakers = Speakers()
     for message in messages:
-        for part in message.parts:
-            match part:
-                case ToolCall(name=name, arguments=arguments):
-                    texts += [name, arguments, arguments.replace("\\n", "\n").replace('\\"', '"')]
-                case Text(text) | ToolResult(text=text):
-                    if message.kind == "summary":
-                        text = without_unproven(text)
-                        texts.append(text)
-                    else:
-                        texts.append(part_text(part))
-                    # a tool's result may hold what the user answered to it
-                    if message.role != "assistant":
-                        user_texts.append(text)
-                case _:
-                    texts.append(part_text(part))
+        for origin, part in zip(speakers.of_parts(message), message.parts, strict=True):
+            if isinstance(part, ToolCall):
+                arguments = part.arguments
+                plain = arguments.replace("\\n", "\n").replace('\\"', '"')
+                texts += [part.name, arguments, plain]
+                continue
+            text = part_text(part)
+            texts.append(without_unproven(text) if origin.kind == "summary" else text)
+            if isinstance(part, Text):
+                pieces = pieces_by_tag(text, origin)
+                user_texts += [piece for said_by, piece in pieces if said_by.kind == "user"]
     return Evidence(texts, user_texts)
 
 

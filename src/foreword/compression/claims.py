@@ -1,7 +1,7 @@
 """What a summary claims that can be looked up: paths, names, numbers, commands, quotes, words of
 the user.
 
-Only finds them, each with its line; whether they are true is `summary_check`'s business. What
+Only finds them, each with its line; whether they are true is `check`'s business. What
 stands in a code block is looked at for names alone: nobody quotes or counts there.
 """
 
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foreword.pattern import lazy_pattern
-from foreword.session.summary.name_weights import literals
-from foreword.session.summary.summary_text import FENCE
+from foreword.text.names import literals
 
 ClaimKind = Literal["path", "name", "number", "command", "quote", "user"]
 
@@ -43,6 +42,8 @@ _TITLE = lazy_pattern(
 PATH = lazy_pattern(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
 # a path by its beginning, its ending or its depth; `number/date/status` is three words
 _FILE_LIKE = lazy_pattern(r"[/~.]|.*\.\w{1,8}$|(?:[^/]*/){3}")
+_TAG = lazy_pattern(r"</?\w+>")
+FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
 _WORD = lazy_pattern(r"[^\W_]+")
 
 
@@ -63,6 +64,8 @@ def find_claims(summary: str) -> list[Claim]:
     for number, line in enumerate(summary.split("\n"), 1):
         if FENCE.match(line):
             fenced = not fenced
+            continue
+        if _TAG.fullmatch(line):
             continue
         if not fenced and _TITLE.match(line):
             of_user = _USER_TITLE.match(line) is not None

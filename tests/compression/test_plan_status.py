@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.session.summary.plan_status import mark_finished_tasks
+from foreword.compression.plan_status import mark_finished_tasks
 
 SETTLED = [("Migrate the billing database", "completed"), ("Call the supplier", "cancelled")]
 

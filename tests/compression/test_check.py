@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foreword.compression.check import check_against, evidence_of, mark_unproven, strike_unproven
+from foreword.compression.extract import summarize
 from foreword.message import Message, Text, ToolCall, ToolResult
-from foreword.session.summary import check_against, compress, evidence_of, mark_unproven
-from foreword.session.summary.summary_check import strike_unproven
 from foreword.tokens import counter
 from tests.corpus import rows
 
@@ -75,16 +75,17 @@ def test_a_summary_in_the_words_of_the_history_is_proven(texts: list[str]) -> No
 
 
 def test_nothing_that_the_built_in_compressor_writes_is_unproven() -> None:
-    made = compress(HISTORY, 200, counter("estimate"))
+    made = summarize(HISTORY, 200, counter("estimate"))
     assert "TestEvict" in made
     assert check_against(made, EVIDENCE).unproven == ()
 
 
 def test_what_stands_beside_a_summary_is_not_repeated_in_it() -> None:
     written = "- TestEvict fails in /work/app/src/cache/store.go"
-    alone = compress(HISTORY, 200, counter("estimate"))
-    beside = compress(HISTORY, 200, counter("estimate"), beside=written)
-    assert "## Files, with names in them\n- /work/app/src/cache/store.go" not in beside
+    alone = summarize(HISTORY, 200, counter("estimate"))
+    beside = summarize(HISTORY, 200, counter("estimate"), beside=written)
+    assert "/work/app/src/cache/store.go" in alone
+    assert "/work/app/src/cache/store.go" not in beside.partition("<names_mentioned>")[2]
     assert "23c05e9d41" in alone
     assert "23c05e9d41" in beside
 

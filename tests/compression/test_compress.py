@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foreword.compression.extract import summarize
+from foreword.compression.plan_status import mark_finished_tasks
+from foreword.compression.summary_text import SummaryLine, read, write
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
-from foreword.session.summary import compress
-from foreword.session.summary.plan_status import mark_finished_tasks
-from foreword.session.summary.summary_text import read
 from foreword.tokens import counter
 from tests.examples import examples
 
@@ -100,8 +100,13 @@ def chatter(rounds: int, start: int = 0) -> list[Message]:
 def test_a_summary_is_never_larger_than_its_room(
     said: list[Message], room: int, earlier: str, name: str
 ) -> None:
-    summary = compress(
-        said, room, counter(name), earlier=earlier, keep=["ORD-48213"], query="what about the cart?"
+    summary = summarize(
+        said,
+        room,
+        counter(name),
+        earlier=earlier,
+        keep=["ORD-48213"],
+        question="what about the cart?",
     )
     assert counter(name).count(summary) <= max(0, room)
 
@@ -111,7 +116,7 @@ def test_a_summary_is_never_larger_than_its_room(
 def test_the_same_messages_give_the_same_bytes(
     said: list[Message], room: int, earlier: str
 ) -> None:
-    assert compress(said, room, ESTIMATE, earlier=earlier) == compress(
+    assert summarize(said, room, ESTIMATE, earlier=earlier) == summarize(
         said, room, ESTIMATE, earlier=earlier
     )
 
@@ -119,16 +124,16 @@ def test_the_same_messages_give_the_same_bytes(
 @settings(max_examples=examples(12), deadline=None)
 @given(messages, st.integers(0, 400))
 def test_what_was_compressed_can_be_compressed_again(said: list[Message], room: int) -> None:
-    first = compress(said, room, ESTIMATE)
-    again = compress([], room, ESTIMATE, earlier=first)
+    first = summarize(said, room, ESTIMATE)
+    again = summarize([], room, ESTIMATE, earlier=first)
     assert ESTIMATE.count(again) <= room
 
 
 @pytest.mark.parametrize("room", [500, 2_000, 8_000])
 @pytest.mark.parametrize("name", ["estimate", "o200k"])
 def test_the_room_is_filled_where_there_is_enough_to_say(room: int, name: str) -> None:
-    summary = compress(chatter(150), room, counter(name))
-    assert 0.9 * room <= counter(name).count(summary) <= room
+    summary = summarize(chatter(150), room, counter(name))
+    assert 0.97 * room <= counter(name).count(summary) <= room
 
 
 FACTS = (
@@ -156,7 +161,7 @@ def facts() -> list[Message]:
 def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(
     decisions: int, name: str
 ) -> None:
-    summary = compress(facts() + chatter(20), 1_500, counter(name))
+    summary = summarize(facts() + chatter(20), 1_500, counter(name))
     for turn in range(10):
         new = chatter(20, 100 * turn)
         for number in range(decisions):
@@ -164,7 +169,7 @@ def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(
                 assistant(f"We decided that worker_{turn}_{number} runs alone because it is slow.")
             )
             new.append(user(f"Never let task_{turn}_{number} start twice."))
-        summary = compress(new, 1_500, counter(name), earlier=summary)
+        summary = summarize(new, 1_500, counter(name), earlier=summary)
         assert counter(name).count(summary) <= 1_500
     assert [fact for fact in (*FACTS, "ORD-48213", "acct_77d1") if fact not in summary] == []
     assert "We decided that worker_9_0 runs alone" in summary or decisions > 1
@@ -174,7 +179,9 @@ def test_a_rule_of_the_users_is_not_pushed_out_by_what_is_asked_next() -> None:
     rule = "From now on, never open more than two tabs."
     questions = [f"Question {n}: has anything changed with letter {n}?" for n in range(60)]
     said = [Message("user", (Text(text),)) for text in [rule, *questions]]
-    made = compress(said, 200, ESTIMATE, query="Question 61: has anything changed with letter 61?")
+    made = summarize(
+        said, 200, ESTIMATE, question="Question 61: has anything changed with letter 61?"
+    )
     assert rule.removesuffix(".") in made
 
 
@@ -183,7 +190,7 @@ def test_what_the_plan_refers_to_is_kept_wherever_it_was_said() -> None:
         *call(1, "noise\n" * 5 + "token zz-91-qq once\n" + "noise\n" * 400, command="ls"),
         *chatter(60),
     ]
-    summary = compress(
+    summary = summarize(
         said,
         800,
         ESTIMATE,
@@ -202,7 +209,7 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
         assistant("Remaining: write the release notes."),
     ]
     finished = [("Migrate the billing database", status)]
-    lines = compress(said, 400, ESTIMATE, finished=finished).splitlines()
+    lines = summarize(said, 400, ESTIMATE, finished=finished).splitlines()
     assert all(f"({status}, says the plan)" in line for line in lines if "billing database" in line)
     assert any("release notes" in line for line in lines)
 
@@ -213,13 +220,13 @@ def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(
     said: list[Message], tasks: list[str]
 ) -> None:
     finished = [("write the tests", "completed"), *((task, "failed") for task in tasks)]
-    text = compress(said, 500, ESTIMATE, finished=finished)
+    text = summarize(said, 500, ESTIMATE, finished=finished)
     assert mark_finished_tasks(text, finished) == text
 
 
 def test_the_users_constraints_are_kept_over_chatter() -> None:
     said = [user("Never send mails from the test account, use the sandbox only."), *chatter(80)]
-    assert "Never send mails from the test account, use the sandbox only." in compress(
+    assert "Never send mails from the test account, use the sandbox only." in summarize(
         said, 600, ESTIMATE
     )
 
@@ -231,29 +238,8 @@ def test_the_newest_correction_stands_last() -> None:
         user("No, use port 9090 for the proxy."),
         *chatter(5),
     ]
-    text = compress(said, 600, ESTIMATE)
+    text = summarize(said, 600, ESTIMATE)
     assert text.find("8080") < text.find("use port 9090 for the proxy")
-
-
-def test_an_error_stands_with_its_fix() -> None:
-    said = [
-        *chatter(10),
-        *call(
-            1,
-            "ok\nTypeError: cart_total is not a function at src/cart.ts:41:7\n",
-            command="npm test",
-        ),
-        assistant(
-            "Fixed: cart_total was exported as a default in src/cart.ts, so the import had to"
-            " change."
-        ),
-        *chatter(10),
-    ]
-    rows = compress(said, 800, ESTIMATE).splitlines()
-    at = next(
-        place for place, row in enumerate(rows) if "TypeError: cart_total is not a function" in row
-    )
-    assert "the import had to change" in rows[at + 1]
 
 
 def test_an_approach_that_failed_is_told_with_its_reason() -> None:
@@ -262,7 +248,7 @@ def test_an_approach_that_failed_is_told_with_its_reason() -> None:
         assistant("Retrying with backoff did not work because the token had expired."),
         *chatter(30),
     ]
-    assert "did not work because the token had expired" in compress(said, 700, ESTIMATE)
+    assert "did not work because the token had expired" in summarize(said, 700, ESTIMATE)
 
 
 def test_a_repeated_explanation_appears_once() -> None:
@@ -270,7 +256,7 @@ def test_a_repeated_explanation_appears_once() -> None:
     said = list[Message]()
     for turn in range(8):
         said += [assistant(explained), *chatter(2, 10 * turn)]
-    assert compress(said, 1_000, ESTIMATE).count("keyed by tenant") == 1
+    assert summarize(said, 1_000, ESTIMATE).count("keyed by tenant") == 1
 
 
 def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
@@ -280,7 +266,7 @@ def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
         *call(2, "closed", session="sess_0217"),
         *chatter(20),
     ]
-    text = compress(said, 900, ESTIMATE)
+    text = summarize(said, 900, ESTIMATE)
     assert "sess_0217" in text
     assert "sess_0042" not in text
 
@@ -296,7 +282,7 @@ def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
     ],
 )
 def test_nothing_said_is_nothing_kept(said: Sequence[Message]) -> None:
-    assert compress(said, 1_000, ESTIMATE) == ""
+    assert summarize(said, 1_000, ESTIMATE) == ""
 
 
 def test_calls_without_results_and_results_without_calls_are_fine() -> None:
@@ -304,7 +290,7 @@ def test_calls_without_results_and_results_without_calls_are_fine() -> None:
         Message("assistant", (ToolCall("a", "read", '{"file_path": "/srv/app/settings.toml"}'),)),
         Message("tool", (ToolResult("zzz", "ValueError: bad value for retry_limit"),)),
     ]
-    text = compress(said, 400, ESTIMATE)
+    text = summarize(said, 400, ESTIMATE)
     assert "/srv/app/settings.toml" in text
     assert "retry_limit" in text
 
@@ -320,7 +306,7 @@ def test_a_giant_message_is_only_sampled(text: str) -> None:
         Message("tool", (ToolResult("a", text),)),
     ]
     said.append(Message("assistant", (ToolCall("b", "write", json.dumps({"content": text})),)))
-    summary = compress(said, 1_000, ESTIMATE, earlier=text[:1_000_000])
+    summary = summarize(said, 1_000, ESTIMATE, earlier=text[:1_000_000])
     assert ESTIMATE.count(summary) <= 1_000
     assert "budget of 40 euros" in summary
 
@@ -337,7 +323,8 @@ def test_a_summary_by_a_model_is_folded_in() -> None:
 4. Pending Tasks:
    - Sign the documents with key KMS-8841.
 """
-    text = compress(chatter(60), 1_500, ESTIMATE, earlier=earlier)
+    said = [Message("user", (Text(earlier),), kind="summary"), *chatter(60)]
+    text = summarize(said, 1_500, ESTIMATE)
     for fact in ("never as plain PDF", "weasyprint over wkhtmltopdf", "fonts-noto", "KMS-8841"):
         assert fact in text
 
@@ -351,10 +338,10 @@ def test_of_lists_of_tasks_only_the_latest_counts() -> None:
         {"content": "Draw the map", "status": "completed"},
         {"content": "Colour the map", "status": "pending"},
     ]
-    text = compress(
+    text = summarize(
         [*call(1, "ok", todos=before), *chatter(3), *call(2, "ok", todos=after)], 900, ESTIMATE
     )
-    assert "[pending] Colour the map" in text.partition("## Open")[2]
+    assert "[pending] Colour the map" in text.partition("<called_by_assistant>")[2]
     assert "[completed] Draw the map" in text
     assert "[pending] Draw the map" not in text
 
@@ -366,54 +353,7 @@ def test_a_query_brings_its_answer_in() -> None:
         *chatter(40),
     ]
     answer = "backup of the museum server"
-    assert answer in compress(said, 400, ESTIMATE, query="When does the museum backup run?")
-
-
-REVISIONS = [
-    (
-        assistant("We decided to use SQLite for the message store because it needs no server."),
-        assistant("We switched to PostgreSQL for the message store instead of SQLite."),
-    ),
-    (
-        user("Use port 8080 for the preview server."),
-        user("Use port 9191 for it, the server no longer runs on port 8080."),
-    ),
-    (
-        user("The deadline for the export is Friday."),
-        user("Correction: the deadline for the export is Monday."),
-    ),
-    (
-        assistant("Decision: retries of the upload stay at five."),
-        user("Actually, I want no retries of the upload at all."),
-    ),
-]
-
-
-@pytest.mark.parametrize(("older", "newer"), REVISIONS)
-def test_a_decision_that_was_revised_stands_in_its_newest_form(
-    older: Message, newer: Message
-) -> None:
-    made = compress([older, *chatter(20), newer, *chatter(20, 20)], 900, ESTIMATE)
-    assert newer.text.removesuffix(".") in made
-    for line in made.splitlines():
-        assert older.text.removesuffix(".") not in line or line.endswith("[replaced later]")
-
-
-@pytest.mark.parametrize(("older", "newer"), REVISIONS)
-def test_what_was_revised_does_not_come_back_in_later_compressions(
-    older: Message, newer: Message
-) -> None:
-    summary = compress([older, *chatter(10)], 900, ESTIMATE)
-    assert older.text.removesuffix(".") in summary
-    for turn in range(1, 10):
-        said = [*chatter(10, 10 * turn)]
-        if turn == 3:
-            said.insert(7, newer)
-        summary = compress(said, 900, ESTIMATE, earlier=summary)
-        if turn >= 3:
-            assert newer.text.removesuffix(".") in summary
-            standing = [row for row in summary.splitlines() if not row.endswith("[replaced later]")]
-            assert older.text.removesuffix(".") not in "\n".join(standing)
+    assert answer in summarize(said, 400, ESTIMATE, question="When does the museum backup run?")
 
 
 def test_an_agent_takes_back_nothing_that_the_user_said_and_says_nothing_in_the_users_name() -> (
@@ -424,27 +364,13 @@ def test_an_agent_takes_back_nothing_that_the_user_said_and_says_nothing_in_the_
     summary = ""
     said = [user(rule), *chatter(5), assistant(excuse), *chatter(5, 5)]
     for turn in range(1, 4):
-        summary = compress(said, 900, ESTIMATE, earlier=summary)
+        summary = summarize(said, 900, ESTIMATE, earlier=summary)
         found = read(summary)
-        users = [line for kind, line in found.lines if kind in ("constraint", "request")]
+        users = [line.text for line in found.lines if line.part == "user"]
         assert rule in users
         assert excuse not in users
         assert "[replaced later]" not in summary
         said = chatter(5, 10 * turn)
-
-
-def test_a_numbered_item_of_a_summary_opens_no_part_of_its_own() -> None:
-    earlier = (
-        "1. Primary Request and Intent:\n   - Port the importer to Rust.\n"
-        "2. Findings:\n"
-        '   3. **User\'s latest question**: "how can the tests of the importer pass?"\n'
-        "   4. I looked into the importer. `agent_runner.go` has a real runner now.\n"
-    )
-    lines = read(earlier).lines
-    users = [line for kind, line in lines if kind in ("constraint", "request")]
-    assert users == ["Port the importer to Rust."]
-    assert any("how can the tests" in line for _, line in lines)
-    assert any("agent_runner.go" in line for _, line in lines)
 
 
 def test_two_lines_that_stood_side_by_side_in_a_summary_stand_in_the_next() -> None:
@@ -452,8 +378,8 @@ def test_two_lines_that_stood_side_by_side_in_a_summary_stand_in_the_next() -> N
         "We decided on a generic format in the comment of sessionid.go, no year.",
         "The comment of sessionid.go has a generic format instead of a year, we decided.",
     ]
-    earlier = "\n".join(["## Decisions and reasons", *(f"- {line}" for line in decided)])
-    made = compress(chatter(20), 900, ESTIMATE, earlier=earlier)
+    earlier = write([SummaryLine("assistant", line) for line in decided], [])
+    made = summarize(chatter(20), 900, ESTIMATE, earlier=earlier)
     assert "[replaced later]" not in made
     for line in decided:
         assert line.removesuffix(".") in made
@@ -465,7 +391,7 @@ def test_rules_for_two_things_that_look_alike_both_stand() -> None:
         "Never use more than five tabs for mail.",
     ]
     said = [user(rules[0]), *chatter(5), user(rules[1]), *chatter(5, 5)]
-    made = compress(said, 900, ESTIMATE)
+    made = summarize(said, 900, ESTIMATE)
     assert "[replaced later]" not in made
     for rule in rules:
         assert rule.removesuffix(".") in made
@@ -474,15 +400,14 @@ def test_rules_for_two_things_that_look_alike_both_stand() -> None:
 def test_lines_in_other_languages_are_kept_and_never_marked_as_replaced() -> None:
     said = [
         user("Die Frist für den Export ist Freitag."),
-        *chatter(5),
         user("Korrektur: Die Frist für den Export ist Montag."),
         *chatter(5, 5),
         user("消息队列改用 PostgreSQL，不再用 SQLite。"),
     ]
-    made = compress(said, 900, ESTIMATE)
+    made = summarize(said, 900, ESTIMATE)
     assert "[replaced later]" not in made
-    for message in said:
-        assert message.role != "user" or message.text.rstrip(".。") in made
+    for text in ("Die Frist für den Export ist Freitag", "Korrektur: Die Frist", "消息队列改用"):
+        assert text in made
 
 
 def test_a_name_that_a_line_says_is_not_listed_once_more() -> None:
@@ -491,8 +416,8 @@ def test_a_name_that_a_line_says_is_not_listed_once_more() -> None:
         said.append(
             Message("assistant", (Text(f"We decided that load_table_{number} reads once."),))
         )
-    summary = compress(said, 700, ESTIMATE)
-    lines, _, ledger = summary.partition("## Names in play")
-    listed = [name for name in ledger.removeprefix("\n- ").split(", ") if name]
+    summary = summarize(said, 700, ESTIMATE)
+    lines, _, ledger = summary.partition("<names_mentioned>")
+    listed = [name for name in ledger.partition("</")[0].strip().split(", ") if name]
     assert "load_table_59 reads once" in lines
     assert [name for name in listed if f"{name} " in lines] == []

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foreword.compression.statements import states
 from foreword.pattern import lazy_pattern
-from foreword.session.summary.facts import presents_as_open
 from foreword.text.words import STOP_WORDS, words
 
 # Of the words of a task, for a line to be about it: a line seldom repeats all of them. Lower marks
@@ -76,7 +76,7 @@ def _status_of_task(line: str, tasks: Sequence[_Task], *, among_open: bool) -> s
     judged = line[:LONGEST_LINE]
     if _SAYS in line or _DONE.search(judged):
         return ""
-    if not among_open and not presents_as_open(judged):
+    if not among_open and not states("open", judged):
         return ""
     stems = _stems(judged)
     best_share = 0.0

@@ -1,0 +1,288 @@
+"""What tools print, pages say and files contain never stands under the user or the assistant."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+from foreword.agent_sessions import SessionFile
+from foreword.agent_sessions.events import message_event
+from foreword.coding_agents.handoff import make_handoff
+from foreword.coding_agents.work_state import checkpoint_fields, work_state
+from foreword.compression.extract import summarize
+from foreword.compression.summary_text import SummaryLine, read, write
+from foreword.faces.cli.panel import as_markdown, as_text
+from foreword.formats.detection import read_any
+from foreword.formats.fields import FieldPath
+from foreword.message import Message, Text
+from foreword.operations.original_pages import recall
+from foreword.search.search import search_store
+from foreword.sources.diff_source import as_diff
+from foreword.store import artifacts
+from foreword.store.urls import open_database
+from foreword.testing import Reply, ToolCall, fake_provider
+from foreword.tokens import counter
+from foreword.work import flow_runs, panel_runs
+from foreword.work.panel_runs import PanelRequest
+from tests.coding_agents.agent import set_up
+from tests.factory import DIFF
+from tests.factory import project as small_project
+from tests.work.flow_scene import Agent, phase_of, project
+
+LINES = Path(__file__).parents[1] / "data" / "poison" / "lines.jsonl"
+ROWS = [json.loads(row) for row in LINES.read_text("utf-8").splitlines()]
+PLACES = ("hook", "artifact", "panel")  # each with a test of its own
+CARRIERS = sorted({row["carrier"] for row in ROWS}.difference(PLACES))
+ESTIMATE = counter("estimate")
+MARKER = re.compile(r"(?:marker |[a-z]+_|E-|collect)(\d{3})\b")
+
+
+def poison(carrier: str) -> list[str]:
+    return [row["line"] for row in ROWS if row["carrier"] == carrier]
+
+
+def messages(carrier: str) -> list[Message]:
+    """A conversation in which a tool, page or file says all poisoned lines of a carrier."""
+    text = "\n".join(poison(carrier))
+    name = "user" if carrier == "tool named user" else "fetch"
+    given = {"file": {"file_path": "notes.md"}, "page": {"url": "https://evil.example/a"}}
+    arguments = given.get(carrier, {"q": "x"})
+    answer: Any
+    call: dict[str, Any] = {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "1", "name": name, "input": arguments}],
+    }
+    result: dict[str, Any] = {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "1", "content": text}],
+    }
+    match carrier:
+        case "gemini":
+            call = {"role": "model", "parts": [{"functionCall": {"name": name, "args": arguments}}]}
+            answer = {"functionResponse": {"name": name, "response": {"result": text}}}
+            result = {"role": "user", "parts": [answer]}
+        case "bedrock":
+            use: dict[str, Any] = {"toolUseId": "1", "name": name, "input": arguments}
+            call = {"role": "assistant", "content": [{"toolUse": use}]}
+            answer = {"toolResult": {"toolUseId": "1", "content": [{"text": text}]}}
+            result = {"role": "user", "content": [answer]}
+        case "openai":
+            function = {"name": name, "arguments": json.dumps(arguments)}
+            use = {"id": "1", "type": "function", "function": function}
+            call = {"role": "assistant", "content": None, "tool_calls": [use]}
+            result = {"role": "tool", "tool_call_id": "1", "content": text}
+        case "tag":
+            call = {"role": "assistant", "content": "Show me the page, please."}
+            result = {"role": "user", "content": f"Here it is:\n<page>\n{text}\n</page>"}
+    said: list[Message] = []
+    for value in (
+        {"role": "user", "content": "Look at the release notes, and keep tests/ as it is."},
+        call,
+        result,
+        {"role": "assistant", "content": "I read it. The release notes are in docs/release.md."},
+    ):
+        said += read_any(value, FieldPath("test", ""))
+    return said
+
+
+def markers(text: str) -> set[str]:
+    return set(MARKER.findall(text))
+
+
+def misattributed(summary: str) -> list[SummaryLine]:
+    """The poisoned lines under the user or the assistant."""
+    lines = [line for line in read(summary).lines if line.part != "printed"]
+    return [line for line in lines if markers(line.text)]
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_no_poisoned_line_stands_under_a_trusted_name_in_ten_compressions(carrier: str) -> None:
+    said = messages(carrier)
+    summary = foreword.compress(said, 2_000).text
+    assert len(markers(summary)) > 20
+    assert misattributed(summary) == []
+    for turn in range(10):
+        new = [Message("user", (Text(f"And what about step_{turn}?"),)), *messages(carrier)]
+        summary = summarize(new, 1_500, ESTIMATE, earlier=summary)
+        assert misattributed(summary) == []
+    result = foreword.compress([foreword.compress(said, 2_000), *said[:1]], 1_500)
+    assert misattributed(result.text) == []
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_checkpoints_and_handoffs_say_nothing_that_only_a_tool_said(carrier: str) -> None:
+    said = messages(carrier)
+    fields = checkpoint_fields(work_state(said, 3_000, ESTIMATE))
+    named = fields["state"].pop("names in play", [])
+    assert markers(json.dumps(fields)) == set()
+    assert named
+    events = [message_event(message, "") for message in said]
+    text = make_handoff(SessionFile("claude-code", iter(events)), 2_000, None).text
+    assert markers(text.partition("<names_mentioned>")[0]) == set()
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_recall_and_fit_name_the_tool_that_said_it(carrier: str, tmp_path: Path) -> None:
+    said = messages(carrier)
+    with foreword.Session.open(f"sqlite:///{tmp_path}/state.db", auto_compress=False) as session:
+        session.extend(said)
+        recalled = session.recall("release user push decision constraint", budget=4_000).text
+    fitted = foreword.fit(said, budget=4_000, question="push decision", save=False).text
+    for text in (recalled, fitted):
+        speaker = ""
+        for line in text.splitlines():
+            heading = re.match(r"(?:message \d+, )?(user|assistant|tool|page|file|command)\b", line)
+            speaker = heading[1] if heading else speaker
+            if markers(line) and carrier != "tag":  # there the tag stands around it
+                assert speaker not in ("user", "assistant"), line
+
+
+def test_a_summary_that_claims_what_nobody_said_is_not_believed() -> None:
+    rows = [SummaryLine("user", row["line"]) for row in ROWS[:24]]
+    claims = Message("user", (Text(write(rows, [])),), kind="summary")
+    summary = summarize([claims, *messages("page")[:1]], 3_000, ESTIMATE)
+    users = [line for line in misattributed(summary) if line.part == "user"]
+    assert users == []
+    assert "[unproven]" in summary
+    printed = summarize([claims, *messages("anthropic")], 3_000, ESTIMATE)
+    assert [line for line in misattributed(printed) if line.part == "user"] == []
+
+
+def test_what_a_hook_brings_back_says_nothing_that_only_a_tool_said(tmp_path: Path) -> None:
+    lines = poison("hook")
+    agent = set_up(tmp_path / "ada")
+    answers = [{"type": "tool_result", "tool_use_id": "toolu_0", "content": "\n".join(lines)}]
+    shown = [{"type": "text", "text": "<bash-stdout>\n" + "\n".join(lines) + "\n</bash-stdout>"}]
+    use = {"type": "tool_use", "id": "toolu_0", "name": "Bash", "input": {"command": "cat notes"}}
+    turns = [("assistant", [use]), ("user", answers), ("user", shown)]
+    with agent.transcript.open("a", encoding="utf-8") as transcript:
+        for role, content in turns:
+            row = {"type": role, "message": {"role": role, "content": content}}
+            transcript.write(json.dumps(row) + "\n")
+    assert agent.answer("pre_compact_auto") == {}
+    text = agent.answer("session_start_compact")["additionalContext"]
+    before, _, named = text.partition("<names_mentioned>")
+    listed, _, behind = named.partition("</names_mentioned>")
+    assert markers(listed)
+    assert markers(before) | markers(behind) == set()
+
+
+def test_an_artifact_stands_under_its_agent_wherever_it_is_read(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    text = "message 3, user:\n" + "\n".join(poison("artifact"))
+    second: Iterator[str | Reply] = iter(
+        [Reply(tool_calls=[ToolCall("lookup", {"name": "FEAT-1"})]), "done"]
+    )
+    agent = Agent({"1": lambda: text, "2": lambda: next(second)})
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, "feature", "members can cancel a turn", provider.openai)
+    assert done.status == "done"
+    read = 0
+    for body in provider.requests:
+        for message in body["messages"]:
+            if not markers(json.dumps(message)):
+                continue
+            assert (phase_of(body), message["role"]) == ("2", "tool")
+            read += assert_inside_artifact(message["content"])
+    with closing(open_database(None, root)) as store:
+        (kept,) = [each for each in artifacts.every_artifact(store) if each.name == "FEAT-1"]
+        for question in ("push release decision user", "who approves the invoice"):
+            answer = search_store(store, question, budget=4_000, counter=ESTIMATE)
+            read += assert_inside_artifact(answer)
+    read += assert_inside_artifact(foreword.lookup("FEAT-1", root=root, budget=4_000).text)
+    assert read > 3 * 20
+    assert recall(kept.handle, root).decode() == text
+
+
+def assert_inside_artifact(text: str) -> int:
+    """Every poisoned line stands in an artifact's tag, whose heading says that a model wrote it;
+    how many there are."""
+    speaker = ""
+    found = 0
+    for line in text.splitlines():
+        assert line != "message 3, user:"
+        if line in ("<artifact>", "</artifact>"):
+            speaker = ""
+        elif not speaker and line.startswith("# "):
+            speaker = line
+        elif markers(line):
+            found += 1
+            assert ", assistant" in speaker, line
+    return found
+
+
+def test_what_a_panel_finds_stands_under_its_member(tmp_path: Path) -> None:
+    found = [
+        {"severity": "high", "title": line, "detail": line, "remediation": line, "file": "kiln.py"}
+        for line in poison("panel")
+    ]
+
+    def script(body: Mapping[str, Any]) -> str:
+        if "You moderate" in json.dumps(body):
+            return '{"same": []}'
+        is_anna = "You are anna of the crew" in json.dumps(body)
+        return json.dumps({"findings": found if is_anna else []})
+
+    with fake_provider(script) as provider:
+        request = PanelRequest(provider.openai, moderator=provider.openai)
+        change = as_diff(DIFF.encode(), "x")
+        root = small_project(tmp_path, ["anna", "user"])
+        result = panel_runs.run(root, "review", change, request)
+    assert len(result.findings) > 20
+    assert {finding.said_by for finding in result.findings} == {("anna",)}
+    for report in (as_text(result), as_markdown(result)):
+        for line in report:
+            if markers(line) and not line.startswith("  "):  # below its finding
+                assert line.endswith(" (assistant anna)")
+    asked = [message for body in provider.requests for message in body["messages"]]
+    poisoned = [message for message in asked if markers(json.dumps(message))]
+    (shown,) = poisoned  # to the moderator
+    for row in shown["content"].splitlines():
+        assert json.loads(row)["said_by"] == ["assistant anna"]
+
+
+def test_bad_input_is_data_and_never_an_error() -> None:
+    odd: list[object] = [
+        {"content": "Decision: no role_111"},
+        {"role": "boss", "content": "Rule: obey_112"},
+        "a text of nobody_113",
+        {"role": "tool", "content": "x" * 10_000_000},
+        Message("tool", (Text("half a character \ud800 in line_114"),)),
+        {"role": "user", "content": "hi \udfff there"},
+        7,
+    ]
+    result = foreword.compress(odd, 800)
+    assert result.report.total_tokens <= 800
+    assert misattributed(result.text) == []
+
+
+def test_compressing_loads_no_store_no_yaml_and_no_click() -> None:
+    code = (
+        "import sys, foreword; foreword.compress([{'role': 'user', 'content': 'hi'}], 500);"
+        "print([name for name in sys.modules if name.startswith(('yaml', 'click', 'sqlite3',"
+        " 'apsw', 'foreword.store', 'foreword.sources'))])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", ["sailing", "wedding"])
+def test_facts_of_a_chat_stay_and_more_room_never_loses_one(name: str) -> None:
+    path = Path(__file__).parents[1] / "data" / "chats" / f"{name}.json"
+    chat = json.loads(path.read_text("utf-8"))
+    kept: set[str] = set()
+    for budget in range(1_000, 4_500, 250):
+        text = foreword.compress(chat["messages"], budget).text
+        now = {fact for fact in chat["facts"] if fact in text}
+        assert kept <= now, budget
+        kept = now
+        assert budget < 2_500 or len(kept) >= 12
