@@ -16,13 +16,12 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from benchmarks.compaction import FILES, load_score, said
-from foreword.agent_sessions import SessionFile
-from foreword.agent_sessions.events import message_event
 from foreword.coding_agents.compaction_checkpoint import ROOM_TOKENS
 from foreword.coding_agents.handoff import make_handoff
 from foreword.coding_agents.resume import LEADS, LONGEST
@@ -30,8 +29,11 @@ from foreword.coding_agents.work_state import work_state
 from foreword.coding_agents.work_text import work_text
 from foreword.compression.check import check_against, evidence_of
 from foreword.compression.extract import summarize
-from foreword.message import Message, Part, Text, ToolCall, ToolResult
+from foreword.messages.message import Message, Part, Text, ToolCall, ToolResult
 from foreword.tokens import counter
+from foreword.transcripts.events import MessageEvent
+from foreword.transcripts.plumbing import attributed
+from foreword.transcripts.reader import SessionFile
 
 HANDOFF_TOKENS = 4_000
 HOOK_CHARS = LONGEST - len(LEADS)  # where the project has no tier 0 of its own
@@ -64,8 +66,10 @@ def messages_of(case: Case) -> list[Message]:
 
 def handoff(case: Case) -> str:
     """What `foreword handoff` hands over."""
-    events = [message_event(message, "") for message in messages_of(case)]
-    session = SessionFile("claude-code", iter(events))
+    events = chain.from_iterable(
+        attributed(MessageEvent(message=said)) for said in messages_of(case)
+    )
+    session = SessionFile("claude-code", events)
     return make_handoff(session, HANDOFF_TOKENS, None).text
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.chatter import SYSTEM, Call, Said
 from foreword import Session
-from foreword.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message, Text, ToolCall, ToolResult
 
 
 class Conversation:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.chatter import conversation
 from benchmarks.session_ours import neutral
-from foreword.formats import to_record
+from foreword.messages.record import to_record
 from foreword.store import messages, workflows
 from foreword.store.sqlite import Sqlite
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import BadSource
-from foreword.formats import read_message, read_messages, to_anthropic, to_openai
-from foreword.message import (
+from foreword.messages.anthropic import to_anthropic
+from foreword.messages.call_pairs import NO_RESULT, group_by_calls, mend
+from foreword.messages.message import (
     KINDS,
-    NO_RESULT,
     NOT_HISTORY,
     Image,
     Kind,
@@ -24,9 +24,9 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
-    group_by_calls,
-    mend,
 )
+from foreword.messages.openai_chat import to_openai
+from foreword.messages.shapes import read_message, read_messages
 
 
 def ask(*ids: str) -> Message:
@@ -114,9 +114,10 @@ def test_the_old_function_call_is_paired_by_its_name() -> None:
         },
         {"role": "function", "name": "tide", "content": "high at 04:12"},
     ]
-    shaped = to_openai(read_messages(talk, "here"))
-    assert shaped[0]["tool_calls"][0]["id"] == shaped[1]["tool_call_id"] == "tide"
-    assert shaped[1]["content"] == "high at 04:12"
+    messages = read_messages(talk, "here")
+    assert to_openai(messages) == talk
+    asked, answered = to_anthropic(messages)
+    assert asked["content"][0]["id"] == answered["content"][0]["tool_use_id"] == "tide"
 
 
 def test_calls_without_an_id_are_given_one_each() -> None:

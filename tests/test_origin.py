@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.formats.detection import read_any
-from foreword.formats.fields import FieldPath
-from foreword.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.shapes import read_any
 from foreword.origin import USER, Speakers, pieces_by_tag, quote_headings, speaker_of
 
 CALLS = [

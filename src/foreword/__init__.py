@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from foreword.errors import UnknownHandle as UnknownHandle
     from foreword.errors import UnknownName as UnknownName
     from foreword.errors import UsageError as UsageError
-    from foreword.message import Message as Message
+    from foreword.messages.message import Message as Message
     from foreword.questions.fit_material import fit as fit
     from foreword.session.session import Session as Session
     from foreword.tokens import Counter as Counter
@@ -72,7 +72,7 @@ _HOMES = {
     "ForewordError": "foreword.errors",
     "InputMissing": "foreword.errors",
     "KeyReused": "foreword.errors",
-    "Message": "foreword.message",
+    "Message": "foreword.messages.message",
     "ModelFailed": "foreword.errors",
     "OriginRefused": "foreword.errors",
     "OutsideRoot": "foreword.errors",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from foreword.message import NOT_HISTORY, Message, Opaque, Part, Text, ToolCall, ToolResult
+from foreword.messages.message import NOT_HISTORY, Message, Opaque, Part, Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 
 OriginKind = Literal[

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final, Literal, get_args
 
-from foreword.message import Message
+from foreword.messages.message import Message
 
 Form = Literal[
     "full",

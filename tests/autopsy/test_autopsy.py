@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from foreword.agent_sessions.session_places import places_below
 from foreword.autopsy import SessionFinding, examine
+from foreword.transcripts.places import places_below
 from tests.command import foreword
 
 SECRET = "sk-ant-api03-QmFzZTY0U2VjcmV0VGhhdE11c3ROb3RMZWFrQmFzZTY0U2VjcmV0VGhhdE11c3RObw"

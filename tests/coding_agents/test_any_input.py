@@ -17,7 +17,7 @@ from foreword.coding_agents.hook_events import HookEvent, read_object
 from tests.coding_agents.agent import DATA, CodingAgent, set_up
 from tests.command import foreword
 from tests.examples import examples
-from tests.formats.conversation import JSON
+from tests.messages.conversation import JSON
 
 pytestmark = pytest.mark.attack
 

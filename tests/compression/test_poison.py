@@ -8,22 +8,22 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import foreword
-from foreword.agent_sessions import SessionFile
-from foreword.agent_sessions.events import message_event
 from foreword.coding_agents.handoff import make_handoff
-from foreword.coding_agents.work_state import checkpoint_fields, work_state
+from foreword.coding_agents.work_parts import checkpoint_fields
+from foreword.coding_agents.work_state import work_state
 from foreword.compression.extract import summarize
 from foreword.compression.summary_text import SummaryLine, read, write
 from foreword.faces.cli.panel import as_markdown, as_text
-from foreword.formats.detection import read_any
-from foreword.formats.fields import FieldPath
-from foreword.message import Message, Text
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, Text
+from foreword.messages.shapes import read_any
 from foreword.operations.original_pages import recall
 from foreword.search.search import search_store
 from foreword.sources.diff_source import as_diff
@@ -31,6 +31,9 @@ from foreword.store import artifacts
 from foreword.store.urls import open_database
 from foreword.testing import Reply, ToolCall, fake_provider
 from foreword.tokens import counter
+from foreword.transcripts.events import MessageEvent
+from foreword.transcripts.plumbing import attributed
+from foreword.transcripts.reader import SessionFile
 from foreword.work import flow_runs, panel_runs
 from foreword.work.panel_runs import PanelRequest
 from tests.coding_agents.agent import set_up
@@ -125,8 +128,8 @@ def test_checkpoints_and_handoffs_say_nothing_that_only_a_tool_said(carrier: str
     named = fields["state"].pop("names in play", [])
     assert markers(json.dumps(fields)) == set()
     assert named
-    events = [message_event(message, "") for message in said]
-    text = make_handoff(SessionFile("claude-code", iter(events)), 2_000, None).text
+    events = chain.from_iterable(attributed(MessageEvent(message=each)) for each in said)
+    text = make_handoff(SessionFile("claude-code", events), 2_000, None).text
     assert markers(text.partition("<names_mentioned>")[0]) == set()
 
 

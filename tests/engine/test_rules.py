@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request, assemble
 from foreword.errors import EssentialsTooLarge
-from foreword.formats import read_messages
-from foreword.message import group_by_calls
+from foreword.messages.call_pairs import group_by_calls
+from foreword.messages.shapes import read_messages
 from foreword.section import Budget, Entry, Form, Rank, Rule, Section, Share, Tiers
 from foreword.tokens import counter
 from tests.examples import examples

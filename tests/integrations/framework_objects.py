@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import foreword
-from foreword.formats.detection import read_any
-from foreword.formats.fields import FieldPath
-from foreword.formats.langchain import to_langchain
-from foreword.formats.llama_index import to_llama_index
 from foreword.integrations.providers import gemini_request
-from foreword.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.fields import FieldPath
+from foreword.messages.langchain import to_langchain
+from foreword.messages.llama_index import to_llama_index
+from foreword.messages.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.shapes import read_any
 
 PICTURE = "iVBORw0KGgo="
 SCENE = [

@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 
 from foreword.errors import ModelFailed, UsageError
-from foreword.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message, Text, ToolCall, ToolResult
 from foreword.models import ToolSpec, reply
 from foreword.testing import FakeProvider, Reply, fake_provider
 from foreword.testing import ToolCall as Wanted
@@ -54,12 +54,8 @@ def test_a_reply_may_have_words_and_calls_and_nothing_is_called(
     ]
     assert len(set(got.message.calls)) == 2
     assert got.input_tokens > 10 < got.output_tokens
-    assert (got.attempts, got.cut, got.message.role, got.message.extra) == (
-        1,
-        False,
-        "assistant",
-        "",
-    )
+    assert (got.attempts, got.cut, got.message.role) == (1, False, "assistant")
+    assert got.message.block is None
     assert "".join(heard) == ("Another look." if streamed else "")
     for sent in ("Be brief.", "What is on the page?", "no such tab", "Look at a page.", "call_1"):
         assert sent in json.dumps(request)

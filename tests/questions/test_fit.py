@@ -14,7 +14,7 @@ from openai.types.responses import ResponseFunctionToolCall
 import foreword
 from foreword.errors import BadSource
 from foreword.faces.cli.main import cli
-from foreword.message import Message
+from foreword.messages.message import Message
 
 ANSWER = "We dropped the retry loop because it hid the real error."
 TALK = [f"Turn {number}: the weather is fine and the tea is warm." for number in range(80)]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from foreword.agent_sessions.session_places import places_below
 from foreword.coding_agents.handoff import make_handoff
 from foreword.testing import FakeProvider, ToolCall, fake_provider
+from foreword.transcripts.places import places_below
 from tests.real_agents import server_calls
 from tests.real_agents.agents import (
     DONE,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from foreword.agent_sessions.session_places import places_below
 from foreword.autopsy import examine
 from foreword.testing import FakeProvider, Reply, fake_provider
+from foreword.transcripts.places import places_below
 from tests.real_agents import server_calls
 from tests.real_agents.agents import (
     DONE,

@@ -13,8 +13,7 @@ import pytest
 
 import foreword
 from foreword import Session
-from foreword.agent_sessions.session_places import places_below
-from foreword.coding_agents.targets import AGENTS
+from foreword.coding_agents.agents import AGENTS
 from foreword.demos import samples
 from foreword.errors import BadRequest
 from foreword.faces.mcp.server_state import ServerState
@@ -25,6 +24,7 @@ from foreword.search.search import search, search_store
 from foreword.store import artifacts
 from foreword.store.urls import open_database, recall
 from foreword.tokens import counter
+from foreword.transcripts.places import places_below
 from tests.command import foreword as run
 from tests.store.databases import KINDS, new_url
 

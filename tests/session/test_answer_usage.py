@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.usage import RequestUsage
 
 import foreword
-from foreword.formats.answer_usage import answer_usage
+from foreword.messages.answer_usage import answer_usage
 from tests.command import foreword as command
 from tests.corpus import rows
 from tests.sessions import Open

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.message import IMAGE_TOKENS, NO_RESULT
+from foreword.messages.call_pairs import NO_RESULT
+from foreword.messages.message import IMAGE_TOKENS
 from foreword.session.history_plan import LEFT_OUT, SHORTENED
 from foreword.tokens import counter
 from tests.sessions import Open, call, numbered_message, results, shown_numbers, words

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import foreword
-from foreword.message import Message, Text
+from foreword.messages.message import Message, Text
 from tests.command import foreword as run
 
 TALK = [

@@ -17,8 +17,12 @@ from hypothesis import strategies as st
 import foreword
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import boundary_pattern
-from foreword.formats import from_anthropic, to_anthropic, to_openai, to_pydantic_ai, to_responses
-from foreword.message import NO_RESULT, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.anthropic import from_anthropic, to_anthropic
+from foreword.messages.call_pairs import NO_RESULT
+from foreword.messages.message import Message, Opaque, Text, Thinking, ToolCall, ToolResult, keep
+from foreword.messages.openai_chat import to_openai
+from foreword.messages.openai_responses import to_responses
+from foreword.messages.pydantic_ai import to_pydantic_ai
 from tests.attacks import EXAMPLES, sample
 from tests.command import run_in_process
 from tests.corpus import rows
@@ -252,14 +256,14 @@ PIECES = st.sampled_from(
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=12).map("".join))
 def test_no_text_and_no_json_of_a_message_keeps_a_tag(one: str, other: str) -> None:
-    block = json.dumps({"type": "document", one: [other]})
+    block = {"type": "document", one: [other]}
     parts = (
         Text(one),
         ToolCall("c", "n", json.dumps({one: other})),
-        Opaque(block, "anthropic"),
+        keep(Opaque("document"), "anthropic", block),
         Thinking(other),
     )
-    message = Message("assistant", parts, extra=json.dumps({"openai": {"field": one}}))
+    message = keep(Message("assistant", parts), "openai", {"field": one})
     answer = Message("tool", (ToolResult("c", f"{one}\n{other}"),))
     safe = [escape_boundaries(message, PATTERN), escape_boundaries(answer, PATTERN)]
     for form in (to_anthropic(safe), to_openai(safe), to_responses(safe)):

@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import foreword
-from foreword.message import Message, Text, Thinking
+from foreword.messages.anthropic import from_anthropic, to_anthropic
+from foreword.messages.message import Message, Text, Thinking, edit, keep
+from foreword.messages.record import to_record
 from foreword.operations.fitted_values import original_page
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import HIDDEN
@@ -234,15 +236,28 @@ def test_another_process_hides_the_same(open_session: Open) -> None:
     assert other.context(save=False).text == session.context(save=False).text
 
 
-def test_a_thought_that_is_signed_and_the_ids_of_calls_stay_as_they_are() -> None:
+def test_a_signed_thought_with_a_secret_is_left_out_and_an_unsigned_one_is_hidden() -> None:
     secrets = KnownValues()
     secrets.learn_texts(["hunter22-x"])
     signed = Thinking("about hunter22-x", signature="hunter22-x", shape="anthropic")
     free = Thinking("about hunter22-x")
     hidden = without_secrets(Message("assistant", (signed, free, Text("hunter22-x"))), secrets)
-    assert hidden.parts == (signed, Thinking(f"about {HIDDEN}"), Text(HIDDEN))
-    untouched = Message("user", (Text("nothing"),), extra='{"a": {"n": 1}}')
+    assert hidden.parts == (Thinking(f"about {HIDDEN}"), Text(HIDDEN))
+    untouched = keep(
+        Message("user", (Text("nothing"), edit(signed, text="a", signature="b"))), "a", {"n": 1}
+    )
     assert without_secrets(untouched, secrets) is untouched
+
+
+def test_a_secret_outside_of_the_view_is_never_sent() -> None:
+    secrets = KnownValues()
+    secrets.learn_texts(["hunter22-x"])
+    cited = {"type": "text", "text": "See.", "citations": [{"cited_text": "it is hunter22-x"}]}
+    asked = {"type": "tool_use", "id": "a", "name": "log_in", "input": {"hunter22-x": "hunter22-x"}}
+    talk = from_anthropic([{"role": "assistant", "content": [cited, asked], "id": "hunter22-x"}])
+    (hidden,) = [without_secrets(message, secrets) for message in talk]
+    assert "hunter22-x" not in json.dumps([to_anthropic([hidden]), to_record(hidden)])
+    assert "it is [hidden]" in json.dumps(to_anthropic([hidden]))
 
 
 def test_an_id_that_is_a_secret_still_joins_a_call_and_its_result(open_session: Open) -> None:

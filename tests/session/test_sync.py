@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.errors import BadSource
-from foreword.message import Message, Text
+from foreword.messages.message import Message, Text
 from tests.examples import examples
-from tests.formats.test_requests import REQUESTS
+from tests.messages.test_requests import REQUESTS
 from tests.sessions import Open, numbered_message, words
 from tests.statements import statements
 from tests.store.databases import KINDS, new_url
@@ -215,9 +215,11 @@ def test_what_is_not_understood_is_refused_by_its_path_and_nothing_is_kept(
     open_session: Open,
 ) -> None:
     session = open_session()
-    broken = [*turns(2), {"role": "user", "content": "x", "song": "la la la"}]
+    broken = [*turns(2), {"role": "user", "content": [{"type": "tool_result", "content": "x"}]}]
     for _ in range(2):
-        with pytest.raises(BadSource, match=r"messages\[2\]\.song: not understood"):
+        with pytest.raises(
+            BadSource, match=r"messages\[2\]\.content\[0\]\.tool_use_id: is missing"
+        ):
             session.sync(broken)
     assert session.history() == []
     with pytest.raises(BadSource, match=r"messages\[0\]: a message of kind plan"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from foreword.message import Message, Text
+from foreword.messages.message import Message, Text
 from foreword.store import messages, session_stamps, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import Database

@@ -14,9 +14,8 @@ import pytest
 
 import foreword
 from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
-from foreword.formats.transcripts import read_transcript
-from foreword.message import KINDS as MESSAGE_KINDS
-from foreword.message import (
+from foreword.messages.message import KINDS as MESSAGE_KINDS
+from foreword.messages.message import (
     NOT_HISTORY,
     Image,
     Kind,
@@ -27,6 +26,7 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
+    keep,
 )
 from foreword.prices import AnswerUsage
 from foreword.section import handle_of
@@ -46,6 +46,7 @@ from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Extent, Range, StoredMessage
 from foreword.store.reports import find_report, newest_reports, save_report, usage_log, usage_of
 from foreword.store.urls import open_to_read, recall
+from foreword.transcripts.import_file import read_transcript
 from tests.store.databases import (
     KINDS,
     USAGE,
@@ -361,14 +362,14 @@ def test_the_newest_changes_come_first_as_many_as_asked_for(db: Database) -> Non
 # --- conversations and their messages -------------------------------------------------------------
 
 EVERY_PART: tuple[Part, ...] = (
-    Text("words", extra='{"cache": true}'),
+    keep(Text("words"), "anthropic", {"type": "text", "text": "words", "b": 1, "a": 2}),
     Image("image/png", data="aGk="),
-    Image(url="https://example.org/a.png", extra="{}"),
+    Image(url="https://example.org/a.png"),
     Thinking("hm", "c2ln", shape="anthropic"),
     Thinking("", "ZW5j", redacted=True, shape="openai"),
-    Opaque('{"b": 1, "a": 2}', "openai", "audio"),
+    keep(Opaque("audio"), "openai", {"b": 1, "a": 2}),
     ToolCall("c1", "search", '{"q": "🧭", "n": 1}'),
-    ToolResult("c1", "found", failed=True, rest=(Image("image/png", "aGk="), Opaque("{}"))),
+    ToolResult("c1", "found", failed=True, rest=(Image("image/png", "aGk="), Opaque("file"))),
 )
 
 
@@ -569,7 +570,7 @@ def test_what_was_imported_is_known_by_its_marks(db: Database) -> None:
 def test_a_row_that_is_damaged_is_an_error_that_names_it(db: Database) -> None:
     conversation = conversation_in(db).id
     messages.append(db, conversation, [(text_message("a"), 1, True)])
-    db.rows("UPDATE messages SET message = '[]'")
+    db.rows("UPDATE messages SET written = '[]'")
     with pytest.raises(StoreError, match="the message of StoredMessage 1 in the store is damaged"):
         messages.after(db, conversation, 0)
 
@@ -593,14 +594,14 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
     conversation = conversation_in(db).id
     for number, text in enumerate(ODD):
         parts = (
-            Text(text, text),
-            Image(text, text, text, text),
-            Thinking(text, text, redacted=True, shape=text, extra=text),
-            Opaque(text, text, text),
-            ToolCall(text, text, text, text),
-            ToolResult(text, text, failed=True, rest=(Image(text), Opaque(text)), extra=text),
+            keep(Text(text), text, {text: [text]}),
+            Image(text, text, text),
+            Thinking(text, text, redacted=True, shape=text),
+            Opaque(text, text),
+            ToolCall(text, text, text),
+            ToolResult(text, text, failed=True, rest=(Image(text), Opaque(text))),
         )
-        message = Message("assistant", parts, "debug_action", extra=text, tokens=7)
+        message = Message("assistant", parts, "debug_action", tokens=7, marks=(text,))
         appended = messages.append(db, conversation, [(message, 7, False)])
         (line,) = messages.after(db, conversation, number)
         assert [line] == appended

@@ -29,7 +29,7 @@ WRITER = """
 import os, sys
 from itertools import count
 from pathlib import Path
-from foreword.message import Message, Text
+from foreword.messages.message import Message, Text
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.urls import open_database
 

@@ -18,7 +18,7 @@ WRITER = f"""
 import sys
 from pathlib import Path
 from foreword.errors import PlanConflict
-from foreword.message import Message, Text
+from foreword.messages.message import Message, Text
 from foreword.store import messages, plans, postgres, sqlite, variables, workflows
 from foreword.store.urls import open_database
 
@@ -77,7 +77,8 @@ def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_sees_no_half_of_a_batch_while_others_write(kind: str, tmp_path: Path) -> None:
     writer = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.message import Message, Text\nfrom"
+        "import sys\nfrom pathlib import Path\nfrom foreword.messages.message import Message"
+        ", Text\nfrom"
         " foreword.store import messages, workflows\nfrom foreword.store.urls import"
         " open_database\nprint(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1],"
         " Path())\nconversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main',"

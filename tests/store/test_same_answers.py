@@ -14,7 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.errors import ForewordError
-from foreword.message import KINDS, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.message import (
+    KINDS,
+    Image,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    keep,
+)
 from foreword.section import handle_of
 from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.carried_items import read_items, write_items
@@ -49,21 +59,22 @@ cuts = st.builds(Cut, small, sizes)
 nodes = st.builds(
     lambda name, at, data: {**data, "id": name, "position": at}, texts, numbers, details
 )
-images = st.builds(Image, texts, texts, texts, texts)
-opaque = st.builds(Opaque, texts, texts, texts)
+images = st.builds(Image, texts, texts, texts)
+opaque = st.builds(
+    lambda name, text, raw: keep(Opaque(name, text), name, raw), texts, texts, details
+)
 parts = st.one_of(
-    st.builds(Text, texts, texts),
+    st.builds(Text, texts),
     images,
     opaque,
-    st.builds(Thinking, texts, texts, redacted=st.booleans(), shape=texts, extra=texts),
-    st.builds(ToolCall, texts, texts, texts, texts),
+    st.builds(Thinking, texts, texts, redacted=st.booleans(), shape=texts),
+    st.builds(ToolCall, texts, texts, texts),
     st.builds(
         ToolResult,
         texts,
         texts,
         st.booleans(),
         rest=st.lists(images | opaque, max_size=2).map(tuple),
-        extra=texts,
     ),
 )
 said = st.builds(
@@ -71,7 +82,6 @@ said = st.builds(
     st.sampled_from(["user", "assistant", "tool"]),
     st.lists(parts, max_size=3).map(tuple),
     st.sampled_from(KINDS),
-    extra=texts,
 )
 batches = st.lists(st.tuples(said, st.integers(0, 99), st.booleans()), max_size=3)
 

@@ -260,7 +260,7 @@ FILLER = """
 import resource, sys
 from pathlib import Path
 from foreword.errors import StoreError
-from foreword.message import Message, Text
+from foreword.messages.message import Message, Text
 from foreword.store import messages, workflows
 from foreword.store.urls import open_database
 

@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foreword.agent_sessions import AgentEvent, AttachmentEvent, CompactionEvent, MessageEvent
-from foreword.agent_sessions.file_actions import actions_of, arguments_of, command_texts
 from foreword.autopsy.autopsy_findings import CompactionFinding, Loss, Reread
 from foreword.compression.check import check_against, evidence_of
 from foreword.compression.claims import is_file_like
 from foreword.compression.extract import summarize
 from foreword.compression.remarks import cap_text
-from foreword.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message, Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import mask
 from foreword.text.names import literals
 from foreword.text.words import occurs
 from foreword.tokens import CHARS_PER_TOKEN, counter
+from foreword.transcripts.events import AgentEvent, CompactionEvent, MessageEvent, NoteEvent
+from foreword.transcripts.file_actions import actions_of, arguments_of, command_texts
 
 LEAST_SUMMARY = 50  # tokens: a smaller one is nothing that anything could be compared with
 LONGEST_COMMAND = 300  # characters: a longer one is a script
@@ -69,7 +69,7 @@ class Aftermath:
 
     def follow(self, event: AgentEvent) -> None:
         """What came behind it."""
-        if isinstance(event, AttachmentEvent):
+        if isinstance(event, NoteEvent):
             self._since |= _names(event.text)
         if not isinstance(event, MessageEvent):
             return

@@ -12,25 +12,25 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from foreword.agent_sessions import (
-    AgentEvent,
-    AttachmentEvent,
-    CompactionEvent,
-    MessageEvent,
-    ModelCallEvent,
-    SessionFile,
-    SessionHead,
-)
 from foreword.autopsy.aftermath import Aftermath
 from foreword.autopsy.autopsy_findings import (
     BEGINNING,
     CacheBreak,
     SessionFinding,
 )
-from foreword.message import Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.message import Message, Text, Thinking, ToolCall, ToolResult
 from foreword.prices import cost_of_reading_anew
 from foreword.secrets.masking import mask
 from foreword.tokens import CHARS_PER_TOKEN
+from foreword.transcripts.events import (
+    AgentEvent,
+    CompactionEvent,
+    MessageEvent,
+    ModelCallEvent,
+    NoteEvent,
+    SessionHead,
+)
+from foreword.transcripts.reader import SessionFile
 
 MOST_FILL = 40  # sources of a window that are named, the largest
 MOST_LARGEST = 5  # turns that are named
@@ -74,7 +74,7 @@ def aftermaths(session: SessionFile) -> Iterator[Aftermath]:
             folder = event.folder
         elif isinstance(event, MessageEvent):
             before.append(event.message)
-        elif isinstance(event, AttachmentEvent):
+        elif isinstance(event, NoteEvent):
             notes.append(event.text)
         if current is not None:
             current.follow(event)
@@ -183,7 +183,7 @@ class WindowUse:
 
     def see(self, event: AgentEvent) -> None:
         """Count one event."""
-        if isinstance(event, AttachmentEvent):
+        if isinstance(event, NoteEvent):
             self._add(event.source, len(event.text))
         elif isinstance(event, CompactionEvent):
             self._add("summaries", len(event.summary))

@@ -13,7 +13,7 @@ from pathlib import Path
 from foreword.autopsy.aftermath import Aftermath
 from foreword.autopsy.autopsy_findings import CompactionFinding, Loss, SessionFinding
 from foreword.compression.check import check_against, evidence_of, mark_unproven
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.secrets.masking import mask
 
 LONGEST_MESSAGE = 2_000  # characters of each message that the page shows

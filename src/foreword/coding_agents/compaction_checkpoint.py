@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.coding_agents import trusted_files
-from foreword.coding_agents.hook_events import WHERE, HookEvent, agent_of
+from foreword.coding_agents.agents import agent_of
+from foreword.coding_agents.hook_events import WHERE, HookEvent
 from foreword.errors import BadSource
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions import AgentEvent
-    from foreword.message import Message
+    from foreword.messages.message import Message
+    from foreword.transcripts.events import AgentEvent
     from foreword.work.checkpoint import Checkpoint
 
 # Of the summary that becomes the checkpoint. What comes back after the compaction is chosen out of
@@ -41,21 +42,23 @@ def write(event: HookEvent, root: Path) -> Path | None:
 
     Gemini CLI announces a compression before every turn, the first one too: then there is nothing.
     """
-    from foreword.agent_sessions.reader import SessionFile, bytes_session, session_of_document
-    from foreword.coding_agents import work_state
+    from foreword.coding_agents import work_parts, work_state
     from foreword.compression.attribution import attributed
     from foreword.tokens import counter
+    from foreword.transcripts.reader import SessionFile, bytes_session, session_of_document
     from foreword.work import task_checkpoints
     from foreword.work.checkpoint import Checkpoint
 
     if event.document:
         session: SessionFile | None = session_of_document(event.document)
     elif event.transcript:
-        session = bytes_session(trusted_files.read_bytes(event.transcript, root))
+        session = bytes_session(
+            trusted_files.read_bytes(event.transcript, root), agent_of(event).name
+        )
     else:
         raise BadSource(WHERE, "it names no transcript")
     messages = conversation(session.events) if session is not None else []
-    if not messages and agent_of(event) == "gemini":
+    if not messages and agent_of(event).name == "gemini":
         return None
     if not messages:
         raise BadSource(event.transcript or WHERE, "no message in it")
@@ -65,7 +68,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
     before = _existing_checkpoint(root, task=task, phase=phase)
     earlier = ""
     if before is not None and len(newest) < len(messages):
-        claimed = work_state.as_summary(work_state.from_checkpoint(before))
+        claimed = work_parts.as_summary(work_parts.from_checkpoint(before))
         earlier = attributed(claimed, messages)
     state = work_state.work_state(
         newest,
@@ -79,7 +82,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
         task=task,
         phase=phase,
         extra={"conversation": event.session, "trigger": event.trigger},
-        **work_state.checkpoint_fields(state),
+        **work_parts.checkpoint_fields(state),
     )
     return task_checkpoints.write(root, None, checkpoint)
 
@@ -88,25 +91,24 @@ def conversation(events: Iterable[AgentEvent]) -> list[Message]:
     """What was said in a session, summaries of earlier compactions among it, each with a mark
     behind what nobody had said or printed before: else an agent's invention would be handed on as
     ours."""
-    from foreword.agent_sessions import AttachmentEvent, CompactionEvent, MessageEvent
     from foreword.compression.check import evidence_of
-    from foreword.message import Message, Text
+    from foreword.messages.message import Message, Text
     from foreword.session.checked_summary import mark_or_strike
     from foreword.tokens import counter
+    from foreword.transcripts.reader import stretches
 
     messages = list[Message]()
-    attached = list[str]()
-    for event in events:
-        if isinstance(event, MessageEvent):
-            messages.append(event.message)
-        elif isinstance(event, AttachmentEvent):
-            attached.append(event.text)
-        elif isinstance(event, CompactionEvent):
-            summary = event.summary
-            if messages:  # else it stands for what is in another file
-                evidence = evidence_of(messages, attached)
-                summary = mark_or_strike(summary, evidence, counter=counter()).text
-            messages.append(Message("user", (Text(summary),), kind="summary"))
+    notes = list[str]()
+    for stretch, compaction in stretches(events):
+        messages += stretch.messages
+        notes += stretch.notes
+        if compaction is None:
+            break
+        summary = compaction.summary
+        if messages:  # else it stands for what is in another file
+            evidence = evidence_of(messages, notes)
+            summary = mark_or_strike(summary, evidence, counter=counter()).text
+        messages.append(Message("user", (Text(summary),), kind="summary"))
     return messages
 
 

@@ -8,19 +8,20 @@ play. The words are those of the conversation, and names that occur in it; secre
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from foreword.agent_sessions import SessionFile, SessionHead
 from foreword.coding_agents.compaction_checkpoint import conversation
 from foreword.coding_agents.work_state import work_position, work_state
 from foreword.coding_agents.work_text import whole_text, work_text
 from foreword.engine.render import boundary_pattern
 from foreword.errors import BadBudget, BadSource
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.origin import Speakers
 from foreword.secrets.masking import mask
 from foreword.tokens import CHARS_PER_TOKEN, Counter, counter
+from foreword.transcripts.events import SessionHead
+from foreword.transcripts.reader import SessionFile
 
 TAG = "handoff"
 LONGEST_FOLDER = 80  # tokens: no path worth reading has more, and a longer one would fill a package
@@ -99,17 +100,17 @@ def _work_words(messages: list[Message], room: int, counting: Counter) -> str:
     position = work_position(messages)
     files = list[str]()
     listed = 0
-    for line in position.files:
+    for line in position["files"]:
         size = counting.count(f"- {line}\n")
         if listed + size <= FILES_SHARE * room:
             files.append(line)
             listed += size
-    taken = counting.count(whole_text(replace(position, files=tuple(files))))
+    taken = counting.count(whole_text({**position, "files": files}))
     summary_room = SUMMARY_SHARE * max(0, room - taken)
     best = ""
     for _ in range(TRIES):
         made = work_state(messages, int(summary_room), counting)
-        state = replace(made, files=tuple(files))
+        state = {**made, "files": files}
         text = whole_text(state)
         size = counting.count(text)
         if size <= room:

@@ -58,16 +58,6 @@ class HookEvent:
     document: Mapping[str, Any] = field(default_factory=dict)
 
 
-def agent_of(event: HookEvent) -> str:
-    """Which agent an event comes from: as it says, or by where it keeps its transcripts."""
-    if event.agent:
-        return event.agent
-    path = event.transcript.replace("\\", "/")
-    if "/.codex/" in path or path.rpartition("/")[2].startswith("rollout-"):
-        return "codex"
-    return "gemini" if "/.gemini/" in path else "claude-code"
-
-
 def read_event(raw: bytes) -> HookEvent:
     """The event in the input of a hook, or `BadSource`."""
     return event_of(read_object(raw))

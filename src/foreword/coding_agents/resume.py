@@ -16,20 +16,14 @@ from time import time
 from typing import TYPE_CHECKING, TypeVar
 
 from foreword.coding_agents import hook_log, trusted_files
-from foreword.coding_agents.agent_summary import (
-    SNAPSHOT,
-    TranscriptEnding,
-    is_in_play,
-    newest_summary,
-    transcript_ending,
-    unproven_names,
-)
-from foreword.coding_agents.hook_events import BEFORE_AGENT, HookEvent, agent_of
+from foreword.coding_agents.agents import agent_of
+from foreword.coding_agents.hook_events import BEFORE_AGENT, HookEvent
 from foreword.coding_agents.templates import RECIPE
 from foreword.errors import ForewordError, UnknownName
 from foreword.text.omission_mark import CHECKPOINT_CUT
 
 if TYPE_CHECKING:
+    from foreword.coding_agents.transcript_ending import TranscriptEnding
     from foreword.section import Choice
     from foreword.work.checkpoint import Checkpoint
 
@@ -38,6 +32,7 @@ LONGEST = 9_500
 # Somewhat more than half of those characters; the rest is for the checkpoint, whose end is cut.
 TIER_0_TOKENS = 1_400
 TAG = "checkpoint"
+SNAPSHOT = b"<state_snapshot>"  # begins the summary of a compression of Gemini CLI
 LEADS = (
     "From Foreword: the project's own instructions, and a checkpoint file that says where the work"
     " stood when the conversation was last compacted. Each part of the checkpoint is inside a tag"
@@ -47,13 +42,6 @@ LEADS = (
 CONVERSATION = "conversation"  # in a checkpoint that a hook wrote: the name of the conversation
 LARGEST_CHECKPOINT = 4 * 1024 * 1024  # bytes; those of hooks have some ten thousand
 MOST_CHANGES = 3  # of what has changed since a checkpoint was written, in one line each
-# The instruction files that each agent sends with every request.
-LOADED_BY_AGENT = {
-    "claude-code": ("CLAUDE.md", ".claude/CLAUDE.md"),
-    "codex": ("AGENTS.md",),
-    "gemini": ("GEMINI.md",),
-    "opencode": ("AGENTS.md",),
-}
 # A compaction takes a model a minute or two; what is older was prepared for another one.
 PREPARED_SECONDS = 900
 FALLBACK = "factory"
@@ -69,13 +57,15 @@ Value = TypeVar("Value")
 
 def context(root: Path, event: HookEvent, recipe: str = "") -> str:
     """The text for the model; empty where there is nothing to say."""
+    from foreword.coding_agents.transcript_ending import TranscriptEnding, transcript_ending
+
     ending = _or_nothing("the transcript", lambda: transcript_ending(event, root))
     ending = ending or TranscriptEnding()
-    if event.source == "resume" and is_in_play(ending.text, LEADS):
+    # Gemini CLI has no event after a compression, so the user's next words are it.
+    is_compressed = event.name != BEFORE_AGENT or SNAPSHOT in ending.raw
+    if not is_compressed or (event.source != "compact" and ending.has_since(LEADS)):
         return ""
-    if event.name == BEFORE_AGENT and not _is_due(ending.text):
-        return ""
-    summary = event.summary or newest_summary(ending.text)
+    summary = event.summary or ending.summary()
     tier_0 = _prepared_tier_0(event)
     if tier_0 is None:
         tier_0 = _or_nothing("tier 0", lambda: _tier_0(root, recipe, event))
@@ -100,22 +90,16 @@ def _warning(
     if event.source != "compact" or not summary:
         return ""
     known = [tier_0, event.instructions]
-    for name in LOADED_BY_AGENT.get(agent_of(event), ()):
+    for name in agent_of(event).loaded_files:
         if (root / name).is_file():
             instructions = trusted_files.tail(root / name, LARGEST_CHECKPOINT)
             known.append(instructions.decode("utf-8", "replace"))
-    names = unproven_names(ending, summary, known)
+    names = ending.unproven_names(summary, known)
     if not names:
         return ""
     listed = "; ".join(f"`{name[:LONGEST_UNPROVEN]}`" for name in names[:MOST_UNPROVEN])
     more = f" and {len(names) - MOST_UNPROVEN} more" if len(names) > MOST_UNPROVEN else ""
     return mask(f"{UNPROVEN_LEADS} {listed}{more}.")
-
-
-def _is_due(ending: str) -> bool:
-    """Whether the conversation was compressed and nothing was brought back since: Gemini CLI has no
-    event behind a compression, so the user's next words are it."""
-    return ending.rfind(SNAPSHOT) > ending.rfind(json.dumps(LEADS)[1:-1])
 
 
 def _or_nothing(what: str, read: Callable[[], Value]) -> Value | None:
@@ -173,7 +157,7 @@ def _tier_0(root: Path, recipe: str, event: HookEvent) -> str:
             where=f"in {root}, which has no documents of {FALLBACK!r} either",
         )
     package = assemble(chosen, root=root, budget=TIER_0_TOKENS, save=False)
-    loaded = LOADED_BY_AGENT.get(agent_of(event), ())
+    loaded = agent_of(event).loaded_files
     sections: list[Choice] = []
     for choice in package.report.choices:
         is_in = choice.section.rule.tier == 0 and choice.body.form != "gone"
@@ -248,7 +232,7 @@ def _newest_checkpoint(root: Path, conversation: str) -> Checkpoint | None:
 
 def _work_lines(checkpoint: Checkpoint, changes: Sequence[str], room: int, summary: str) -> str:
     """Which checkpoint it is, what is no longer as it says, and where the work stood."""
-    from foreword.coding_agents.work_state import from_checkpoint
+    from foreword.coding_agents.work_parts import from_checkpoint
     from foreword.coding_agents.work_text import work_text
 
     lines = [f"{checkpoint.task}, checkpoint {checkpoint.sequence} of {checkpoint.written_at}"]

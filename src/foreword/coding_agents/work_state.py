@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
-    from foreword.message import Message
+    from foreword.coding_agents.work_parts import Work
+    from foreword.messages.message import Message
     from foreword.tokens import Counter
-    from foreword.work.checkpoint import Checkpoint
 
 LONGEST_WORDS = 700  # characters of what the user asked last: enough to go on by
 LONGEST_REPLY = 500  # of the agent's last words, from their end: there it says what comes next
@@ -26,29 +25,6 @@ MOST_FILES = 60  # a long conversation touches hundreds; the ones touched last c
 MOST_QUESTIONS = 3  # in the agent's last words
 _TASK = lazy_pattern(r"\[\w[\w -]{0,20}\] ")
 _FINISHED = lazy_pattern(r"\[(?:complete|done|fail|cancel|skip)", re.IGNORECASE)
-# The members of a checkpoint's state that hold what its other fields have no place for.
-USER_WORDS = "said by the user"
-FILES = "files"
-COMMANDS = "commands"
-NAMES = "names in play"
-ASKED = "asked last"
-REPLIED = "said last"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentWork:
-    """Where the work stands, each part in order of time but the names, which go by worth."""
-
-    objective: str = ""
-    asked: str = ""  # the user's newest words
-    replied: str = ""  # how the agent's newest words end
-    user_words: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
-    open: tuple[str, ...] = ()
-    findings: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()  # `path: edited twice`
-    names: tuple[str, ...] = ()
 
 
 def work_state(
@@ -59,7 +35,7 @@ def work_state(
     earlier: str = "",
     question: str = "",
     objective: str = "",
-) -> AgentWork:
+) -> Work:
     """Return where the work stands at the end of these messages, its lines and names in about so
     many tokens. What tools printed is left to whoever looks it up, but for the names in it."""
     from foreword.compression.extract import summarize
@@ -80,30 +56,29 @@ def work_state(
     stated = [line for line in lines["assistant"] if states("open", line)]
     decided = [line for line in lines["assistant"] if states("decision", line)]
     asked = _questions(messages)
-    return replace(
-        position,
-        user_words=tuple(lines["user"]),
-        decisions=tuple(line for line in decided if line not in stated),
-        open=tuple(dict.fromkeys([*asked, *waiting, *stated])),
-        findings=tuple(
-            line for line in lines["assistant"] if line not in stated and line not in decided
-        ),
-        commands=tuple(line for line in lines["call"] if line not in tasks),
-        names=tuple(names),
-    )
+    return {
+        **position,
+        "user_words": lines["user"],
+        "decisions": [line for line in decided if line not in stated],
+        "open": list(dict.fromkeys([*asked, *waiting, *stated])),
+        "findings": [line for line in lines["assistant"] if line not in (*stated, *decided)],
+        "commands": [line for line in lines["call"] if line not in tasks],
+        "names": list(names),
+    }
 
 
-def work_position(messages: Sequence[Message], *, objective: str = "") -> AgentWork:
+def work_position(messages: Sequence[Message], *, objective: str = "") -> Work:
     """Return what is there whatever the room: what is wanted, what was said last, and the files
     with what was done to them."""
     from foreword.origin import last_words
 
-    return AgentWork(
-        objective=objective or first_request(messages),
-        asked=_shorten(last_words(messages, "user"), LONGEST_WORDS),
-        replied=_ending(last_words(messages, "assistant")),
-        files=_file_lines(messages),
-    )
+    heads = {
+        "objective": objective or first_request(messages),
+        "asked": _shorten(last_words(messages, "user"), LONGEST_WORDS),
+        "replied": _ending(last_words(messages, "assistant")),
+    }
+    work: dict[str, Sequence[str]] = {name: [text] for name, text in heads.items() if text}
+    return {**work, "files": _file_lines(messages)}
 
 
 def first_request(messages: Iterable[Message]) -> str:
@@ -145,69 +120,10 @@ def _ending(text: str) -> str:
     return text if len(text) <= LONGEST_REPLY else f"... {text[-LONGEST_REPLY:].partition(' ')[2]}"
 
 
-def _file_lines(messages: Sequence[Message]) -> tuple[str, ...]:
+def _file_lines(messages: Sequence[Message]) -> list[str]:
     """The files and what was done to them: the changed ones first, of each the newest."""
-    from foreword.agent_sessions.file_actions import file_work
+    from foreword.transcripts.file_actions import file_work
 
     work = file_work(messages)
     newest = sorted(work, key=lambda path: (work[path].is_changed, work[path].last), reverse=True)
-    return tuple(f"{path}: {work[path]}" for path in newest[:MOST_FILES])
-
-
-# --- as a checkpoint, and back --------------------------------------------------------------------
-
-
-def checkpoint_fields(state: AgentWork) -> dict[str, Any]:
-    """The fields of a checkpoint that hold the state."""
-    members = {
-        ASKED: state.asked,
-        REPLIED: state.replied,
-        USER_WORDS: list(state.user_words),
-        COMMANDS: list(state.commands),
-        FILES: list(state.files),
-        NAMES: list(state.names),
-    }
-    return {
-        "objective": state.objective,
-        "decisions": [{"what": line, "why": ""} for line in state.decisions],
-        "findings": list(state.findings),
-        "pending": list(state.open),
-        "state": {name: value for name, value in members.items() if value},
-    }
-
-
-def from_checkpoint(checkpoint: Checkpoint) -> AgentWork:
-    """The state that a checkpoint holds, as far as it holds one."""
-    return AgentWork(
-        objective=checkpoint.objective,
-        asked=str(checkpoint.state.get(ASKED) or ""),
-        replied=str(checkpoint.state.get(REPLIED) or ""),
-        user_words=_member(checkpoint, USER_WORDS),
-        decisions=tuple(str(decision.get("what", "")) for decision in checkpoint.decisions),
-        open=tuple(checkpoint.pending),
-        findings=tuple(str(finding) for finding in checkpoint.findings),
-        commands=_member(checkpoint, COMMANDS),
-        files=_member(checkpoint, FILES),
-        names=_member(checkpoint, NAMES),
-    )
-
-
-def as_summary(state: AgentWork) -> str:
-    """Return the state as the summary of an earlier compression: what it claims for the user is
-    believed only where it is attributed again."""
-    from foreword.compression.summary_text import Part, SummaryLine, write
-
-    said: dict[Part, tuple[str, ...]] = {
-        "user": state.user_words,
-        "assistant": (*state.decisions, *state.findings, *state.open),
-        "call": state.commands,
-    }
-    lines = list[SummaryLine]()
-    for part, texts in said.items():
-        lines += [SummaryLine(part, text) for text in texts]
-    return write(lines, state.names)
-
-
-def _member(checkpoint: Checkpoint, name: str) -> tuple[str, ...]:
-    value = checkpoint.state.get(name)
-    return tuple(str(line) for line in value) if isinstance(value, list | tuple) else ()
+    return [f"{path}: {work[path]}" for path in newest[:MOST_FILES]]

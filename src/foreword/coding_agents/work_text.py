@@ -11,36 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from foreword.coding_agents.work_state import AgentWork
+from foreword.coding_agents.work_parts import HEADS, LISTS, NAMES, Work, head_of
 from foreword.compression.summary_text import NAMES_TAG, SEPARATOR, TAGS, Part, escape
 from foreword.text.names import is_literal, names
 from foreword.text.words import STOP_WORDS, occurs, words
 
-# Of the room, for each part at first: what is open and decided before what was learnt. What a part
-# leaves goes to the names. With commands at 0.05 or 0.14, 2 points of the names that were needed
-# after 17 real compactions are lost.
-SHARES = {
-    "user_words": 0.12,
-    "open": 0.1,
-    "decisions": 0.1,
-    "findings": 0.14,
-    "commands": 0.12,
-    "files": 0.14,
-}
-# Who said a part, by the tag it stands in, and its title there.
-TITLES: Mapping[str, tuple[Part, str]] = {
-    "user_words": ("user", "Said before"),
-    "open": ("assistant", "Open, and what comes next"),
-    "decisions": ("assistant", "Decided"),
-    "findings": ("assistant", "Found"),
-    "commands": ("call", "Commands"),
-    "files": ("call", "Files, and what was done to them"),
-}
-HEADS: Sequence[tuple[Part, str, str]] = (
-    ("user", "Objective", "objective"),
-    ("user", "Asked last", "asked"),
-    ("assistant", "Said last", "replied"),
-)
 SAID = 0.75  # of a line's words, in what the reader has, for it to be said there already
 PER_NAME = 2.0  # what a new name is worth beside the line itself
 OVERHEAD = 40  # characters added to the length of every line: a short one is not better for it
@@ -64,50 +39,52 @@ class _Writer:
         self.left -= len(text) + 3  # its bullet and the end of the line
 
 
-def work_text(state: AgentWork, room: int, known: str = "") -> str:
-    """Return the state in at most so many characters, without what is known."""
+def work_text(work: Work, room: int, known: str = "") -> str:
+    """Return the work in at most so many characters, without what is known."""
     known_words = frozenset(words(known.lower()))
     writer = _Writer(known, known_words, room - TAG_CHARS)
     heads = dict[str, str]()
-    for _, _, name in HEADS:
-        text = getattr(state, name)
-        if text and text not in heads.values() and len(text) < writer.left // 3:
+    for name, text in _heads(work).items():
+        if len(text) < writer.left // 3:
             writer.add(text)
             heads[name] = text
-    writer.left -= sum(len(title) + 3 for _, title in TITLES.values())
-    taken: dict[str, dict[int, str]] = {part: {} for part in SHARES}
-    for part, share in SHARES.items():
-        _take(taken[part], getattr(state, part), writer, int(share * room))
-    names = _new_names(state.names, writer)
-    for part in SHARES:
-        _take(taken[part], getattr(state, part), writer, writer.left)
-    lines = {part: [rows[at] for at in sorted(rows)] for part, rows in taken.items()}
+    writer.left -= sum(len(part.title) + 3 for part in LISTS)
+    taken: dict[str, dict[int, str]] = {part.name: {} for part in LISTS}
+    for part in LISTS:
+        _take(taken[part.name], work.get(part.name, ()), writer, int(part.share * room))
+    names = _new_names(work.get(NAMES, ()), writer)
+    for part in LISTS:
+        _take(taken[part.name], work.get(part.name, ()), writer, writer.left)
+    lines = {name: [rows[at] for at in sorted(rows)] for name, rows in taken.items()}
     return _write(heads, lines, names)
 
 
-def whole_text(state: AgentWork) -> str:
-    """Return all of the state, for a reader who has nothing else: as a summary it was made to size,
+def whole_text(work: Work) -> str:
+    """Return all of the work, for a reader who has nothing else: as a summary it was made to size,
     and a line that is left out takes its names along."""
+    return _write(_heads(work), work, work.get(NAMES, ()))
+
+
+def _heads(work: Work) -> dict[str, str]:
+    """Return the heads by their names, each text once."""
     heads = dict[str, str]()
-    for _, _, name in HEADS:
-        text = getattr(state, name)
+    for part in HEADS:
+        text = head_of(work, part.name)
         if text and text not in heads.values():
-            heads[name] = text
-    return _write(heads, {part: getattr(state, part) for part in TITLES}, state.names)
+            heads[part.name] = text
+    return heads
 
 
-def _write(
-    heads: Mapping[str, str], lines: Mapping[str, Sequence[str]], names: Sequence[str]
-) -> str:
+def _write(heads: Mapping[str, str], lines: Work, names: Sequence[str]) -> str:
     """Return the parts, each inside the tag that names who said it."""
     rows: dict[Part, list[str]] = {part: [] for part in TAGS}
-    for said_by, label, name in HEADS:
-        if name in heads:
-            rows[said_by].append(f"{label}: {escape(heads[name])}")
-    for part, (said_by, title) in TITLES.items():
-        if lines[part]:
-            rows[said_by].append(f"{title}:")
-            rows[said_by] += [f"- {escape(line)}" for line in lines[part]]
+    for part in HEADS:
+        if part.name in heads:
+            rows[part.said_by].append(f"{part.title}: {escape(heads[part.name])}")
+    for part in LISTS:
+        if lines.get(part.name):
+            rows[part.said_by].append(f"{part.title}:")
+            rows[part.said_by] += [f"- {escape(line)}" for line in lines[part.name]]
     blocks = list[str]()
     for said_by, tag in TAGS.items():
         if rows[said_by]:

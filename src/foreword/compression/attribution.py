@@ -22,7 +22,7 @@ from foreword.compression.summary_text import (
     read,
     write,
 )
-from foreword.message import Message
+from foreword.messages.message import Message
 
 UNPROVEN = "[unproven]"
 SHORTEST = 8  # characters of a line that is looked for: fewer occur anywhere

@@ -13,9 +13,9 @@ from typing import Any
 from foreword.compression.extract import summarize
 from foreword.compression.summary_text import TAGS, read
 from foreword.errors import BadBudget, ForewordError
-from foreword.formats.detection import read_any
-from foreword.formats.fields import FieldPath
-from foreword.message import Message, Text
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, Text
+from foreword.messages.shapes import read_any
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.tokens import Counter
 

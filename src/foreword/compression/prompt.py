@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from foreword.engine.render import TURN, boundary_pattern, turn_text
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.origin import Speakers
 from foreword.tokens import Counter
 

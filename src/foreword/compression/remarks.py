@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foreword.compression.summary_text import Part
-from foreword.message import NOT_HISTORY, Message, Opaque, Text, ToolCall, ToolResult, texts_in
+from foreword.messages.message import (
+    NOT_HISTORY,
+    Message,
+    Opaque,
+    Text,
+    ToolCall,
+    ToolResult,
+    texts_in,
+)
 from foreword.origin import (
     ASSISTANT,
     Origin,

@@ -20,7 +20,8 @@ from foreword.director.tool import DirectorTool
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import ToolContext
 from foreword.errors import ModelFailed
-from foreword.message import Message, Part, Text, ToolCall, ToolResult
+from foreword.messages.message import Message, Part, Text, ToolCall, ToolResult, edit
+from foreword.session.secret_messages import without_secrets
 from foreword.store import messages
 from foreword.store.messages import Range
 
@@ -132,7 +133,7 @@ class Agent:
         )
         stream.end()
         parts = tuple(self._without_secrets(part) for part in reply.message.parts)
-        self._append(replace(reply.message, parts=parts))
+        self._append(edit(reply.message, parts=parts))
         return reply
 
     def _messages_to_send(self, messages: Sequence[Message]) -> list[Message]:
@@ -150,25 +151,18 @@ class Agent:
     def _message_to_send(self, message: Message) -> Message:
         """A message as the model gets it: what has turned out to be secret since it was kept is
         hidden in it."""
-        hide_known_values = self.tool_context.secrets.hide_known_values
-        parts = list[Part]()
-        for part in message.parts:
-            match part:
-                case Text(text=text) | ToolResult(text=text):
-                    parts.append(replace(part, text=hide_known_values(text)))
-                case ToolCall(arguments=arguments):
-                    parts.append(replace(part, arguments=hide_known_values(arguments)))
-                case _:
-                    parts.append(part)
-        return replace(message, parts=tuple(parts))
+        return without_secrets(message, self.tool_context.secrets)
 
     def _without_secrets(self, part: Part) -> Part:
         match part:
             case Text(text=text):
-                return replace(part, text=self.tool_context.secrets.text(text))
+                shown = self.tool_context.secrets.text(text)
+                return part if shown == text else replace(part, text=shown)
             case ToolCall():
-                shown = self._arguments_without_secrets(part)
-                return replace(part, arguments=json.dumps(shown, ensure_ascii=False))
+                given = self._arguments_without_secrets(part)
+                if given == _parse_json(part.arguments):
+                    return part
+                return replace(part, arguments=json.dumps(given, ensure_ascii=False))
             case _:
                 return part
 

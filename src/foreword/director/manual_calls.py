@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from foreword.message import Kind, Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Kind, Message, Text, ToolCall, ToolResult
 
 _WHOSE = "The user did this by hand:"
 _ID = "by-hand-"

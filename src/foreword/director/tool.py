@@ -13,7 +13,7 @@ from pydantic import Field
 
 from foreword import aliases
 from foreword.director.tool_context import ToolContext
-from foreword.message import Kind
+from foreword.messages.message import Kind
 from foreword.models import ToolSpec
 from foreword.operations.operation import OperationInput, read_input
 from foreword.operations.tool_schema import input_schema

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from foreword.director import browser_files
 from foreword.director.manual_calls import is_by_hand
 from foreword.errors import StoreError, UsageError
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.session.session import Session
 from foreword.store import messages, private
 from foreword.store.database import LARGEST_NUMBER

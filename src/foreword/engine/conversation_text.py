@@ -15,7 +15,9 @@ from foreword.engine.boundaries import data_to_send
 from foreword.engine.forms import recall_mark
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
-from foreword.message import (
+from foreword.messages.blocks import data_beside_words
+from foreword.messages.call_pairs import is_opaque_answer, mend
+from foreword.messages.message import (
     Image,
     Message,
     Opaque,
@@ -24,9 +26,7 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
-    data_beside_words,
-    is_opaque_answer,
-    mend,
+    edit,
     opaque_mark,
     part_text,
 )
@@ -134,7 +134,7 @@ def shorten_stretch(
         )
         shorter: list[Message] = []
         for message, own_parts in zip(whole.entry.messages, parts, strict=True):
-            shorter.append(replace(message, parts=tuple(own_parts)))
+            shorter.append(edit(message, parts=tuple(own_parts)))
         written = write_stretch(shorter, scale, tag, newest=newest)
     return replace(written, notes=whole.notes, cuts=tuple(cuts), originals=tuple(originals.items()))
 
@@ -167,7 +167,7 @@ def _lighter_stretch(messages: Sequence[Message], tokens: int, scale: Scale) -> 
         lighter.append(_lighter(message) if is_heavy else message)
     if _thoughts(lighter) == _thoughts(messages):
         return lighter
-    from foreword.formats.openai_responses import without_item_ids  # few stretches need it
+    from foreword.messages.openai_responses import without_item_ids  # few stretches need it
 
     return [without_item_ids(message) for message in lighter]
 
@@ -196,7 +196,7 @@ def _lighter(message: Message) -> Message:
             parts.append(_lighter_result(part))
         else:
             parts.append(part)
-    return replace(message, parts=tuple(parts))
+    return edit(message, parts=tuple(parts))
 
 
 def _thoughts(messages: Iterable[Message]) -> int:
@@ -229,7 +229,7 @@ def _lighter_result(result: ToolResult) -> ToolResult:
             light.append(each)
         else:
             texts.append(part_text(each) if each.text else _left_out_mark(each))
-    return replace(result, text="\n".join(filter(None, texts)), rest=tuple(light))
+    return edit(result, text="\n".join(filter(None, texts)), rest=tuple(light))
 
 
 def _words(part: Part) -> str:
@@ -260,10 +260,10 @@ def _cut(part: Part, room: int, scale: Scale, handle: str) -> Part:
             shorter = cut.excerpt(text, room, counter.measure, mark, query=scale.task)
             if shorter is None:
                 shorter = mark(0, counter.measure(text))
-            return replace(part, text=shorter)
+            return edit(part, text=shorter)
         case ToolCall(arguments=arguments):
             whole = mark(0, counter.measure(arguments))
-            return replace(part, arguments=_fewer_arguments(arguments, whole))
+            return edit(part, arguments=_fewer_arguments(arguments, whole))
         case _:
             return part
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 
 from foreword.engine.render import Scale, turn_text
-from foreword.message import Text, ToolResult
+from foreword.messages.message import Text, ToolResult, edit
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import lines
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
@@ -346,8 +346,8 @@ def _with_words(entry: Entry, row: int, at: int, words: str) -> Entry:
     parts = list(messages[row].parts)
     part = parts[at]
     if isinstance(part, Text | ToolResult):
-        parts[at] = replace(part, text=words)
-    messages[row] = replace(messages[row], parts=tuple(parts), tokens=None)
+        parts[at] = edit(part, text=words)
+    messages[row] = edit(messages[row], parts=tuple(parts), tokens=None)
     return replace(entry, messages=tuple(messages))
 
 

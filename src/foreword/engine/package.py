@@ -7,7 +7,7 @@ the tags they replace, so what fits as text fits as messages.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from importlib import import_module
 from itertools import groupby
@@ -18,7 +18,9 @@ from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
 from foreword.errors import UsageError
 from foreword.extras import pip_install
-from foreword.message import Message, Part, Role, Shape, Text, ToolResult, mend
+from foreword.messages.blocks import losses, rewrite
+from foreword.messages.call_pairs import mend
+from foreword.messages.message import Message, Role, Shape, Text
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
@@ -108,15 +110,19 @@ class Package:
             return self._bedrock_request()
         return getattr(self, f"to_{shape}")()
 
+    def losses(self, shape: Shape) -> list[str]:
+        """What messages of other providers hold that a shape can't express, one line each."""
+        return losses(self.messages, shape)
+
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
-        from foreword.formats import to_openai  # every format comes with it
+        from foreword.messages.openai_chat import to_openai  # every format comes with it
 
         return to_openai(_with_answers(self.messages))
 
     def to_responses(self) -> dict[str, Any]:
         """`instructions` and `input` for OpenAI's Responses API."""
-        from foreword.formats.openai_responses import to_responses, without_open_calls
+        from foreword.messages.openai_responses import to_responses, without_open_calls
 
         system, rest = self._system_apart()
         request: dict[str, Any] = {"instructions": system} if system else {}
@@ -124,7 +130,7 @@ class Package:
 
     def to_gemini(self) -> dict[str, Any]:
         """`systemInstruction` and `contents` for Gemini's API and for `google-genai`."""
-        from foreword.formats import to_gemini_request
+        from foreword.messages.gemini import to_gemini_request
 
         request = to_gemini_request(_with_answers(self.messages))
         _begin_with_user(request["contents"], _untyped_text, "parts")
@@ -132,26 +138,26 @@ class Package:
 
     def to_bedrock(self) -> dict[str, Any]:
         """`system` and `messages` for `boto3`'s `converse`; pictures and documents are bytes."""
-        from foreword.formats.bedrock import with_bytes
+        from foreword.messages.bedrock import with_bytes
 
         return with_bytes(self._bedrock_request())
 
     def to_ollama(self) -> list[dict[str, Any]]:
         """Messages for Ollama's chat."""
-        from foreword.formats.ollama import to_ollama
+        from foreword.messages.ollama import to_ollama
 
         return to_ollama(_with_answers(self.messages))
 
     def to_vercel(self) -> list[dict[str, Any]]:
         """Messages of the interface of Vercel's AI SDK, for `convertToModelMessages`. A call that
         waits for its result or for a person goes back in its state."""
-        from foreword.formats.vercel import to_vercel
+        from foreword.messages.vercel import to_vercel
 
         return to_vercel(_with_answers(self.messages))
 
     def to_langchain(self) -> list[Any]:
         """Messages of LangChain and LangGraph; `langchain-core` must be installed."""
-        from foreword.formats.langchain import to_langchain
+        from foreword.messages.langchain import to_langchain
 
         from_dicts = _from_package("langchain_core.messages", name="messages_from_dict")
         messages: list[Any] = from_dicts(to_langchain(_with_answers(self.messages)))
@@ -159,7 +165,7 @@ class Package:
 
     def to_llama_index(self) -> list[Any]:
         """Messages of LlamaIndex; `llama-index-core` must be installed."""
-        from foreword.formats.llama_index import to_llama_index
+        from foreword.messages.llama_index import to_llama_index
 
         chat_message = _from_package("llama_index.core.llms", name="ChatMessage")
         messages = to_llama_index(_with_answers(self.messages))
@@ -167,12 +173,12 @@ class Package:
 
     def to_pydantic_ai(self) -> list[Any]:
         """Messages of pydantic-ai, which must be installed."""
-        from foreword.formats import to_pydantic_ai
+        from foreword.messages.pydantic_ai import to_pydantic_ai
 
         return list(to_pydantic_ai(_with_answers(self.messages)))
 
     def _bedrock_request(self) -> dict[str, Any]:
-        from foreword.formats.bedrock import to_bedrock_request
+        from foreword.messages.bedrock import to_bedrock_request
 
         request = to_bedrock_request(_with_answers(self.messages))
         _begin_with_user(request["messages"], _untyped_text, "content")
@@ -293,7 +299,7 @@ def _untyped_text(text: str) -> dict[str, Any]:
 
 
 def _anthropic_messages(turns: Sequence[Message]) -> list[dict[str, Any]]:
-    from foreword.formats.anthropic import as_blocks, to_anthropic  # every format comes with it
+    from foreword.messages.anthropic import as_blocks, to_anthropic  # every format comes with it
 
     messages = to_anthropic(turns)
     for message in messages:
@@ -370,18 +376,8 @@ def _clean_turns(talk: Choice) -> list[Message]:
 
 def _clean_message(message: Message) -> Message:
     """The message without characters that no provider takes."""
-    parts = tuple([_clean_part(part) for part in message.parts])
-    return message if parts == message.parts else replace(message, parts=parts)
+    return rewrite(message, _clean_value, _clean_value)
 
 
-def _clean_part(part: Part) -> Part:
-    changes: dict[str, Any] = {}
-    for name in part.__slots__:
-        text = getattr(part, name)
-        if isinstance(text, str):
-            usable, _ = clean(text)
-            if usable is not text:
-                changes[name] = usable
-    if isinstance(part, ToolResult) and part.rest:
-        changes["rest"] = tuple([_clean_part(each) for each in part.rest])
-    return replace(part, **changes) if changes else part
+def _clean_value(value: object) -> object:
+    return clean(value)[0] if isinstance(value, str) else value

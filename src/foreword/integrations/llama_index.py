@@ -14,8 +14,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import BaseMemory
 
-from foreword.formats.llama_index import to_llama_index
 from foreword.integrations.conversation_sessions import MAIN, Conversations
+from foreword.messages.llama_index import to_llama_index
 from foreword.session.session import Session
 
 

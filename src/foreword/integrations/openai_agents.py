@@ -15,8 +15,8 @@ from typing import Any
 
 from agents.run import CallModelData, ModelInputData
 
-from foreword.formats import to_responses
 from foreword.integrations.conversation_sessions import MAIN, Conversations, definition
+from foreword.messages.openai_responses import to_responses
 from foreword.session.session import Session
 
 

@@ -13,8 +13,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ModelFailed
-from foreword.formats import from_pydantic_ai, to_pydantic_ai
-from foreword.message import Message, Part, Text, ToolCall
+from foreword.messages.message import Message, Part, Text, ToolCall
+from foreword.messages.pydantic_ai import from_pydantic_ai, to_pydantic_ai
 from foreword.models.attempts import ModelCall, checked_call, with_attempts
 from foreword.models.model_errors import FAILED
 from foreword.models.stream import StreamReader
@@ -128,7 +128,7 @@ def _message(response: ModelResponse) -> Message:
     (message,) = from_pydantic_ai([response])
     if not any(map(_says_something, message.parts)):
         raise ModelFailed(f"{FAILED}: its answer is empty")
-    return replace(message, extra="")
+    return replace(message)  # forgets the JSON, keeps that of the parts
 
 
 def _says_something(part: Part) -> bool:

@@ -16,8 +16,8 @@ from pydantic_core import PydanticCustomError
 
 from foreword.engine.package import Package
 from foreword.errors import UnknownName
-from foreword.formats import to_openai
-from foreword.message import Kind, Shape
+from foreword.messages.message import Kind, Shape
+from foreword.messages.openai_chat import to_openai
 from foreword.operations.fitted_values import IfAny, PackageBill, bill_fields
 from foreword.operations.operation import (
     Name,
@@ -357,6 +357,7 @@ def _call_context(package: Package, given: CallPreview) -> CallContext:
     bill = bill_fields(package)
     if given.form is None or given.form == "text":
         return CallContext(text=package.text, report=report, **bill)
+    bill["warnings"] += package.losses(given.form)
     return CallContext(messages=package.to_json(given.form), report=report, **bill)
 
 

@@ -20,7 +20,7 @@ from foreword.engine.package import CONVERSATION, Package
 from foreword.engine.render import Scale, pieces_of, scale_of_tags, total_units
 from foreword.engine.report import Report
 from foreword.errors import BadBudget
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.questions.material import Material, MaterialUnit, read_material
 from foreword.questions.passage_choice import SlotChoice, by_names, fill
 from foreword.questions.passages import CRUMBS, TALK, WORK, PassageSlot, passages, slots_of

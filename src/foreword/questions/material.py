@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.formats.detection import is_message, read_any
-from foreword.formats.fields import FieldPath
-from foreword.formats.objects import is_plain
-from foreword.formats.openai_responses import from_responses
-from foreword.message import Message, Role, Text
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, Role, Text
+from foreword.messages.objects import is_plain
+from foreword.messages.openai_responses import from_responses
+from foreword.messages.shapes import is_message, read_any
 from foreword.origin import Speakers
 from foreword.sources import files
 from foreword.sources.items import iso

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from foreword.message import ROLES, Message, Role, Text, ToolResult
+from foreword.messages.message import ROLES, Message, Role, Text, ToolResult, edit
 from foreword.pattern import lazy_pattern
 from foreword.questions.material import MaterialUnit
 from foreword.questions.passages import PassageSlot
@@ -126,6 +125,6 @@ def _message(unit: MaterialUnit, words: str, paired: set[str]) -> Message:
     if len(message.parts) == 1 and results and results <= paired:
         part = message.parts[0]
         assert isinstance(part, ToolResult)
-        return replace(message, parts=(replace(part, text=words),), tokens=None)
+        return edit(message, parts=(edit(part, text=words),), tokens=None)
     role: Role = "user" if message.role == "tool" else message.role
-    return Message(role, (Text(words),), extra=message.extra)
+    return edit(message, role=role, kind="conversation", parts=(Text(words),), tokens=None)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from foreword.message import texts_in
+from foreword.messages.message import texts_in
 from foreword.origin import quote_headings, speaker_of
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms

@@ -12,7 +12,6 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from foreword.agent_sessions.session_places import SessionPlace
 from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.origin import quote_headings
@@ -40,6 +39,7 @@ from foreword.store.search_index import (
 )
 from foreword.store.secret_values import secrets_of
 from foreword.tokens import Counter
+from foreword.transcripts.places import SessionPlace
 
 # A page or two.
 ANSWER_TOKENS = 1_500

@@ -12,10 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from foreword.agent_sessions.events import CompactionEvent, MessageEvent, SessionHead
-from foreword.agent_sessions.reader import BrokenFile
-from foreword.agent_sessions.session_places import SessionPlace
-from foreword.message import Message, texts_in
+from foreword.messages.message import Message, texts_in
 from foreword.origin import SUMMARY, Speakers, quote_headings
 from foreword.search.conversation_search import TOOL_SHARE
 from foreword.search.index_entries import Description, EntryPlace, EntryStretch
@@ -26,6 +23,9 @@ from foreword.store.locations import FILE, cache_folder, make_directory, remembe
 from foreword.store.search_index import TRANSCRIPT, IndexSource, NewPassage, passages_of
 from foreword.store.sqlite import Sqlite
 from foreword.text.omission_mark import transcript_mark
+from foreword.transcripts.events import CompactionEvent, MessageEvent, SessionHead
+from foreword.transcripts.places import SessionPlace
+from foreword.transcripts.reader import BrokenFile
 
 # Characters of what a tool gave: its errors and its first lines. A session has ten times as much of
 # files that were read as of words, and those are on the disk.

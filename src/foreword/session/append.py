@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from foreword.errors import BadSource
-from foreword.formats import read_message, read_messages, to_record
-from foreword.formats.detection import mark_instructions, read_any
-from foreword.formats.fields import FieldPath
-from foreword.formats.record import checked_message
-from foreword.message import KINDS, Kind, Message
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import KINDS, Kind, Message, relabel
+from foreword.messages.record import checked_message, to_record
+from foreword.messages.shapes import mark_instructions, read_any, read_message, read_messages
 from foreword.session.call_memory import Calls
 from foreword.session.checked_summary import is_checkable
 from foreword.session.compaction import Compaction
@@ -238,7 +237,7 @@ def message_to_store(message: object, kind: Kind | None = None) -> Message:
     if kind is None and not isinstance(message, Message):
         return read
     try:
-        return checked_message(read if kind is None else replace(read, kind=kind))
+        return checked_message(read if kind is None else relabel(read, kind=kind))
     except (*_UNSTORABLE, AttributeError) as error:
         known = f"a kind is one of {', '.join(KINDS)}"
         raise _unstorable("message", error, hint=known) from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
-from foreword.message import IMAGE_TOKENS, Message
+from foreword.messages.message import IMAGE_TOKENS, Message
 from foreword.prices import cost_of_call
 from foreword.recipe.selection import Selection
 from foreword.section import Budget

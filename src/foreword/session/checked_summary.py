@@ -8,7 +8,7 @@ that it misses are added from the messages. Looks nothing up itself: the caller 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from foreword.compression import prompt
 from foreword.compression.attribution import UNPROVEN
@@ -21,7 +21,7 @@ from foreword.compression.check import (
 )
 from foreword.compression.extract import summarize
 from foreword.compression.remarks import is_summary
-from foreword.message import Message, Text, texts_in
+from foreword.messages.message import Message, Text, edit, texts_in
 from foreword.tokens import Counter
 
 MOST_NAMED = 8  # of what is unproven in a note; the marks in the text tell the rest
@@ -114,8 +114,8 @@ def check_incoming(
     room = counter.count(marked.text) + counter.count(ADDED) + added
     made = with_missing_names(marked, names_in, room=room, counter=counter, heading=ADDED)
     parts = list(message.parts)
-    parts[place] = replace(part, text=made.text)
-    return replace(message, parts=tuple(parts)), (*notes, *made.notes)
+    parts[place] = edit(part, text=made.text)
+    return edit(message, parts=tuple(parts)), (*notes, *made.notes)
 
 
 def as_it_came(message: Message) -> Message:
@@ -126,8 +126,8 @@ def as_it_came(message: Message) -> Message:
     parts = list(message.parts)
     for place, part in _texts(message):
         own, _, _ = part.text.partition(f"\n\n{ADDED}")
-        parts[place] = replace(part, text=own.replace(f" {UNPROVEN}", ""))
-    return replace(message, parts=tuple(parts))
+        parts[place] = edit(part, text=own.replace(f" {UNPROVEN}", ""))
+    return edit(message, parts=tuple(parts))
 
 
 def is_checkable(message: Message) -> bool:

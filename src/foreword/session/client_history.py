@@ -16,11 +16,9 @@ from hashlib import blake2b
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.formats.answer_usage import answer_usage
-from foreword.formats.detection import mark_instructions, read_any, usual_shape
-from foreword.formats.fields import FieldPath
-from foreword.formats.pydantic_ai import EarlierMessages
-from foreword.message import (
+from foreword.messages.answer_usage import answer_usage
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import (
     CACHE_MARKS,
     Image,
     Message,
@@ -31,6 +29,8 @@ from foreword.message import (
     ToolCall,
     ToolResult,
 )
+from foreword.messages.pydantic_ai import EarlierMessages
+from foreword.messages.shapes import mark_instructions, read_any, usual_shape
 from foreword.prices import AnswerUsage
 from foreword.session.append import message_to_store
 
@@ -194,11 +194,15 @@ def _part_content(part: Part) -> object:
             rest = [_part_content(each) for each in part.rest]
             return ["result", part.id, part.text, part.failed, rest]
         case Image():
-            return ["image", part.data or part.url or part.extra]
+            return ["image", part.data or part.url or _raw(part)]
         case Opaque() if part.name not in CACHE_MARKS:
-            return ["part", part.name, part.text or part.data]
+            return ["part", part.name, part.text or _raw(part)]
         case Text() | Thinking() | Opaque():
             return None
+
+
+def _raw(part: Image | Opaque) -> object:
+    return part.block.raw if part.block is not None else None
 
 
 def _plain_arguments(arguments: str) -> str:

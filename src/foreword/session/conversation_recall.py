@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from foreword.engine.package import Package
 from foreword.errors import UsageError
-from foreword.message import texts_in
+from foreword.messages.message import texts_in
 from foreword.recipe.budget import whole_number
 from foreword.relevance import read_question
 from foreword.search import conversation_search

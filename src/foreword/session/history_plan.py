@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foreword.message import Message, texts_in
+from foreword.messages.message import Message, texts_in
 from foreword.session.message_cache import MessageCache, TokensWithin, summary_group
 from foreword.session.timeline import Group
 from foreword.session.window import MUCH, Window, choose, low_water

@@ -15,7 +15,7 @@ from foreword.engine.boundaries import data_to_send
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
 from foreword.engine.render import GAP, Scale, close_tag, open_tag, turn_text
 from foreword.engine.report import Omission
-from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text
+from foreword.messages.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text, edit
 from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Body, Choice, Entry, Form, Section, handle_of
@@ -150,7 +150,7 @@ class HistoryWriter:
         counter = self.scale.counter
         shorter = summarize((), max(1, tokens - HEAD_TOKENS), counter, earlier=summary)
         words = f"{head}\n\n{shorter}"
-        text = write_stretch([replace(message, parts=(Text(words),))], self.scale, self.tag)
+        text = write_stretch([edit(message, parts=(Text(words),))], self.scale, self.tag)
         original = message.text.encode("utf-8", "surrogatepass")
         handle = handle_of(original)
         cut = Omission(

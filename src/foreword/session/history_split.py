@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.origin import last_words
 from foreword.session.history_plan import FrontRule
 from foreword.session.history_section import HistoryWriter

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
-from foreword.message import NOT_HISTORY, Message, Text, is_opaque_answer
+from foreword.messages.call_pairs import is_opaque_answer
+from foreword.messages.message import NOT_HISTORY, Message, Text
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages, group_tokens
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression

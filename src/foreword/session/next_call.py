@@ -17,7 +17,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.engine.report import Report
 from foreword.errors import EssentialsTooLarge
-from foreword.message import IMAGE_TOKENS
+from foreword.messages.message import IMAGE_TOKENS
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Section, Tiers
 from foreword.session.cache_reuse import Stretch

@@ -18,9 +18,9 @@ from foreword.aliases import by_any_name
 from foreword.context.explain import Explanation, explain_package, no_context
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageError
-from foreword.formats.answer_usage import answer_usage
-from foreword.formats.objects import holds_messages
-from foreword.message import Kind, Message
+from foreword.messages.answer_usage import answer_usage
+from foreword.messages.message import Kind, Message
+from foreword.messages.objects import holds_messages
 from foreword.prices import AnswerUsage
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.plan import plan as planning
 from foreword.recipe.selection import Selection
 from foreword.section import Budget

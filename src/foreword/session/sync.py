@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foreword.message import Message
+from foreword.messages.message import Message
 from foreword.session.append import BATCH
 from foreword.session.call_memory import Calls
 from foreword.session.checked_summary import as_it_came, is_checkable

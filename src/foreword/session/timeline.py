@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from foreword.message import Message, OpenCalls, ends_with_thought, is_opaque_answer
+from foreword.messages.call_pairs import OpenCalls, ends_with_thought, is_opaque_answer
+from foreword.messages.message import Message
 
 
 @dataclass(frozen=True, slots=True)

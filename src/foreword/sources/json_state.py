@@ -15,7 +15,8 @@ from typing import Any
 
 from foreword import aliases
 from foreword.errors import BadSource
-from foreword.message import Message, group_by_calls, mend
+from foreword.messages.call_pairs import group_by_calls, mend
+from foreword.messages.message import Message
 from foreword.pattern import lazy_pattern
 from foreword.section import Entry
 from foreword.sources import front_matter, source_argument
@@ -253,7 +254,7 @@ def _text(value: object, even_empty: bool = False) -> str:
 def conversation_entries(value: object, where: str) -> tuple[tuple[Entry, ...], str, list[str]]:
     """A conversation as entries, the first one pinned; the old system prompts in it; notes on
     what was mended."""
-    from foreword.formats import read_messages  # a dozen modules, for a conversation alone
+    from foreword.messages.shapes import read_messages  # a dozen modules, for a conversation alone
 
     messages = read_messages(value, where)
     prompts = [message.text for message in messages if message.role == "system"]

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from foreword.engine.render import turn_text
-from foreword.formats.record import from_record, to_record
-from foreword.formats.transcripts import marks_of
-from foreword.message import NOT_HISTORY, Message
+from foreword.messages.message import NOT_HISTORY, Message
+from foreword.messages.record import from_record, to_record
 from foreword.origin import Speakers
 from foreword.section import handle_of
 from foreword.store.database import (
@@ -72,7 +71,7 @@ class StoredMessage:
     running: int
     place: int
     created: str
-    message: Annotated[Message, Column(read=from_record)]
+    message: Annotated[Message, Column("written", read=from_record)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +239,7 @@ def import_marks(db: Database, conversation: int) -> set[str]:
     """The marks of all that was imported from transcripts."""
     marks = set[str]()
     for line in _select(db, "conversation = ? ORDER BY seq", (conversation,)):
-        marks.update(marks_of(line.message))
+        marks.update(line.message.marks)
     return marks
 
 

@@ -15,7 +15,6 @@ SQLITE = {
     "number": "INTEGER",
     "key": "TEXT",
     "bytes": "BLOB",
-    "message": "TEXT",
     "keyed": "WITHOUT ROWID",
     "data": "",
     # Fed with terms that `search_index` has made: a tokenizer has nothing to do but to part them.
@@ -33,7 +32,6 @@ POSTGRES = {
     "number": "bigint",
     "key": 'TEXT COLLATE "C"',
     "bytes": "bytea",
-    "message": "jsonb",
     "keyed": "",
     "data": (
         ", data jsonb GENERATED ALWAYS AS (regexp_replace(written,"
@@ -132,7 +130,7 @@ CREATE TABLE messages (
     running {number} NOT NULL,
     place {number} NOT NULL,
     created TEXT NOT NULL,
-    message {message} NOT NULL,
+    written TEXT NOT NULL {data},
     branch {number} NOT NULL DEFAULT 0,
     PRIMARY KEY (conversation, seq)
 );

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from foreword.formats.record import from_record
+from foreword.messages.record import from_record
 from foreword.pattern import lazy_pattern
 from foreword.relevance import Question, Statistics
 from foreword.relevance.terms import stem
@@ -219,7 +219,7 @@ def add_messages(
     entries = source.entries
     for first in range(begin, last, _READ_AT_ONCE):
         rows = db.rows(
-            f"SELECT seq, message FROM messages WHERE conversation = ? AND seq > ? AND seq <= ? AND"
+            f"SELECT seq, written FROM messages WHERE conversation = ? AND seq > ? AND seq <= ? AND"
             f" {HISTORY} ORDER BY seq",
             (conversation, first, min(last, first + _READ_AT_ONCE)),
         )
@@ -296,7 +296,7 @@ def hide_new_secrets(db: Database, conversation: int) -> None:
         low = _entry_id(CONVERSATION, source.id, number, 0)
         db.rows("DELETE FROM search_words WHERE rowid >= ? AND rowid < ?", (low, low + _MOST_PARTS))
         for seq, record in db.rows(
-            "SELECT seq, message FROM messages WHERE conversation = ? AND seq = ?",
+            "SELECT seq, written FROM messages WHERE conversation = ? AND seq = ?",
             (conversation, number),
         ):
             _write_terms(db, _message_terms(source.id, seq, record, secrets))

@@ -20,9 +20,9 @@ from foreword.context.settled_tier import SettledTier
 from foreword.context.tiers import TierUse
 from foreword.engine.package import Package
 from foreword.errors import UnknownName, UsageError
-from foreword.formats import to_openai
-from foreword.formats.detection import read_message
-from foreword.message import Message
+from foreword.messages.message import Message
+from foreword.messages.openai_chat import to_openai
+from foreword.messages.shapes import read_message
 from foreword.plan.flow import Flow
 from foreword.recipe.budget import choose_counter
 from foreword.session.workflow_state import checked_name

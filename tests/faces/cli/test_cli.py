@@ -17,7 +17,7 @@ from foreword.demos import samples
 from foreword.errors import UsageError
 from foreword.faces.cli.main import COMMANDS, HEADINGS, cli
 from foreword.faces.cli.options import DependentOption
-from foreword.message import SHAPES
+from foreword.messages.message import SHAPES
 from foreword.store.locations import state_path
 from tests.command import foreword
 
@@ -53,7 +53,7 @@ def test_a_context_by_a_built_in_recipe_loads_no_pydantic_and_nothing_of_convers
     code = f"import foreword; foreword.assemble('director', root={str(project)!r}, agent='builder')"
     loaded = modules_after(code)
     assert "yaml" in loaded  # the recipe was read
-    assert not {"pydantic", "pydantic_core", "foreword.formats.detection"} & loaded
+    assert not {"pydantic", "pydantic_core", "foreword.messages.detection"} & loaded
     assert not {"foreword.store.messages", "foreword.secrets.patterns"} & loaded
 
 

@@ -168,7 +168,7 @@ def write_summary(agent: CodingAgent, summary: str) -> None:
     line = {
         "type": "user",
         "isCompactSummary": True,
-        "uuid": "s",
+        "uuid": f"s{len(summary)}",
         "message": {"role": "user", "content": f"{summary}{behind}"},
     }
     with agent.transcript.open("a", encoding="utf-8") as transcript:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foreword.message import KINDS, SHAPES
+from foreword.messages.message import KINDS, SHAPES
 from tests.corpus import rows
 from tests.faces.http.running import Address, session_path
 from tests.sessions import numbered_message, plan, words

@@ -19,7 +19,7 @@ from foreword.faces.cli.options import (
     request_options,
     store_options,
 )
-from foreword.message import SHAPES, Shape
+from foreword.messages.message import SHAPES, Shape
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def show_package(package: Package, form: str, *, quiet: bool) -> None:
     screen.show(_format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
+    for loss in package.losses(_shape(form)) if form not in ("xml", "json") else ():
+        screen.warn(loss)
 
 
 def _format_package(package: Package, form: str) -> str:
@@ -124,9 +126,12 @@ def _format_package(package: Package, form: str) -> str:
             **named_results(package),
         }
     else:
-        shape = "openai" if form == "messages" else form
-        value = package.to_json(cast("Shape", shape))
+        value = package.to_json(_shape(form))
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _shape(form: str) -> Shape:
+    return cast("Shape", "openai" if form == "messages" else form)
 
 
 @click.command()

@@ -18,9 +18,9 @@ from foreword.faces.cli.options import json_option
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.session_places import SessionPlace
     from foreword.autopsy import CompactionFinding, SessionFinding
     from foreword.autopsy.autopsy_findings import Totals
+    from foreword.transcripts.places import SessionPlace
 
 MOST_SHOWN = 12  # names of one kind in the text; --json has all of them
 MOST_SESSIONS = 10  # with compactions that are gone into in the text, the newest
@@ -51,8 +51,9 @@ def autopsy(
       foreword autopsy ~/.claude/projects/-home-ada-tidepool --open
       foreword autopsy session.jsonl.gz --json
     """
-    from foreword.agent_sessions.session_places import places_in, places_on_machine
     from foreword.autopsy import as_data, total
+    from foreword.coding_agents.agents import places_on_machine
+    from foreword.transcripts.places import places_in
 
     places = places_in(paths) if paths else places_on_machine()
     examined = list(_examine_all(places))

@@ -12,22 +12,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from foreword.coding_agents import agents
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import DB, ROOT, WordChoice, json_option
 from foreword.text.quantity import quantity
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.session_places import SessionPlace
+    from foreword.transcripts.places import SessionPlace
 
-AGENTS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode", "gemini": "gemini"}
-# How each agent is started with a first message.
-STARTS = {
-    "claude": ("claude",),
-    "codex": ("codex",),
-    "opencode": ("opencode", "--prompt"),
-    "gemini": ("gemini", "--prompt-interactive"),
-}
+# By the command that starts each.
+AGENTS = {agent.start[0]: agent for agent in agents.AGENTS.values() if agent.start}
 # Enough for what is wanted, decided and open in a long session, and a small part of the window of
 # the agent that reads it.
 BUDGET_TOKENS = 4_000
@@ -71,9 +66,9 @@ def handoff(
       foreword handoff --from session.jsonl --to claude --budget 2000 > handoff.md
       foreword handoff --from codex --to claude --start
     """
-    from foreword.agent_sessions.events import UNREADABLE
     from foreword.coding_agents.handoff import make_handoff
     from foreword.sources.project_root import project_root
+    from foreword.transcripts.reader import UNREADABLE
 
     folder = project_root(root)
     place = _place(source, folder)
@@ -100,7 +95,7 @@ def handoff(
 
 
 def _place(source: str, folder: Path) -> SessionPlace:
-    from foreword.agent_sessions.session_places import places_below, places_on_machine
+    from foreword.transcripts.places import places_below
 
     if source not in AGENTS:
         path = Path(source)
@@ -111,7 +106,7 @@ def _place(source: str, folder: Path) -> SessionPlace:
             )
         places = places_below(path)
     else:
-        places = places_on_machine(AGENTS[source])
+        places = agents.places_on_machine(AGENTS[source].name)
     if not places:
         raise UsageError(f"no session of {source} on this machine", hint="name a file: --from FILE")
     return places[-1] if source not in AGENTS else _newest_of(folder, places, source)
@@ -132,7 +127,7 @@ def _newest_of(folder: Path, places: Sequence[SessionPlace], agent: str) -> Sess
 
 def _folder_of(place: SessionPlace) -> Path | None:
     """The folder that a session was about, where its first lines tell."""
-    from foreword.agent_sessions import SessionHead
+    from foreword.transcripts.events import SessionHead
 
     with place.open() as session:
         for event in session.events if session is not None else ():
@@ -142,7 +137,7 @@ def _folder_of(place: SessionPlace) -> Path | None:
 
 
 def _start(agent: str, text: str, folder: Path) -> int:
-    program, *options = STARTS[agent]
+    program, *options = AGENTS[agent].start
     found = shutil.which(program)
     if found is None:
         raise UsageError(f"{program} is not on your PATH", hint="without --start it is printed")

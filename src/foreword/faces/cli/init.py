@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from foreword.coding_agents.agents import AGENTS, DEFAULT
 from foreword.engine.report_table import printable
 from foreword.errors import UsageError
 from foreword.extras import install_command
@@ -24,7 +25,7 @@ from foreword.text.quantity import quantity
 if TYPE_CHECKING:
     from foreword.coding_agents.file_writer import FileChange
 
-KINDS = ("claude-code", "cursor", "codex", "gemini", "opencode", "vscode", "agents-md")
+KINDS = tuple(AGENTS)
 COMMAND = "foreword"
 STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the way"}
 
@@ -36,7 +37,7 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
     "agents",
     type=WordChoice(KINDS),
     multiple=True,
-    default=("claude-code",),
+    default=(DEFAULT,),
     show_default=True,
     help="Which coding agent; repeatable.",
 )

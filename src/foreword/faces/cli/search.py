@@ -58,8 +58,8 @@ def search(
 
 
 def _search_paths(question: str, paths: Sequence[Path], budget: str | None) -> SearchAnswer:
-    from foreword.agent_sessions.session_places import places_in
     from foreword.search.search import search as search_for
+    from foreword.transcripts.places import places_in
 
     places = places_in(paths)
     if not places:
@@ -70,7 +70,7 @@ def _search_paths(question: str, paths: Sequence[Path], budget: str | None) -> S
 
 
 def _search(question: str, budget: str | None, db: str | None, root: str) -> SearchAnswer:
-    from foreword.agent_sessions.session_places import places_on_machine
+    from foreword.coding_agents.agents import places_on_machine
     from foreword.search.search import search as search_for
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database

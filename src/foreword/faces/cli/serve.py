@@ -25,9 +25,9 @@ from foreword.faces.cli.browser_choice import (
 from foreword.faces.cli.options import AT_LEAST_ONE, port_option, store_options
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.events import AgentUsage
     from foreword.faces.cli.transcript_replay import TranscriptStore
     from foreword.faces.serving.app_state import Settings
+    from foreword.transcripts.events import AgentUsage
 
 LOOPBACK = "127.0.0.1"
 # A hundred a second: a page with live updates and an agent stay far below it, a loop that

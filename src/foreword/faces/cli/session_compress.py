@@ -17,7 +17,7 @@ from foreword.faces.cli.command_input import existing_session
 from foreword.faces.cli.options import form_option, json_option, store_options
 
 if TYPE_CHECKING:
-    from foreword.message import Message
+    from foreword.messages.message import Message
     from foreword.session.compaction import Compaction
 
 BAR = 24  # columns
@@ -120,7 +120,7 @@ def expand(name: str, number: int | None, form: str, db: str | None, root: str) 
       foreword session expand demo
       foreword session expand demo 2 --format json
     """
-    from foreword.formats import to_openai
+    from foreword.messages.openai_chat import to_openai
     from foreword.session.secret_messages import without_secrets
 
     with existing_session(db, root, name) as session:

@@ -24,7 +24,7 @@ from foreword.faces.cli.command_input import (
     say_if_new,
 )
 from foreword.faces.cli.options import DependentOption, WordChoice, json_option, store_options
-from foreword.message import KINDS, Kind, Message, Text
+from foreword.messages.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
 from foreword.text.quantity import quantity
 
@@ -108,8 +108,8 @@ def _refuse_words(name: str, file: str) -> None:
 
 def _message(name: str, file: str | None, text: str | None, role: str | None) -> object:
     """The message to append, or the dict of an answer with its messages inside."""
-    from foreword.formats import read_message
-    from foreword.formats.objects import holds_messages
+    from foreword.messages.objects import holds_messages
+    from foreword.messages.shapes import read_message
 
     if text is not None and file is not None:
         raise UsageError(f"give --text or a file, not both (the file is {file!r})")
@@ -156,7 +156,7 @@ def import_transcript(name: str, file: str, as_json: bool, db: str | None, root:
       foreword session import demo talk.jsonl
       foreword session import demo request.json --db sqlite:///state.db
     """
-    from foreword.formats.transcripts import THERE
+    from foreword.transcripts.import_marks import THERE
 
     transcript = _Transcript(file)
     with screen.patience(f"checking {display_name(file)}"):
@@ -178,7 +178,8 @@ def _say_imported(imported: int, tokens: int, there: int) -> None:
 
 def _say_skipped(skipped: Counter[str]) -> None:
     """What was not imported, by the reason; takes from the counter what has a line of its own."""
-    from foreword.formats.transcripts import REWOUND, REWOUND_SINCE
+    from foreword.transcripts.events import REWOUND
+    from foreword.transcripts.import_file import REWOUND_SINCE
 
     if rewound := skipped.pop(REWOUND, 0):
         screen.say(f"{rewound:,} on branches that were rewound, left out")
@@ -201,7 +202,7 @@ class _Transcript:
 
     def check(self) -> int:
         """How many messages there are; an error where one is wrong."""
-        from foreword.formats import read_transcript
+        from foreword.transcripts.import_file import read_transcript
 
         with self._open() as opened:
             count = sum(1 for _ in read_transcript(opened, display_name(self.file)))
@@ -220,8 +221,8 @@ class _Transcript:
         What it has is looked up when the first is wanted, so that nobody can import the same file
         meanwhile.
         """
-        from foreword.formats import read_transcript
         from foreword.operations.conversation_operations import imported_marks
+        from foreword.transcripts.import_file import read_transcript
 
         with self._open() as opened:
             known = imported_marks(session)

@@ -16,10 +16,10 @@ from foreword.errors import BadSource, UnknownName
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.events import AgentUsage
-    from foreword.agent_sessions.session_places import SessionPlace
-    from foreword.message import Message
+    from foreword.messages.message import Message
     from foreword.session.session import Session
+    from foreword.transcripts.events import AgentUsage
+    from foreword.transcripts.places import SessionPlace
 
 # How many calls are made of a transcript: as many as the monitor's chart shows. One behind each
 # message would take minutes for a long session and look the same.
@@ -39,7 +39,7 @@ class TranscriptStore:
 def replay(paths: Sequence[str], folder: Path) -> TranscriptStore:
     """Play the transcripts in these files and folders into a store below the folder. What is no
     transcript is told where a folder was named, and an error by itself."""
-    from foreword.agent_sessions.session_places import places_below
+    from foreword.transcripts.places import places_below
 
     db = f"sqlite:///{folder}/transcripts.db"
     usage: dict[str, AgentUsage] = {}
@@ -73,8 +73,8 @@ def replay(paths: Sequence[str], folder: Path) -> TranscriptStore:
 
 
 def _messages(place: SessionPlace) -> list[Message]:
-    from foreword.agent_sessions.reader import open_decompressed
-    from foreword.formats import read_transcript
+    from foreword.transcripts.import_file import read_transcript
+    from foreword.transcripts.reader import open_decompressed
 
     if place.row:  # of opencode's database
         return _event_messages(place)
@@ -87,7 +87,7 @@ def _messages(place: SessionPlace) -> list[Message]:
 
 
 def _event_messages(place: SessionPlace) -> list[Message]:
-    from foreword.agent_sessions.events import MessageEvent
+    from foreword.transcripts.events import MessageEvent
 
     with place.open() as session:
         events = session.events if session else iter(())
@@ -97,8 +97,8 @@ def _event_messages(place: SessionPlace) -> list[Message]:
 def _model_and_usage(place: SessionPlace) -> tuple[str | None, AgentUsage]:
     """The model that most of the calls went to, where one is told and known, and what its provider
     counted."""
-    from foreword.agent_sessions.events import AgentUsage, ModelCallEvent
     from foreword.tokens import for_model
+    from foreword.transcripts.events import AgentUsage, ModelCallEvent
 
     models = Counter[str]()
     usage = AgentUsage()

@@ -31,8 +31,8 @@ from foreword.store.database import Database
 from foreword.store.urls import open_database
 
 if TYPE_CHECKING:
-    from foreword.agent_sessions.events import AgentUsage
     from foreword.faces.http.directors import Directors
+    from foreword.transcripts.events import AgentUsage
 
 Result = TypeVar("Result")
 # That read, and as many that write. More wait for the interpreter and for one another's locks in

@@ -1,0 +1,272 @@
+"""One message: a role, and its parts as a view of the JSON that it came as.
+
+Plain frozen values. A message and each of its parts remember that JSON (`block`); a view that was
+edited forgets it, unless it is edited with `edit`. How a provider writes a message is in the module
+of its shape; budgets and tags are in `engine`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Literal, TypeVar, get_args
+
+from foreword.pattern import lazy_pattern
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = get_args(Role)
+Kind = Literal[
+    "conversation",
+    "system_prompt",
+    "instruction",
+    "plan",
+    "snapshot",
+    "variables",
+    "browser",
+    "attachment",
+    "debug_action",
+    "execution_result",
+    "summary",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# what a context can be written as in JSON; frameworks of Python have their own objects
+Shape = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "ollama", "vercel"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+NOT_HISTORY: frozenset[Kind] = frozenset(
+    ("system_prompt", "plan", "snapshot", "variables", "browser", "attachment")
+)  # made anew for every turn, so they never stay in a history
+RESULT_MARK = "[result of a tool]"  # before a result that stands among the words of somebody else
+IMAGE_TOKENS = 1_600  # about the most that one image costs
+# Characters of an image's address in words: one line, not a signed link's worth.
+LONGEST_ADDRESS = 80
+# Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
+# say nothing, and move from call to call.
+CACHE_MARKS = frozenset(("cachePoint", "cache-point"))
+# one line that can't be a tag
+_SPEAKER = lazy_pattern("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
+
+
+# A block is not copied by `replace`, so a view that says something else is never sent as the JSON
+# that it once was.
+_UNCOPIED: dict[str, Any] = {"default": None, "init": False, "compare": False, "repr": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The JSON that a message or a part came as, whose shape it has, and whether the view has been
+    edited since."""
+
+    shape: str
+    raw: Any
+    is_edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words."""
+
+    text: str
+    block: Block | None = field(**_UNCOPIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture: its bytes in base64, or its address; with neither, only its provider can find
+    it."""
+
+    media_type: str = ""
+    data: str = ""
+    url: str = ""
+    block: Block | None = field(**_UNCOPIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What the model thought, with the proof or the encrypted form that only its own provider
+    reads."""
+
+    text: str
+    signature: str = ""
+    _: KW_ONLY
+    redacted: bool = False
+    shape: str = ""  # whose it is
+    block: Block | None = field(**_UNCOPIED)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether its provider refuses it once a byte of it has changed."""
+        return self.redacted or bool(self.signature)
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A part that only its own provider reads; everybody else gets its words."""
+
+    name: str
+    text: str = ""  # all words in it: of a document, of what a server searched
+    block: Block | None = field(**_UNCOPIED)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool."""
+
+    id: str
+    name: str
+    arguments: str  # JSON, as the model wrote it
+    block: Block | None = field(**_UNCOPIED)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the tool answered: all its words, and the rest such as images."""
+
+    id: str
+    text: str
+    failed: bool = False
+    _: KW_ONLY
+    rest: tuple[Image | Opaque, ...] = ()
+    block: Block | None = field(**_UNCOPIED)
+
+
+Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A role and its parts. What it is says `kind`, never its words.
+
+    What the system says is the system prompt, unless it is an `instruction`: said in the middle of
+    a conversation, and holding from there on.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    kind: Kind = "conversation"
+    _: KW_ONLY
+    tokens: int | None = field(default=None, compare=False)  # its size, where somebody has counted
+    marks: tuple[str, ...] = field(default=(), compare=False)  # of the transcript it is from
+    block: Block | None = field(**_UNCOPIED)
+
+    def __post_init__(self) -> None:
+        if self.role == "system" and self.kind == "conversation":
+            object.__setattr__(self, "kind", "system_prompt")
+
+    @property
+    def text(self) -> str:
+        """The words a model would read, tool calls and results included; pictures and the like
+        as a short mark."""
+        parts = [part_text(part) for part in self.parts if not _says_nothing(part)]
+        words = "\n".join(parts)
+        speaker = self.speaker if words.strip() else ""
+        return f"{speaker}: {words}" if speaker else words
+
+    content = text
+
+    @property
+    def speaker(self) -> str:
+        """Which of several users says it, where a provider's `name` tells."""
+        if self.role != "user" or self.block is None or not isinstance(self.block.raw, dict):
+            return ""
+        name = self.block.raw.get("name")
+        if isinstance(name, str) and _SPEAKER.fullmatch(name) and name.strip():
+            return name
+        return ""
+
+    @property
+    def images(self) -> int:
+        """How many pictures it shows; each costs about `IMAGE_TOKENS`."""
+        return sum(map(_count_images, self.parts))
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The ids of the tool calls it makes."""
+        return tuple([part.id for part in self.parts if isinstance(part, ToolCall)])
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The ids of the tool calls it answers."""
+        return tuple([part.id for part in self.parts if isinstance(part, ToolResult)])
+
+    @property
+    def is_history(self) -> bool:
+        """Whether it may stay in a history."""
+        return self.kind not in NOT_HISTORY
+
+    def with_mark(self, mark: str) -> Message:
+        """The same message with one more line of text at its end."""
+        return edit(self, parts=(*self.parts, Text(mark)), tokens=None)
+
+
+Item = TypeVar("Item", bound=Message | Part)
+
+
+def keep(item: Item, shape: str, raw: Any) -> Item:
+    """Return a message or part that remembers the JSON it is a view of. It must be new: it is
+    changed in place."""
+    object.__setattr__(item, "block", Block(shape, raw))
+    return item
+
+
+def edit(item: Item, **changes: Any) -> Item:
+    """Return a message or part with other fields. What its JSON holds beside the view stays with
+    it."""
+    edited = replace(item, **changes)
+    block = item.block
+    if block is not None:
+        object.__setattr__(edited, "block", Block(block.shape, block.raw, is_edited=True))
+    return edited
+
+
+def relabel(message: Message, **labels: Any) -> Message:
+    """Return a message of another kind or size, or with other marks, whose JSON is the same."""
+    labelled = replace(message, **labels)
+    object.__setattr__(labelled, "block", message.block)
+    return labelled
+
+
+def _says_nothing(part: Part) -> bool:
+    is_mark = isinstance(part, Opaque) and part.name in CACHE_MARKS
+    return is_mark or isinstance(part, Thinking)
+
+
+def texts_in(message: Message) -> list[str]:
+    """The texts that were said in a message, without its calls and results."""
+    return [part.text for part in message.parts if isinstance(part, Text)]
+
+
+def part_text(part: Part) -> str:
+    """One part in words, the same every time."""
+    match part:
+        case Text(text):
+            return text
+        case ToolCall(name=name, arguments=arguments):
+            return f"[calls {name}({arguments})]"
+        case ToolResult(text=text, rest=rest):
+            attached = [part_text(one) for one in rest]
+            return "\n".join([text, *attached] if text or not rest else attached)
+        case Image():
+            return _image_text(part)
+        case Thinking():
+            return ""
+        case Opaque(name=name) if name in CACHE_MARKS:
+            return ""
+        case Opaque(text=text):
+            return f"{opaque_mark(part)}\n{text}" if text else opaque_mark(part)
+
+
+def opaque_mark(part: Opaque) -> str:
+    """What a part is that only its provider reads, in one line."""
+    return f"[{part.name or 'something that is not text'}]"
+
+
+def _image_text(image: Image) -> str:
+    if image.data:
+        kilobytes = max(1, round(len(image.data) * 3 / 4 / 1024))  # four characters for three bytes
+        return f"[image {image.media_type}, {kilobytes:,} KB]"
+    return f"[image {image.url[:LONGEST_ADDRESS]}]" if image.url else "[image]"
+
+
+def _count_images(part: Part) -> int:
+    if isinstance(part, ToolResult):
+        return sum(map(_count_images, part.rest))
+    return isinstance(part, Image)

@@ -1,0 +1,255 @@
+"""All shapes of messages in one table, and the reading of a message whose shape nobody named.
+
+What only one provider or framework writes decides; the table says who is asked, in order. A message
+that could be Anthropic's or OpenAI's is taken for the provider of its neighbours, which matters
+only to the fields that the view does not show. Read is all of a message or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from foreword.messages import (
+    anthropic,
+    bedrock,
+    gemini,
+    langchain,
+    llama_index,
+    objects,
+    ollama,
+    openai_chat,
+    openai_responses,
+    pydantic_ai,
+    vercel,
+)
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, Part, Text, relabel
+from foreword.messages.pydantic_ai import EarlierMessages
+
+_PLAIN = ("system", "user", "assistant")
+ONE_ONLY = "holds {} messages, a call and its result among them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageShape:
+    """How messages of one origin are told, read and written."""
+
+    name: str
+    is_message: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Any, FieldPath], Message | Sequence[Message]]
+    build: Callable[[Part], Any]  # what a part says, as this shape has it
+    write: Callable[[Iterable[Message]], Any]  # a list of messages; not for its own objects
+
+
+# What is asked first is told by more than what is asked later; Anthropic's is what is left.
+TABLE = (
+    MessageShape(
+        name=pydantic_ai.SHAPE,
+        is_message=pydantic_ai.is_message,
+        read=pydantic_ai.read_message,
+        build=pydantic_ai.build,
+        write=pydantic_ai.to_pydantic_ai_json,
+    ),
+    MessageShape(
+        name=langchain.SHAPE,
+        is_message=langchain.is_message,
+        read=langchain.read_message,
+        build=langchain.build,
+        write=langchain.to_langchain,
+    ),
+    MessageShape(
+        name=llama_index.SHAPE,
+        is_message=llama_index.is_message,
+        read=llama_index.read_message,
+        build=llama_index.build,
+        write=llama_index.to_llama_index,
+    ),
+    MessageShape(
+        name=vercel.SHAPE,
+        is_message=vercel.is_message,
+        read=vercel.read_message,
+        build=vercel.build,
+        write=vercel.to_vercel,
+    ),
+    MessageShape(
+        name=gemini.SHAPE,
+        is_message=gemini.is_message,
+        read=gemini.read_message,
+        build=gemini.build,
+        write=gemini.to_gemini,
+    ),
+    MessageShape(
+        name=bedrock.SHAPE,
+        is_message=bedrock.is_message,
+        read=bedrock.read_message,
+        build=bedrock.build,
+        write=bedrock.to_bedrock,
+    ),
+    MessageShape(
+        name=openai_responses.SHAPE,
+        is_message=openai_responses.is_item,
+        read=openai_responses.read_item,
+        build=openai_responses.build,
+        write=openai_responses.to_responses,
+    ),
+    MessageShape(
+        name=ollama.SHAPE,
+        is_message=ollama.is_message,
+        read=ollama.read_message,
+        build=ollama.build,
+        write=ollama.to_ollama,
+    ),
+    MessageShape(
+        name=openai_chat.SHAPE,
+        is_message=openai_chat.is_message,
+        read=openai_chat.read_message,
+        build=openai_chat.build,
+        write=openai_chat.to_openai,
+    ),
+    MessageShape(
+        name=anthropic.SHAPE,
+        is_message=anthropic.is_message,
+        read=anthropic.read_message,
+        build=anthropic.build,
+        write=anthropic.to_anthropic,
+    ),
+)
+_BY_NAME = {shape.name: shape for shape in TABLE}
+# Both are told by little, and the neighbours of a message may tell more.
+_PROVIDERS = (openai_chat.SHAPE, anthropic.SHAPE)
+
+
+def builder(shape: str) -> Callable[[Part], Any] | None:
+    """Return what builds the JSON of a part in a shape; None for one that is only read."""
+    return _BY_NAME[shape].build if shape in _BY_NAME else None
+
+
+def read_again(raw: Any, *, shape: str, role: str) -> Message:
+    """Return the message in the JSON that it came as; of several that were read from one, that of
+    the role. Raises ValueError where there is none."""
+    at = FieldPath("record", shape)
+    if shape == openai_responses.SHAPE:
+        messages: Sequence[Message] = openai_responses.from_responses(raw)
+    else:
+        read = _BY_NAME[shape].read(raw, at)
+        messages = (read,) if isinstance(read, Message) else read
+    for message in messages:
+        if message.role == role:
+            return message
+    if len(messages) != 1:
+        raise ValueError(f"no message of role {role!r}")
+    return relabel(messages[0], role=role)  # it stood beside the messages: a system prompt
+
+
+def read_messages(values: object, where: str, usual: str = "") -> tuple[Message, ...]:
+    """Messages from dicts in any shape that is known; `where` names the source in errors, `usual`
+    the shape of those that could be several's.
+
+    What the system says behind other messages is an instruction, and no new system prompt.
+    """
+    values = FieldPath(where, "messages").sequence(values, "a list of messages")
+    usual = usual or usual_shape(values)
+    messages = list[Message]()
+    earlier = EarlierMessages()
+    for index, value in enumerate(values):
+        messages += read_any(value, FieldPath(where, f"messages[{index}]"), usual, earlier)
+    return tuple(mark_instructions(messages))
+
+
+def usual_shape(values: Sequence[Any]) -> str:
+    """The shape of the first message that tells; what the system says tells least, since two
+    providers have it alike. Where none tells, a part that is marked for the cache is Anthropic's:
+    a request of Claude Code may begin with nothing but text of a user and the system."""
+    for value in values:
+        shape = "" if _is_system(value) else shape_of(value)
+        if shape:
+            return shape
+    is_marked = any(_has_cache_mark(value) for value in values)
+    return anthropic.SHAPE if is_marked else ""
+
+
+def _has_cache_mark(value: object) -> bool:
+    content = value.get("content") if isinstance(value, Mapping) else None
+    parts = content if isinstance(content, list) else ()
+    return any(isinstance(part, Mapping) and "cache_control" in part for part in parts)
+
+
+def _is_system(value: object) -> bool:
+    return isinstance(value, Mapping) and value.get("role") == "system"
+
+
+def shape_of(value: object) -> str:
+    """The shape of a message, or nothing where it could be either's."""
+    if not isinstance(value, Mapping):
+        return ""
+    if anthropic.is_message(value):
+        return anthropic.SHAPE
+    return openai_chat.SHAPE if openai_chat.is_message(value) else ""
+
+
+def mark_instructions(messages: Iterable[Message], *, begun: bool = False) -> Iterator[Message]:
+    """The messages of one conversation: only what the system says in front is its prompt. One that
+    has begun goes on with these."""
+    for message in messages:
+        begun = begun or message.role != "system"
+        if begun and message.kind == "system_prompt":
+            message = relabel(message, kind="instruction")
+        elif not begun and message.kind == "instruction":
+            message = relabel(message, kind="system_prompt")
+        yield message
+
+
+def read_message(
+    value: object, where: str = "message", path: str = "message", usual: str = ""
+) -> Message:
+    """One message from a dict in any shape that is known (or a `Message`, as it is).
+
+    An error where it holds several, as an agent's turn with its calls and their results does.
+    """
+    at = FieldPath(where, path)
+    messages = read_any(value, at, usual)
+    if len(messages) != 1:
+        hint = "give it in a list of messages: `append_all`, `messages`, `session import`"
+        raise at.wrong(ONE_ONLY.format(len(messages)), hint=hint)
+    return messages[0]
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether a dict is a message in a shape that is read, or an answer with messages in it."""
+    if "role" in value or objects.is_answer(value):
+        return True
+    return any(shape.is_message(value) for shape in TABLE)
+
+
+def read_any(
+    value: object, at: FieldPath, usual: str = "", earlier: EarlierMessages | None = None
+) -> Sequence[Message]:
+    """The messages in one dict or object: most often one. Those that say something about the
+    messages behind them are remembered in `earlier`."""
+    if isinstance(value, Message):
+        return (value,)
+    if not objects.is_plain(value) or objects.is_answer(value):
+        messages = list[Message]()
+        for each in objects.plain_values(value, at):
+            messages += read_any(each, at, usual, earlier)
+        return messages
+    value = at.mapping(value, "a mapping with role and content")
+    if usual == anthropic.SHAPE and _is_system(value):
+        return (anthropic.read_message(objects.plain_message(value, at), at),)
+    role = value.get("role")
+    if len(value) == 2 and isinstance(value.get("content"), str) and role in _PLAIN:
+        # the commonest message by far, the same in every shape
+        return (Message(role, (Text(value["content"]),)),)
+    value = objects.plain_message(value, at)
+    for shape in TABLE:
+        if shape.name not in _PROVIDERS and shape.is_message(value):
+            read = shape.read
+            if shape.name == pydantic_ai.SHAPE:
+                read = partial(pydantic_ai.read_message, before=earlier)
+            messages_in = read(value, at)
+            return (messages_in,) if isinstance(messages_in, Message) else messages_in
+    name = shape_of(value) or usual or anthropic.SHAPE
+    return (_BY_NAME[name].read(value, at),)  # type: ignore[return-value]

@@ -1,0 +1,213 @@
+"""What is written for Bedrock, LangChain, LlamaIndex, Gemini, Ollama, the Responses API and Vercel
+reads back as what was said: ids of tools, thinking, pictures, results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from foreword.messages.bedrock import to_bedrock_request
+from foreword.messages.call_pairs import mend
+from foreword.messages.fields import replace_unsent
+from foreword.messages.gemini import from_gemini, to_gemini_request
+from foreword.messages.langchain import to_langchain
+from foreword.messages.llama_index import to_llama_index
+from foreword.messages.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.ollama import to_ollama
+from foreword.messages.openai_chat import to_openai
+from foreword.messages.openai_responses import from_responses, to_responses
+from foreword.messages.shapes import read_messages
+from foreword.messages.vercel import to_vercel
+from foreword.session.client_history import START, next_chain
+from tests.examples import examples
+from tests.messages.conversation import NEUTRAL
+from tests.messages.test_requests import REQUESTS, read
+
+Write = Callable[[list[Message]], list[Message]]
+
+
+def bedrock(messages: list[Message]) -> list[Message]:
+    request = to_bedrock_request(messages)
+    return list(read_messages(request["messages"], "messages"))
+
+
+def langchain(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_langchain(messages), "messages"))
+
+
+def llama_index(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_llama_index(messages), "messages"))
+
+
+def gemini(messages: list[Message]) -> list[Message]:
+    return list(from_gemini(to_gemini_request(messages)))
+
+
+def responses(messages: list[Message]) -> list[Message]:
+    return list(from_responses(to_responses(messages)))
+
+
+def ollama(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_ollama(messages), "messages"))
+
+
+def vercel(messages: list[Message]) -> list[Message]:
+    return list(read_messages(to_vercel(messages), "messages"))
+
+
+WITH_PARTS = [bedrock, langchain, llama_index, gemini, responses, vercel]
+WRITERS = [*WITH_PARTS, ollama]  # a message of Ollama's has one text
+
+
+def parts_of(messages: list[Message]) -> list[Any]:
+    """What was said and by whom, message by message or not."""
+    said: list[Any] = []
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Text) and not part.text.strip():
+                continue
+            if isinstance(part, ToolResult):  # what no provider takes is replaced
+                part = replace(part, text=replace_unsent(part.text))
+            chain = next_chain(START, Message(message.role, (part,)))
+            said.append(chain)
+    return said
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@settings(max_examples=examples(10), deadline=None)
+@given(talk=NEUTRAL)
+def test_what_is_written_reads_back_as_what_was_said(write: Write, talk: list[Message]) -> None:
+    assert sorted(parts_of(write(talk))) == sorted(parts_of(talk))
+
+
+@pytest.mark.parametrize("write", WITH_PARTS)
+def test_what_coding_agents_really_send_is_written_without_loss(write: Write) -> None:
+    for request in REQUESTS:
+        said = mend(read(request))[0]
+        # what the system says later is said by the user in some shapes: that is the only change
+        talk = [message for message in said if message.role != "system"]
+        assert not set(said_in(talk)) - set(said_in(write(said))), request["name"]
+
+
+def said_in(messages: list[Message]) -> list[tuple[str, ...]]:
+    """Words, calls, results and pictures: what every shape has."""
+    found: list[tuple[str, ...]] = []
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case Text(text) if text.strip():
+                    found.append(("text", text))
+                case ToolCall(call, name):
+                    found.append(("call", call, name))
+                case ToolResult(call, text):
+                    found.append(("result", call, replace_unsent(text)))
+                case Image(_, data, url):
+                    found.append(("image", data or url))
+    return found
+
+
+PICTURE = Image("image/png", "iVBORw0KGgo=")
+SCENE = [
+    Message("user", (Text("What is this?"), PICTURE)),
+    Message("assistant", (Text("I look."), ToolCall("t-1", "look", '{"at": [1, 2]}'))),
+    Message("tool", (ToolResult("t-1", "no such place", failed=True, rest=(PICTURE,)),)),
+    Message("assistant", (Text("Nothing is there."),)),
+]
+
+
+@pytest.mark.parametrize("write", [bedrock, langchain, llama_index, gemini, vercel])
+def test_pictures_failed_results_and_ids_come_back(write: Write) -> None:
+    back = write(SCENE)
+    parts = [part for message in back for part in message.parts]
+    (call,) = [part for part in parts if isinstance(part, ToolCall)]
+    (result,) = [part for part in parts if isinstance(part, ToolResult)]
+    (picture,) = [part for part in parts if isinstance(part, Image)]
+    assert (call.id, call.name, call.arguments) == ("t-1", "look", '{"at": [1, 2]}')
+    assert (result.id, result.text, result.failed) == ("t-1", "no such place", True)
+    assert [picture.data, *[one.data for one in result.rest if isinstance(one, Image)]] == [
+        PICTURE.data,
+        PICTURE.data,
+    ]
+
+
+def test_ollama_has_every_text_every_call_by_its_id_and_every_picture() -> None:
+    for request in REQUESTS:
+        said = mend(read(request))[0]
+        written = json.dumps(to_ollama(said), ensure_ascii=False)
+        for message in said:
+            for part in message.parts:
+                if isinstance(part, Text):
+                    text = json.dumps(replace_unsent(part.text), ensure_ascii=False)[1:-1]
+                    assert text in written, request["name"]
+                if isinstance(part, ToolCall | ToolResult):
+                    assert json.dumps(part.id) in written, request["name"]
+    looked, called, result, *_ = to_ollama(SCENE)
+    assert (looked["images"], looked["content"]) == ([PICTURE.data], "What is this?")
+    assert called["tool_calls"][0]["function"] == {"name": "look", "arguments": {"at": [1, 2]}}
+    assert (result["tool_name"], result["images"]) == ("look", [PICTURE.data])
+
+
+THOUGHTS = {
+    "bedrock": (bedrock, Thinking("hm", signature="sig", shape="bedrock")),
+    "langchain": (langchain, Thinking("hm", shape="langchain")),
+    "claude in langchain": (langchain, Thinking("hm", signature="sig", shape="anthropic")),
+    "llama_index": (llama_index, Thinking("hm", shape="llama_index")),
+    "ollama": (ollama, Thinking("hm", shape="ollama")),
+    "vercel": (vercel, Thinking("hm", shape="vercel")),
+    "gemini": (gemini, Thinking("hm", signature="c2ln", shape="gemini")),
+}
+
+
+@pytest.mark.parametrize("name", THOUGHTS)
+def test_thinking_goes_back_to_where_it_came_from_and_nowhere_else(name: str) -> None:
+    write, thought = THOUGHTS[name]
+    talk = [Message("user", (Text("go"),)), Message("assistant", (thought, Text("Done.")))]
+    assert thought in write(talk)[1].parts
+    foreign = Thinking("hm", signature="sig", shape="somebody")
+    other = [talk[0], Message("assistant", (foreign, Text("Done.")))]
+    assert not [part for part in write(other)[1].parts if isinstance(part, Thinking)]
+
+
+def test_a_call_that_langchain_could_not_read_goes_back_as_such() -> None:
+    call = {"name": "look", "id": "t1", "args": "{bad", "type": "invalid_tool_call", "error": "no"}
+    dumped = {"type": "ai", "data": {"content": "", "invalid_tool_calls": [call]}}
+    (answer,) = to_langchain(read_messages([dumped], "messages"))
+    assert answer == dumped
+
+
+def test_a_cache_mark_of_anthropics_survives_langchain() -> None:
+    block = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
+    dumped = {"type": "human", "data": {"content": [block]}}
+    (written,) = to_langchain(read_messages([dumped], "messages"))
+    assert written["data"]["content"] == [block]
+
+
+def test_a_result_with_blocks_that_gemini_does_not_know_reaches_it_as_words() -> None:
+    found = {"type": "text", "text": "at 06:12"}
+    hit = {"type": "search_result", "source": "tide.csv", "title": "Low water", "content": [found]}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": [hit]}
+    talk = read_messages(
+        [
+            {"role": "user", "content": "When?"},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+            },
+            {"role": "user", "content": [result]},
+        ],
+        "messages",
+    )
+    answer = to_gemini_request(talk)["contents"][2]["parts"][0]["functionResponse"]
+    assert answer["response"] == {"output": "[search_result]\ntide.csv\nLow water\nat 06:12"}
+    assert "parts" not in answer
+
+
+def test_a_signature_without_words_of_gemini_is_no_empty_text_for_others() -> None:
+    said = [{"text": "b"}, {"text": "", "thoughtSignature": "c2ln"}]
+    talk = read_messages([{"role": "model", "parts": said}], "messages")
+    assert to_openai(talk) == [{"role": "assistant", "content": "b"}]
