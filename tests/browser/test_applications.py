@@ -134,6 +134,15 @@ def test_a_list_that_comes_by_a_chain_of_requests_is_read_after_the_click(
     assert browser.extract("li", many=True)["found"] == ["new 1", "new 2"]
 
 
+def test_a_request_that_a_click_sends_after_a_while_is_waited_for(
+    browser: Browser, store: Shop
+) -> None:
+    browser.navigate(f"{store.url}/late")
+    browser.click("#timer")
+
+    assert browser.extract("li", many=True)["found"] == ["new 1", "new 2"]
+
+
 def test_a_request_that_does_not_end_is_told_and_keeps_no_later_click_waiting(
     browser: Browser, store: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,16 +178,33 @@ def test_a_page_that_polls_without_end_is_not_waited_for(browser: Browser, store
     assert browser.extract("li", many=True)["found"] == ["new 1", "new 2"]
 
 
+def test_polls_that_the_server_refuses_are_no_failure_of_a_click(
+    browser: Browser, store: Shop
+) -> None:
+    browser.navigate(f"{store.url}/late")
+    in_the_page(
+        browser,
+        "let polls = 0; setInterval(async () => {"
+        " await fetch('/refuse', {method: 'POST'}); told.textContent = `poll ${++polls}`; }, 100)",
+    )
+    browser.perform("wait", {"text": "poll 9"})
+
+    browser.click("#load")
+    assert browser.extract("li", many=True)["found"] == ["new 1", "new 2"]
+
+
 def test_an_address_that_differs_by_its_fragment_alone_is_loaded(
     browser: Browser, store: Shop
 ) -> None:
-    for fragment in ("#/list", "#/list", "#/other", ""):
+    for fragment in ("#/list", "#/list", "", "#/other"):
         browser.navigate(f"{store.url}/hash{fragment}")
         assert browser.is_present("text=Once")
         browser.click("text=Once")
 
     assert store.requests.count("/hash") == 4
     assert browser.extract("#told")["found"] == ""
+    browser.perform("back", {})
+    assert browser.tabs()[0]["url"] == f"{store.url}/hash"
 
 
 # ---- lists of scripts, and fields ----
@@ -286,7 +312,17 @@ def test_a_form_that_was_rejected_is_no_success(
     assert not rejected.value.may_have_happened
 
 
-def test_a_form_that_leads_to_another_page_is_taken_whatever_that_page_says(
+def test_what_was_refused_beside_something_that_was_taken_may_have_happened(
+    browser: Browser, store: Shop
+) -> None:
+    browser.navigate(f"{store.url}/forms")
+    with pytest.raises(BrowserFailed, match="/refuse was rejected with status 422") as rejected:
+        browser.click("#both")
+
+    assert rejected.value.may_have_happened
+
+
+def test_a_form_that_leads_to_another_page_is_taken_whatever_that_page_says_and_sends(
     browser: Browser, store: Shop
 ) -> None:
     browser.navigate(f"{store.url}/forms")

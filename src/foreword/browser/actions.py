@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urldefrag
 
 from foreword.browser import browser_errors, click_watch, combobox, page_script
 from foreword.browser.page_script import READ_SECONDS
-from foreword.browser.rules import BLANK, Rules
+from foreword.browser.rules import Rules
 from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
 
@@ -40,6 +39,9 @@ KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Ta
 # sees none before the end.
 KEY_MILLISECONDS = 30
 LOOK_SECONDS = 0.1  # between two looks at a page that is about to change
+# After a click or a key, for a script to send its first request: many do so by a timer. Fields that
+# search while somebody types wait for 0.2 to 0.3 s; with half of it, their old list is read.
+BEGIN_SECONDS = 0.35
 # After an answer, for a script to ask for what follows from it. A guess: Gradio's chain of two
 # requests is seen whole with it.
 CHAIN_SECONDS = 0.06
@@ -106,12 +108,13 @@ async def _goto(page: Page, url: str, rules: Rules) -> Response | None:
     from playwright.async_api import Error
 
     limit = 1000 * rules.page_seconds
-    if "#" in url and urldefrag(url).url == urldefrag(page.url).url:
-        # Only the fragment differs, for which Chromium loads nothing: the page would stay as it is.
-        await page.goto(BLANK, timeout=limit)
     for _ in range(MOST_INTERRUPTIONS):
         try:
-            return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
+            response = await page.goto(url, wait_until="domcontentloaded", timeout=limit)
+            if response is None:
+                # Only the fragment differs, for which Chromium loads nothing by itself.
+                response = await page.reload(wait_until="domcontentloaded", timeout=limit)
+            return response
         except Error as error:
             if "interrupted by another" not in str(error):
                 raise
@@ -224,10 +227,12 @@ async def type_text(
             await locator.press_sequentially(
                 text, delay=KEY_MILLISECONDS, timeout=1000 * rules.page_seconds
             )
+            await asyncio.sleep(BEGIN_SECONDS)  # it is a field that watches the keys
         else:
             await locator.fill(text, timeout=1000 * rules.action_seconds)
             if await combobox.is_combobox(locator, rules):
-                await wait_for_effects(tab, rules)  # the options come by a request
+                # The options come by a request.
+                await wait_for_effects(tab, rules, begin_seconds=BEGIN_SECONDS)
                 await combobox.commit(scope, locator, selector=selector, text=text, rules=rules)
             else:
                 note = await _difference(locator, tag=tag, text=text, rules=rules)
@@ -466,14 +471,19 @@ async def wait_for_answers(tab: Tab, rules: Rules) -> bool:
     return True
 
 
-async def wait_for_effects(tab: Tab, rules: Rules) -> list[str]:
-    """Wait for the requests that an action has set off and for those that follow from their
-    answers; returns what is still in progress when the time of an action is over."""
-    deadline = asyncio.get_running_loop().time() + rules.action_seconds
+async def wait_for_effects(tab: Tab, rules: Rules, *, begin_seconds: float) -> list[str]:
+    """Wait for the requests that an action has set off, the first of them within `begin_seconds`,
+    and for those that follow from their answers; returns what is still in progress when the time
+    of an action is over."""
+    now = asyncio.get_running_loop().time
+    deadline = now() + rules.action_seconds
+    begins_until = now() + begin_seconds
     await _wait_for_paint(tab)
-    while tab.requests.of_action():
-        left = deadline - asyncio.get_running_loop().time()
-        in_progress = await _wait_until_answered(tab, tab.requests.of_action, left)
+    requests = tab.requests
+    while not (requests.of_action() or requests.is_page_replaced) and now() < begins_until:
+        await asyncio.sleep(LOOK_SECONDS / 2)
+    while requests.of_action():
+        in_progress = await _wait_until_answered(tab, requests.of_action, deadline - now())
         if in_progress:
             return in_progress
         await _wait_for_paint(tab)

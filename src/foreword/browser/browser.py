@@ -523,7 +523,10 @@ class Browser:
             found = await do(chromium, tab)
             is_loaded = await actions.wait_for_page(tab, rules)
             if awaited is not None:
-                in_progress = await actions.wait_for_effects(tab, rules)
+                begin_seconds = actions.BEGIN_SECONDS if awaited.done else 0.0
+                in_progress = await actions.wait_for_effects(
+                    tab, rules, begin_seconds=begin_seconds
+                )
             has_popups = await chromium.guard.wait_for_popups(rules)
             await chromium.tabs.wait_for_arrivals()
         except (BrowserFailed, TimeoutError, Error) as error:

@@ -24,7 +24,8 @@ MOST_ERRORS = 4  # that an error tells: a form with more shows them by inspect_t
 
 async def rejection(tab: Tab, effect: Effect) -> BrowserFailed | None:
     """The error for what was sent and not taken, or not sent at all; None where nothing was
-    rejected. A server that failed itself (5xx) may have taken it."""
+    rejected. A server that failed itself (5xx) may have taken it, and it has taken what it
+    answered otherwise."""
     answers = tab.requests.answers()
     refused = [answer for answer in answers if answer.status >= 400]
     resent = [answer for answer in answers if answer.is_page and 200 <= answer.status < 300]
@@ -38,7 +39,10 @@ async def rejection(tab: Tab, effect: Effect) -> BrowserFailed | None:
     if not refused and not errors:
         return None
     what = _in_words(refused[-1]) if refused else "the form was rejected"
-    effect.may_have_happened = any(answer.status >= 500 for answer in refused)
+    not_taken = [answer for answer in answers if 400 <= answer.status < 500]
+    if errors:
+        not_taken += resent
+    effect.may_have_happened = len(not_taken) < len(answers)
     said = f"; the page says: {_joined(errors)}" if errors else ""
     return BrowserFailed(f"{done}; {what}{said}")
 

@@ -43,11 +43,13 @@ class PageRequests:
     _given_up: set[str] = field(default_factory=set)  # what was waited for in vain
     _answers: dict[str, ServerAnswer] = field(default_factory=dict)  # since the last action began
     _action_began: float = 0.0
+    is_page_replaced: bool = False  # by another page, since the last action began
 
     def begin_action(self) -> None:
         """Note that an action begins: `of_action` and `answers` are about what comes after it."""
         self._action_began = monotonic()
         self._answers.clear()
+        self.is_page_replaced = False
 
     def on_request(self, request: Request) -> None:
         """Note that a script asks for something."""
@@ -56,11 +58,15 @@ class PageRequests:
             self._begun.append((monotonic(), _identity(request)))
 
     def on_response(self, response: Response) -> None:
-        """Note how the server answered; of several answers to the same the last one counts, since
-        scripts try again once they have signed in anew."""
+        """Note how the server answered what a form or a script of this page has sent, without
+        polls; of several answers to the same the last one counts, since scripts try again once
+        they have signed in anew."""
         request = response.request
+        if request.method in _READING:
+            return
         is_page = request.is_navigation_request()
-        if request.method not in _READING and (is_page or request in self._in_progress):
+        is_of_script = request in self._in_progress and not self.is_page_replaced
+        if is_page or (is_of_script and _identity(request) not in self._polls()):
             what = address(request)
             self._answers[what] = ServerAnswer(what=what, status=response.status, is_page=is_page)
 
@@ -72,6 +78,7 @@ class PageRequests:
     def clear(self) -> None:
         """Forget what is in progress: the page that asked for it is replaced."""
         self._in_progress.clear()
+        self.is_page_replaced = True
 
     def in_progress(self) -> list[str]:
         """What scripts are waiting for, without polls and without what was given up."""

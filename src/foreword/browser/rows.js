@@ -92,7 +92,7 @@
     for (let at = element; at && at !== document.body && !row; at = tree.parent(at)) {
       const text = textOf(at);
       around.push(text);
-      if ( text !== own && (ROW_ROLES.has(accessible.role(at)) || isOneOfAlike(at))) row = text;
+      if (text !== own && (ROW_ROLES.has(accessible.role(at)) || isOneOfAlike(at))) row = text;
     }
     return {row, around};
   };
