@@ -32,6 +32,8 @@ def test_it_tells_its_figures_and_keeps_the_workflow_in_the_folder_alone(
     assert figures["rows registered"] == "5 of 5"
     assert figures["nodes"] == "13, 13 of them passed"
     assert figures["password sent"].startswith("in 0 of ")
+    assert figures["largest context"].partition(" of ")[2] == "200,000 tokens"
+    assert "of 200,000 tokens" in ran.err  # the window, as it is told meanwhile
     sixes, requests = re.findall(r"\d+", figures["six parts, in order"])
     assert int(sixes) == int(requests) > 0
     assert "harbour-7" not in ran.out + ran.err

@@ -142,6 +142,7 @@ def _figures(
     """The figures that the demo prints, counted in the store and in the requests that were sent."""
     from foreword.demos.site import site_pages
     from foreword.director.node_tools import read_tree
+    from foreword.operations.call_size import call_with_tools
 
     session = director.session
     sent = provider.requests
@@ -150,7 +151,7 @@ def _figures(
     passed = sum(node.get("status") == "success" for node in nodes)
     own = [body for body in sent if "<current_plan>" in _around_history(body)]
     complete = sum(TAG.findall(_around_history(body)) == PARTS for body in own)
-    largest = max(line["total_tokens"] for line in log)
+    largest = max(call_with_tools(line)["total_tokens"] for line in log)
     leaking = sum(site_pages.PASSWORD in json.dumps(body) for body in sent)
     return {
         "plan versions": str(len(session.plan_history())),
@@ -159,7 +160,7 @@ def _figures(
         "calls of tools": f"{turn.calls} by the director",
         "requests": f"{len(sent)}, {len(sent) - len(own)} of them by its scout",
         "six parts, in order": f"in {complete} of {len(own)} requests",
-        "largest context": f"{largest:,} of {log[0]['budget_tokens']:,} tokens",
+        "largest context": f"{largest:,} of {session.limits.denominator:,} tokens",
         "password sent": f"in {leaking} of {len(sent)} requests",
         "rows registered": f"{len(served.sent)} of {len(site_pages.ROWS)}",
     }
