@@ -92,9 +92,7 @@ def shop() -> Iterator[Shop]:
                 answer(self, 200, body, {"Content-Type": kind})
             elif parts.path == "/parts":
                 like = parse_qs(parts.query).get("like", [""])[0]
-                self._json(
-                    [name for name in ("bolt", "nut", "nutmeg") if like in name or like == "nut"]
-                )
+                self._json([name for name in PARTS if like in name or like == "nut"])
             else:
                 self._json(["new 1", "new 2"])
 

@@ -277,6 +277,11 @@ def test_a_text_is_waited_for_in_fields_too_but_not_in_passwords(
     browser: Browser, store: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser.navigate(f"{store.url}/nut")
+    in_the_page(
+        browser,
+        "document.body.prepend(Object.assign(document.createElement('input'),"
+        " {hidden: true, value: 'left-handed bolt'}))",
+    )
     script = (
         "setTimeout(() => { document.querySelector('#part').value = 'left-handed  bolt'; }, 200)"
     )
@@ -310,6 +315,12 @@ def test_a_form_that_was_rejected_is_no_success(
 
     assert words in rejected.value.message
     assert not rejected.value.may_have_happened
+
+
+def test_a_form_that_a_script_only_checks_is_not_rejected(browser: Browser, store: Shop) -> None:
+    browser.navigate(f"{store.url}/forms")
+
+    assert browser.click("#check")["title"] == "Forms"
 
 
 def test_what_was_refused_beside_something_that_was_taken_may_have_happened(

@@ -83,8 +83,8 @@ def test_a_form_that_django_rejects_fails_with_the_words_of_its_page(
     sign_in(site_browser, orders)
     _look(director, f"{orders.address}{LIST}3/change/")
     _do(director, "type", "#id_name", text="")
-    assert "rejected; the page says: Name:: This field is required." in _do(director, "click", SAVE)
-    assert "Name:: This field is required." in _look(director)["errors"]
+    assert "rejected; the page says: Name: This field is required." in _do(director, "click", SAVE)
+    assert "Name: This field is required." in _look(director)["errors"]
     _do(director, "type", "#id_name", text="Order 3")
     _do(director, "type", "#id_amount", text=str(10**20))
     assert "Ensure this value is less than or equal to" in _do(director, "click", SAVE)

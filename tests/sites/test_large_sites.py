@@ -19,8 +19,9 @@ from foreword.browser import Browser
 from foreword.director import node_tools, runner
 from foreword.errors import BrowserFailed
 from foreword.session.workflow_state import WorkflowState
+from foreword.store.locations import project_directory
 from foreword.testing import Reply, fake_provider
-from tests.director.scenes import calls, open_director
+from tests.director.scenes import calls, open_director, spoken_in
 from tests.local_model import local_model
 from tests.sites.application import DRAW_SECONDS, Application
 from tests.sites.conftest import Applications
@@ -52,8 +53,12 @@ class Workflow:
     def run_again(self, state: WorkflowState) -> dict[str, Any]:
         """Run a workflow as it is."""
         result = runner.run_workflow(state, self.browser, keep_login=True)
-        assert result["status"] == "success", result
+        assert result["status"] == "success", result["error"]
         return state.get_workflow_variables()
+
+    def kept_file(self, name: str) -> Path:
+        """A file that came from a page, by the name that nodes have for it."""
+        return project_directory(self.folder) / name
 
 
 @pytest.fixture
@@ -185,7 +190,7 @@ def test_a_picture_goes_into_wagtail_and_a_group_gets_several_permissions(
     file = application.folder / "db.sqlite3"
     assert _rows(file, "SELECT title, width FROM wagtailimages_image") == [("The pier", 8)]
     assert "mages" in variables["node7.behind"]
-    picture = workflow.folder / str(variables["node13.picture"])
+    picture = workflow.kept_file(variables["node13.picture"])
     assert picture.read_bytes().startswith(b"\x89PNG")
     permissions = _rows(
         file,
@@ -210,7 +215,7 @@ def test_rows_go_out_of_sqlite_web_as_a_file_and_into_it_again(
         ("upload", {"selector": 'role=button[name="Input file"]', "files": ["new.json"]}),
         ("click", {"selector": 'role=button[name="Import"]'}),
     )
-    written = json.loads((workflow.folder / str(variables["node3.file"])).read_text())
+    written = json.loads(workflow.kept_file(variables["node3.file"]).read_text())
     own = _rows(application.folder / "data.db", "SELECT id, name FROM plants ORDER BY id")
     assert [(row["id"], row["name"]) for row in written] == own[:-1]
     assert application.effects() - before == {"Samphire": 1}
@@ -254,7 +259,7 @@ def _tool_call(model: str, body: Mapping[str, Any], tool: str) -> Reply:
     # The whole of a director's instructions is more than it can follow; the tool's own are not.
     system = {"role": "system", "content": f"{tool}: {given['description']}"}
     wanted = {
-        "messages": [system, body["messages"][-1]],
+        "messages": [system, spoken_in(body)[-1]],
         "response_format": {"type": "json_schema", "json_schema": {"name": tool, "schema": schema}},
         "max_tokens": 200,
     }
@@ -276,7 +281,7 @@ def test_a_page_is_opened_by_a_call_whose_arguments_a_real_small_model_has_writt
     with local_model(SMALL_WINDOW) as model:
 
         def reply(body: Mapping[str, Any]) -> Reply:
-            if body["messages"][-1]["role"] == "tool":
+            if spoken_in(body)[-1]["role"] == "tool":
                 return Reply("It is open.")
             return _tool_call(model, body, "debug_navigate")
 

@@ -14,7 +14,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from foreword.browser import browser_errors, click_watch, combobox, page_script
-from foreword.browser.page_script import READ_SECONDS
+from foreword.browser.combobox import MOST_OPTIONS
+from foreword.browser.page_script import LOOK_SECONDS, READ_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
@@ -38,15 +39,12 @@ KEYS_HINT = "for example Enter, Escape, ArrowDown, Control+a, or several: Tab Ta
 # Between two keys that are typed slowly: a fast typist's, so that a page which waits for a pause
 # sees none before the end.
 KEY_MILLISECONDS = 30
-LOOK_SECONDS = 0.1  # between two looks at a page that is about to change
 # After a click or a key, for a script to send its first request: many do so by a timer. Fields that
 # search while somebody types wait for 0.2 to 0.3 s; with half of it, their old list is read.
 BEGIN_SECONDS = 0.35
 # After an answer, for a script to ask for what follows from it. A guess: Gradio's chain of two
 # requests is seen whole with it.
 CHAIN_SECONDS = 0.06
-# Options of a list that an error names: enough to see what they look like.
-MOST_OPTIONS = 12
 # Of each attempt at a click Playwright's log says: it begins, the mouse is pressed, it is done.
 _ATTEMPTING = "attempting click action"
 _PERFORMING = "performing click action"
@@ -353,8 +351,8 @@ async def _wait_for_text(tab: Tab, text: str, rules: Rules) -> dict[str, Any]:
 
     try:
         fields = tab.page.locator(_FIELDS).locator(page_script.holding(" ".join(text.split())))
-        said = tab.page.get_by_text(text).or_(fields)
-        await said.first.wait_for(state="visible", timeout=1000 * rules.page_seconds)
+        said = tab.page.get_by_text(text).or_(fields).filter(visible=True)
+        await said.first.wait_for(timeout=1000 * rules.page_seconds)
     except LateError:
         raise BrowserFailed(
             f"the page does not say {text!r} after {rules.page_seconds:g} s"

@@ -5,14 +5,20 @@
   let watching = null;
   const end = () => {
     if (watching === null) return null;
-    const {row, found, invalid, remove} = watching;
+    const {row, found, rejected, remove} = watching;
     remove();
     watching = null;
-    return {row, found, invalid};
+    // A script that asks a form whether it is valid fires the same event; the field becomes invalid to the user by a form
+    // that is not sent.
+    return {row, found, invalid: rejected.filter(field => field.matches(':user-invalid')).map(fieldError)};
+  };
+  const fieldError = (field) => {
+    const name = accessible.name(field);
+    return name ? `${name}: ${field.validationMessage}` : field.validationMessage;
   };
   const begin = (row) => {
     end();
-    watching = {row, found: row, invalid: [], isChecked: row === null};
+    watching = {row, found: row, rejected: [], isChecked: row === null};
     const onClick = (event) => {
       if (!watching.isChecked) {
         const now = rowAround(event.composedPath()[0]);
@@ -21,10 +27,7 @@
       }
       if (watching.found !== row) { event.preventDefault(); event.stopImmediatePropagation(); }
     };
-    const onInvalid = (event) => {
-      const field = event.composedPath()[0], name = accessible.name(field);
-      watching.invalid.push(name ? `${name}: ${field.validationMessage}` : field.validationMessage);
-    };
+    const onInvalid = (event) => watching.rejected.push(event.composedPath()[0]);
     for (const name of CLICKS) addEventListener(name, onClick, {capture: true});
     addEventListener('invalid', onInvalid, {capture: true});
     watching.remove = () => {

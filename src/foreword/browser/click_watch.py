@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 from foreword.browser import page_script
 from foreword.browser.browser_errors import ANSWER_SECONDS
+from foreword.browser.page_script import LOOK_SECONDS
 from foreword.browser.rules import Rules
 from foreword.errors import BrowserFailed
 from foreword.secrets.masking import mask
 
 if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Locator, Page
-
-LOOK_SECONDS = 0.1  # between two looks at a row that is not what it should be yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

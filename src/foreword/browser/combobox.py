@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from foreword.browser import page_script
+from foreword.browser.page_script import LOOK_SECONDS
 from foreword.browser.rules import Rules
 from foreword.errors import BrowserFailed
 from foreword.secrets.masking import mask
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Locator, Page
 
 MOST_OPTIONS = 12  # that an error names: enough to see what they look like
-LOOK_SECONDS = 0.1  # between two looks at a list that is about to open or to close
 # For a list to open by a click before the arrow key is tried, for what was chosen to be shown, and
 # for a list to close, which one of several choices need not. Those with an animation take 0.2 to
 # 0.3 s.

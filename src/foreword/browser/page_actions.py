@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.browser import actions, browser_errors, downloads, pictures
 from foreword.browser.actions import Effect
 from foreword.browser.chromium import Chromium
+from foreword.browser.page_script import LOOK_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
@@ -222,7 +223,7 @@ async def _next_page(tab: Tab, given: Given, context: ActionContext) -> dict[str
             deadline = min(now() + rules.action_seconds, latest)
         if await _page_digest(tab) != before:
             return {"next": True}
-        await asyncio.sleep(actions.LOOK_SECONDS)
+        await asyncio.sleep(LOOK_SECONDS)
     return {"next": False, "note": f"clicking {selector!r} changed nothing, so it was the last"}
 
 

@@ -22,6 +22,7 @@ ENGINE = "foreword"
 # For one reading of a page or frame. The largest pages take seconds in the browser itself; at half,
 # a busy machine fails on them.
 READ_SECONDS = 15.0
+LOOK_SECONDS = 0.1  # between two looks at a page that is about to change
 _PROGRAMS = tuple(
     "flat_tree accessible selectors rows obstacles errors click_watch dom explore".split()
 )
