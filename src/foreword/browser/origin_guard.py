@@ -223,6 +223,7 @@ class OriginGuard:
             is_document = event["resourceType"] == "Document"
             if self._saves_documents and target is not None and is_file(event):
                 await self._answer_anew({**answer, "responseHeaders": [*headers, _ATTACHMENT]})
+                self._on_arrival(target["targetId"])  # a popup for a file shows nothing
             elif not self._tabs.attached or not self._rules.are_limits:
                 await self._session.send("Fetch.continueRequest", request)
             elif not is_document:
