@@ -24,7 +24,6 @@ from foreword.errors import (
 )
 from foreword.secrets.masking import hide
 from foreword.store import originals, workflows
-from foreword.store.checkpoint_files import Folder
 from foreword.store.database import Database
 from foreword.work.checkpoint import Checkpoint, as_json, file_name
 from foreword.work.checkpoint_schema import read_checkpoint
@@ -427,20 +426,6 @@ def test_what_a_dead_writer_left_is_cleared_away(tmp_path: Path) -> None:
     assert checkpoint_entries(tmp_path) == []
     write(tmp_path, None, Checkpoint(task="T", phase="1"))
     assert [path.name for path in folder(tmp_path).iterdir()] == ["T-phase-1.json"]
-
-
-def test_where_folders_can_not_be_locked_only_old_leavings_are_cleared_away(tmp_path: Path) -> None:
-    young = tmp_path / ".new-1-abcdef00"
-    old = tmp_path / ".new-2-abcdef00"
-    for path in (young, old):
-        path.touch()
-    os.utime(old, (1, 1))
-    descriptor = os.open(tmp_path, os.O_RDONLY)
-    try:
-        Folder(tmp_path, descriptor, alone=False).put("T-phase-1.json", b"{}")
-    finally:
-        os.close(descriptor)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [young.name, "T-phase-1.json"]
 
 
 CRAMPED = """

@@ -25,8 +25,6 @@ FOLDER = ".checkpoints"
 # For another writer, as long as for another writer of the database; a checkpoint is written in
 # milliseconds, so who waits this long waits for a process that hangs.
 WAIT_SECONDS = 30.0
-# A temporary file of this age was left by a writer that died: a write takes far less.
-OLD_SECONDS = 60.0
 _LOOK_SECONDS = 0.005  # about as long as a checkpoint takes to write
 _TEMPORARY = ".new-"
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -54,18 +52,17 @@ class Folder:
                     os.unlink(temporary, dir_fd=self.descriptor)
                 raise
             os.fsync(self.descriptor)
-            self._sweep(name)
+            if self.alone:
+                self._sweep()
         return self.path / name
 
-    def _sweep(self, newest: str) -> None:
-        """Remove what a dead writer left; ages are told by the file system's own clock."""
-        now = os.stat(newest, dir_fd=self.descriptor).st_mtime
+    def _sweep(self) -> None:
+        """Remove what writers left that died."""
         with os.scandir(self.descriptor) as entries:
-            temporary = [entry for entry in entries if entry.name.startswith(_TEMPORARY)]
-        for entry in temporary:
-            with suppress(OSError):
-                if self.alone or now - entry.stat(follow_symlinks=False).st_mtime > OLD_SECONDS:
-                    os.unlink(entry.name, dir_fd=self.descriptor)
+            for entry in entries:
+                if entry.name.startswith(_TEMPORARY):
+                    with suppress(OSError):
+                        os.unlink(entry.name, dir_fd=self.descriptor)
 
 
 @contextmanager
