@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from foreword.origin import Origin, origin_of_agent
 from foreword.store import originals
-from foreword.store.database import Database, column_list, record_of, stamp, storable_text
+from foreword.store.database import Database, select, select_first, stamp, storable_text
 from foreword.text.quantity import quantity
 
 _KEEP_OLD = "DO NOTHING"
@@ -44,9 +44,6 @@ class Artifact:
     def origin(self) -> Origin:
         """Who said it: the agent or the panel of its phase."""
         return origin_of_agent(f"phase {self.phase}" if self.phase else "")
-
-
-_SELECT = f"SELECT {column_list(Artifact)} FROM artifacts"
 
 
 def keep(
@@ -87,39 +84,32 @@ def _write(
             f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {on_conflict}",
             (run, name, *others, tokens, handle, stamp()),
         )
-        (row,) = db.rows(f"{_SELECT} WHERE run = ? AND name = ?", (run, name))
-    return record_of(Artifact, row)
+        (artifact,) = select(db, Artifact, "FROM artifacts WHERE run = ? AND name = ?", (run, name))
+    return artifact
 
 
 def artifacts_of(db: Database, run: str) -> list[Artifact]:
     """The artifacts of a run, in the order they were kept."""
-    rows = db.rows(f"{_SELECT} WHERE run = ? ORDER BY created, name", (run,))
-    return [record_of(Artifact, row) for row in rows]
+    return select(db, Artifact, "FROM artifacts WHERE run = ? ORDER BY created, name", (run,))
 
 
 def every_artifact(db: Database) -> list[Artifact]:
     """Every artifact of every run, in the order they were kept."""
-    rows = db.rows(f"{_SELECT} ORDER BY created, run, name")
-    return [record_of(Artifact, row) for row in rows]
+    return select(db, Artifact, "FROM artifacts ORDER BY created, run, name")
 
 
 def of_task(db: Database, task: str) -> list[Artifact]:
     """The newest artifact of each name over all runs of a task, in the order they were kept."""
-    rows = db.rows(f"{_SELECT} WHERE task = ? ORDER BY created, run, name", (storable_text(task),))
-    newest = dict[str, Artifact]()
-    for row in rows:
-        artifact = record_of(Artifact, row)
-        newest[artifact.name] = artifact
+    which = "FROM artifacts WHERE task = ? ORDER BY created, run, name"
+    kept = select(db, Artifact, which, (storable_text(task),))
+    newest = {artifact.name: artifact for artifact in kept}
     return sorted(newest.values(), key=lambda artifact: artifact.created)
 
 
 def newest(db: Database, name: str) -> Artifact | None:
     """The newest artifact of that name, whatever task it is of."""
-    rows = db.rows(
-        f"{_SELECT} WHERE lower(name) = lower(?) ORDER BY created DESC, run DESC LIMIT 1",
-        (storable_text(name),),
-    )
-    return record_of(Artifact, rows[0]) if rows else None
+    which = "FROM artifacts WHERE lower(name) = lower(?) ORDER BY created DESC, run DESC"
+    return select_first(db, Artifact, which, (storable_text(name),))
 
 
 def text_of(db: Database, artifact: Artifact) -> str:

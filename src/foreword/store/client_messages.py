@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from foreword.store.database import LARGEST_NUMBER, Database, column_list, record_of
+from foreword.store.database import LARGEST_NUMBER, Database, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,8 @@ def places_back(
     db: Database, conversation: int, *, place: int = LARGEST_NUMBER, limit: int = 1
 ) -> list[ClientPlace]:
     """The newest that are known, from a place on backwards."""
-    rows = db.rows(
-        f"SELECT {column_list(ClientPlace)} FROM client_messages WHERE conversation = ? AND"
-        " place <= ? ORDER BY place DESC LIMIT ?",
-        (conversation, place, limit),
-    )
-    return [record_of(ClientPlace, row) for row in rows]
+    which = "FROM client_messages WHERE conversation = ? AND place <= ? ORDER BY place DESC LIMIT ?"
+    return select(db, ClientPlace, which, (conversation, place, limit))
 
 
 def add(db: Database, conversation: int, places: Iterable[ClientPlace]) -> None:

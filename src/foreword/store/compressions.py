@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated
 
 from foreword.store.database import (
     Column,
     Database,
-    column_list,
     from_json,
-    record_of,
+    insert,
+    select,
+    select_first,
     stamp,
     storable_text,
     to_json,
@@ -24,13 +26,18 @@ def read_sizes(written: str) -> dict[int, int]:
     return {int(seq): tokens for seq, tokens in from_json(written).items()}
 
 
+def write_sizes(sizes: Mapping[int, int]) -> str:
+    """Return the tokens of some messages by their numbers as they are kept."""
+    return to_json(dict(sizes), "the excerpts")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
     """A summary that stands for all messages up to and with `last`."""
 
     number: int = 0  # none before it is kept
     last: int
-    summary: Annotated[str, Column(read=from_json)]
+    summary: Annotated[str, Column(read=from_json, write=partial(to_json, what="the summary"))]
     method: str  # "extract", or the model that wrote it
     note: str
     replaced_tokens: int  # of the messages that it stands for
@@ -38,9 +45,11 @@ class Compression:
     tokens_before: int  # of the whole history
     tokens_after: int
     created: str = ""
-    undone: Annotated[bool, Column(read=bool)] = False
+    undone: Annotated[bool, Column(read=bool, write=int)] = False
     # of messages shown in part: tokens
-    excerpts: Annotated[Mapping[int, int], Column(read=read_sizes)] = field(default_factory=dict)
+    excerpts: Annotated[Mapping[int, int], Column(read=read_sizes, write=write_sizes)] = field(
+        default_factory=dict
+    )
     # tokens of all messages that are not in its history; None until they are counted again
     left_out: int | None = None
 
@@ -51,9 +60,6 @@ class Cut:
 
     start: int = 0
     excerpts: Mapping[int, int] = field(default_factory=dict)
-
-
-_COLUMNS = column_list(Compression)
 
 
 def add(db: Database, conversation: int, new: Compression, *, after: int) -> Compression | None:
@@ -70,30 +76,9 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
             (conversation,),
         )
         made = replace(
-            new,
-            number=int(number),
-            note=storable_text(new.note),
-            created=stamp(),
+            new, number=int(number), note=storable_text(new.note), created=stamp(), undone=False
         )
-        db.rows(
-            f"INSERT INTO compressions (conversation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, 0, ?, ?)",
-            (
-                conversation,
-                made.number,
-                made.last,
-                to_json(made.summary, "the summary"),
-                made.method,
-                made.note,
-                made.replaced_tokens,
-                made.summary_tokens,
-                made.tokens_before,
-                made.tokens_after,
-                made.created,
-                to_json(dict(made.excerpts), "the excerpts"),
-                made.left_out,
-            ),
-        )
+        insert(db, "compressions", made, conversation=conversation)
         # they began in front of it
         db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))
     return made
@@ -101,12 +86,8 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
 
 def current(db: Database, conversation: int) -> Compression | None:
     """The newest compression that was not undone."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number"
-        " DESC LIMIT 1",
-        (conversation,),
-    )
-    return record_of(Compression, rows[0]) if rows else None
+    which = "FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number DESC"
+    return select_first(db, Compression, which, (conversation,))
 
 
 def number_of(compression: Compression | None) -> int:
@@ -116,11 +97,8 @@ def number_of(compression: Compression | None) -> int:
 
 def all_compressions(db: Database, conversation: int) -> list[Compression]:
     """Every compression, the oldest first, undone ones too."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number",
-        (conversation,),
-    )
-    return [record_of(Compression, row) for row in rows]
+    which = "FROM compressions WHERE conversation = ? ORDER BY number"
+    return select(db, Compression, which, (conversation,))
 
 
 def undo(db: Database, conversation: int) -> Compression | None:
@@ -159,5 +137,5 @@ def save_window_start(db: Database, conversation: int, budget: int, cut: Cut) ->
     db.rows(
         "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
         " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
-        (conversation, str(budget), cut.start, to_json(dict(cut.excerpts), "the cut")),
+        (conversation, str(budget), cut.start, write_sizes(cut.excerpts)),
     )

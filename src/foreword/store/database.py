@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar, get_type_hints
+from typing import Any, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from foreword.errors import StoreError, UsageError
 from foreword.pattern import lazy_pattern
@@ -74,42 +74,86 @@ class Database(Protocol):
 @dataclass(frozen=True, slots=True)
 class Column:
     """How a field of a record is kept: the column or expression it is selected as, if that is not
-    the name of the field, and what makes its value of that of the row."""
+    the name of the field, what makes its value of that of the row, and the row's of its value."""
 
     sql: str = ""
     read: Callable[[Any], Any] | None = None
+    write: Callable[[Any], Any] | None = None
 
 
-_KNOWN = dict[type[Any], tuple[tuple[str, Column], ...]]()
+class _Table(NamedTuple):
+    """How the fields of a record are kept, in their order."""
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    selected: str
+    readers: tuple[tuple[str, Callable[[Any], Any]], ...]
 
 
-def _columns(record: type[Any]) -> tuple[tuple[str, Column], ...]:
-    """Return each field of a record and how it is kept, as in `Annotated[bool, Column(...)]`."""
-    if record not in _KNOWN:
-        hints = get_type_hints(record, include_extras=True)  # 50 us: once for each class
-        columns = []
-        for field in fields(record):
-            known = getattr(hints[field.name], "__metadata__", ())
-            column = next((each for each in known if isinstance(each, Column)), Column())
-            columns.append((field.name, column))
-        _KNOWN[record] = tuple(columns)
-    return _KNOWN[record]
+_TABLES = dict[type[Any], _Table]()  # each takes 50 us
+
+
+def _table(record: type[Any]) -> _Table:
+    """Return how the fields of a record are kept, as in `Annotated[bool, Column(...)]`."""
+    if record in _TABLES:
+        return _TABLES[record]
+    hints = get_type_hints(record, include_extras=True)
+    names = tuple(field.name for field in fields(record))
+    columns = list[Column]()
+    readers = list[tuple[str, Callable[[Any], Any]]]()
+    for name in names:
+        known = getattr(hints[name], "__metadata__", ())
+        column = next((each for each in known if isinstance(each, Column)), Column())
+        columns.append(Column(column.sql or name, column.read, column.write))
+        if column.read:
+            readers.append((name, column.read))
+    selected = ", ".join(column.sql for column in columns)
+    _TABLES[record] = _Table(names, tuple(columns), selected, tuple(readers))
+    return _TABLES[record]
 
 
 def column_list(record: type[Any]) -> str:
     """Return what to select for `record_of`: a column for each field, in their order."""
-    return ", ".join([column.sql or name for name, column in _columns(record)])
+    return _table(record).selected
 
 
 def record_of(record: type[Record], row: Row) -> Record:
     """Return the record of a row of `column_list`; raise `StoreError` where it can't be read."""
-    values = dict[str, Any]()
-    for (name, column), value in zip(_columns(record), row, strict=True):
+    table = _table(record)
+    values = dict(zip(table.names, row, strict=True))
+    for name, read in table.readers:
         try:
-            values[name] = value if column.read is None else column.read(value)
+            values[name] = read(values[name])
         except (ValueError, TypeError):
             raise _damaged_error(f"the {name} of {record.__name__} {row[0]!r}") from None
     return record(**values)
+
+
+def select(
+    db: Database, record: type[Record], rest: str, values: Sequence[object] = ()
+) -> list[Record]:
+    """Return the records that are selected; `rest` is the statement from FROM on."""
+    rows = db.rows(f"SELECT {column_list(record)} {rest}", values)
+    return [record_of(record, row) for row in rows]
+
+
+def select_first(
+    db: Database, record: type[Record], rest: str, values: Sequence[object] = ()
+) -> Record | None:
+    """Return the first record that is selected, or None."""
+    rows = db.rows(f"SELECT {column_list(record)} {rest} LIMIT 1", values)
+    return record_of(record, rows[0]) if rows else None
+
+
+def insert(db: Database, table: str, record: Any, **others: object) -> None:
+    """Add a row: the fields of a record, and columns that it has no field for."""
+    kept = _table(type(record))
+    row = dict(others)
+    for name, column in zip(kept.names, kept.columns, strict=True):
+        value = getattr(record, name)
+        row[column.sql] = column.write(value) if column.write else value
+    places = ", ".join("?" * len(row))
+    db.rows(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
 
 
 def stamp() -> str:

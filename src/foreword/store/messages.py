@@ -27,7 +27,8 @@ from foreword.store.database import (
     Row,
     column_list,
     from_json,
-    record_of,
+    select,
+    select_first,
     stamp,
     to_json,
 )
@@ -95,7 +96,6 @@ class Range:
     branch: int = LARGEST_NUMBER
 
 
-_CONVERSATION = f"SELECT {column_list(Conversation)} FROM conversations"
 _COLUMNS = column_list(StoredMessage)
 
 
@@ -116,14 +116,15 @@ def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation
 
 def find(db: Database, workflow: int, name: str) -> Conversation | None:
     """The conversation of that name, if there is one."""
-    rows = db.rows(f"{_CONVERSATION} WHERE workflow = ? AND name = ?", (workflow, name))
-    return record_of(Conversation, rows[0]) if rows else None
+    which = "FROM conversations WHERE workflow = ? AND name = ?"
+    return select_first(db, Conversation, which, (workflow, name))
 
 
 def conversations_of(db: Database, workflow: int) -> list[Conversation]:
     """The conversations of a workflow, the oldest first."""
-    rows = db.rows(f"{_CONVERSATION} WHERE workflow = ? ORDER BY id", (workflow,))
-    return [record_of(Conversation, row) for row in rows]
+    return select(
+        db, Conversation, "FROM conversations WHERE workflow = ? ORDER BY id", (workflow,)
+    )
 
 
 def set_settings(db: Database, conversation: int, settings: Mapping[str, int | str]) -> None:
@@ -228,7 +229,9 @@ def _insert(
     sql = f"INSERT INTO messages (conversation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     rows = list[Row]()
     for line, record in zip(lines, records, strict=True):
-        rows.append((conversation, *_row(line, record)))
+        sizes = (line.tokens, line.running, line.place)
+        row = (line.seq, line.kind, int(line.pinned), *sizes, line.created, record)
+        rows.append((conversation, *row))
     if len(rows) == 1:  # the usual case: one statement is quicker than a batch of one
         db.rows(sql, rows[0])
     else:
@@ -284,8 +287,7 @@ def pinned_messages(db: Database, conversation: int) -> list[StoredMessage]:
 
 
 def _select(db: Database, condition: str, values: Sequence[object]) -> list[StoredMessage]:
-    rows = db.rows(f"SELECT {_COLUMNS} FROM messages WHERE {condition}", values)
-    return [record_of(StoredMessage, row) for row in rows]
+    return select(db, StoredMessage, f"FROM messages WHERE {condition}", values)
 
 
 def set_pinned(db: Database, conversation: int, seq: int, *, pinned: bool) -> bool:
@@ -414,17 +416,3 @@ def workflow_of(db: Database, conversation: int) -> int:
     """The workflow that a conversation is of."""
     ((workflow,),) = db.rows("SELECT workflow FROM conversations WHERE id = ?", (conversation,))
     return int(workflow)
-
-
-def _row(line: StoredMessage, record: str) -> Row:
-    """A message as its row, in the order of `_COLUMNS`."""
-    return (
-        line.seq,
-        line.kind,
-        int(line.pinned),
-        line.tokens,
-        line.running,
-        line.place,
-        line.created,
-        record,
-    )

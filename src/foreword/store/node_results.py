@@ -14,9 +14,8 @@ from typing import Annotated, Any
 from foreword.store.database import (
     Column,
     Database,
-    column_list,
     from_json,
-    record_of,
+    select,
     stamp,
     storable_text,
     to_json,
@@ -37,9 +36,6 @@ class Result:
     created: str
     # result, variables, error, page, seconds: whatever there is
     output: Annotated[dict[str, Any], Column("written", from_json)]
-
-
-_COLUMNS = column_list(Result)
 
 
 def keep(
@@ -75,29 +71,18 @@ def keep_test(
 
 def of_run(db: Database, workflow: int, run: str) -> dict[str, Result]:
     """Every result of a run by its key, in the order in which they were kept."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM node_results WHERE workflow = ? AND run = ? ORDER BY id",
-        (workflow, storable_text(run)),
-    )
-    results = dict[str, Result]()
-    for row in rows:
-        result = record_of(Result, row)
-        results[result.key] = result
-    return results
+    which = "FROM node_results WHERE workflow = ? AND run = ? ORDER BY id"
+    results = select(db, Result, which, (workflow, storable_text(run)))
+    return {result.key: result for result in results}
 
 
 def newest(db: Database, workflow: int) -> dict[str, Result]:
     """The newest result of each node, whatever run it is of."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM node_results WHERE id IN"
-        " (SELECT MAX(id) FROM node_results WHERE workflow = ? GROUP BY node) ORDER BY id",
-        (workflow,),
+    which = (
+        "FROM node_results WHERE id IN (SELECT MAX(id) FROM node_results WHERE workflow = ? GROUP"
+        " BY node) ORDER BY id"
     )
-    results = dict[str, Result]()
-    for row in rows:
-        result = record_of(Result, row)
-        results[result.node] = result
-    return results
+    return {result.node: result for result in select(db, Result, which, (workflow,))}
 
 
 def _replace(
@@ -108,6 +93,7 @@ def _replace(
     place = (workflow, storable_text(run), storable_text(key))
     db.rows("DELETE FROM node_results WHERE workflow = ? AND run = ? AND key = ?", place)
     db.rows(
-        f"INSERT INTO node_results (workflow, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO node_results (workflow, run, key, node, status, created, written) VALUES"
+        " (?, ?, ?, ?, ?, ?, ?)",
         (*place, storable_text(node), status, stamp(), written),
     )

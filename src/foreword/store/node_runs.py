@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foreword.store.database import Database, column_list, record_of, stamp, storable_text
+from foreword.store.database import (
+    Database,
+    column_list,
+    record_of,
+    select,
+    select_first,
+    stamp,
+    storable_text,
+)
 
 RUNNING, SUCCESS, FAILED, STOPPED = "running", "success", "failed", "stopped"
 
@@ -27,9 +35,6 @@ class NodeRun:
     updated: str
 
 
-_COLUMNS = column_list(NodeRun)
-
-
 def lock(workflow: int) -> str:
     """The lock of whatever is written about the runs of a workflow."""
     return f"foreword: node results {workflow}"
@@ -38,15 +43,14 @@ def lock(workflow: int) -> str:
 def begin(db: Database, workflow: int, *, run: str, executor: str) -> NodeRun:
     """Note that a process is at a run: a new one, or the next attempt of one."""
     now = stamp()
-    db.rows(
-        f"INSERT INTO node_runs (workflow, {_COLUMNS}) VALUES (?, ?, 1, ?, ?, '', ?, ?) ON CONFLICT"
-        " (workflow, run) DO UPDATE SET attempt = node_runs.attempt + 1, status = excluded.status,"
-        " executor = excluded.executor, failed_at = '', updated = excluded.updated",
+    (row,) = db.rows(
+        f"INSERT INTO node_runs (workflow, {column_list(NodeRun)}) VALUES (?, ?, 1, ?, ?, '', ?, ?)"
+        " ON CONFLICT (workflow, run) DO UPDATE SET attempt = node_runs.attempt + 1, status ="
+        " excluded.status, executor = excluded.executor, failed_at = '', updated ="
+        f" excluded.updated RETURNING {column_list(NodeRun)}",
         (workflow, storable_text(run), RUNNING, executor, now, now),
     )
-    found = find(db, workflow, run)
-    assert found
-    return found
+    return record_of(NodeRun, row)
 
 
 def end(db: Database, workflow: int, run: NodeRun, *, status: str, failed_at: str = "") -> bool:
@@ -70,16 +74,10 @@ def is_current(db: Database, workflow: int, run: NodeRun) -> bool:
 
 def find(db: Database, workflow: int, run: str) -> NodeRun | None:
     """One run, if there is one of that name."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?",
-        (workflow, storable_text(run)),
-    )
-    return record_of(NodeRun, rows[0]) if rows else None
+    which = "FROM node_runs WHERE workflow = ? AND run = ?"
+    return select_first(db, NodeRun, which, (workflow, storable_text(run)))
 
 
 def runs_of(db: Database, workflow: int) -> list[NodeRun]:
     """Every run of a workflow, the newest first."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,)
-    )
-    return [record_of(NodeRun, row) for row in rows]
+    return select(db, NodeRun, "FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from foreword.store.database import Column, Database, column_list, record_of, stamp, storable_text
+from foreword.store.database import Column, Database, select, stamp, storable_text
 from foreword.store.node_runs import RUNNING, NodeRun
 
 UNCLEAR = "unclear"  # over, and whether it had its effect is not known
@@ -57,9 +57,5 @@ def end(db: Database, number: int, status: str) -> None:
 
 def of_run(db: Database, workflow: int, run: str) -> list[NodeStep]:
     """Every step of a run, in the order in which they began."""
-    rows = db.rows(
-        f"SELECT {column_list(NodeStep)} FROM node_steps"
-        " WHERE workflow = ? AND run = ? ORDER BY id",
-        (workflow, storable_text(run)),
-    )
-    return [record_of(NodeStep, row) for row in rows]
+    which = "FROM node_steps WHERE workflow = ? AND run = ? ORDER BY id"
+    return select(db, NodeStep, which, (workflow, storable_text(run)))

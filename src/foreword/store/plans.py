@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from foreword.errors import PlanConflict
@@ -11,9 +12,10 @@ from foreword.store.database import (
     LARGEST_NUMBER,
     Column,
     Database,
-    column_list,
     from_json,
-    record_of,
+    insert,
+    select,
+    select_first,
     stamp,
     storable_text,
     to_json,
@@ -27,10 +29,7 @@ class Plan:
     version: int
     reason: str
     created: str
-    data: Annotated[dict[str, Any], Column("written", from_json)]
-
-
-_COLUMNS = column_list(Plan)
+    data: Annotated[dict[str, Any], Column("written", from_json, partial(to_json, what="the plan"))]
 
 
 def add(
@@ -52,37 +51,28 @@ def add(
         created = stamp()
         first_created = newest.data.get("created_at", created) if newest else created
         stamped = _with_stamps(data, version=version + 1, created=first_created, updated=created)
-        db.rows(
-            "INSERT INTO plans (workflow, version, reason, created, written) VALUES (?, ?, ?,"
-            " ?, ?)",
-            (workflow, version + 1, reason, created, to_json(stamped, "the plan")),
-        )
-    return Plan(version + 1, reason, created, stamped)
+        plan = Plan(version + 1, reason, created, stamped)
+        insert(db, "plans", plan, workflow=workflow)
+    return plan
 
 
 def current(db: Database, workflow: int) -> Plan | None:
     """The newest version, if there is any."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM plans WHERE workflow = ? ORDER BY version DESC LIMIT 1",
-        (workflow,),
-    )
-    return record_of(Plan, rows[0]) if rows else None
+    which = "FROM plans WHERE workflow = ? ORDER BY version DESC"
+    return select_first(db, Plan, which, (workflow,))
 
 
 def get(db: Database, workflow: int, version: int) -> Plan | None:
     """One version, if there is one of that number."""
     if abs(version) > LARGEST_NUMBER:
         return None
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM plans WHERE workflow = ? AND version = ?", (workflow, version)
-    )
-    return record_of(Plan, rows[0]) if rows else None
+    which = "FROM plans WHERE workflow = ? AND version = ?"
+    return select_first(db, Plan, which, (workflow, version))
 
 
 def history(db: Database, workflow: int) -> list[Plan]:
     """Every version, the oldest first."""
-    rows = db.rows(f"SELECT {_COLUMNS} FROM plans WHERE workflow = ? ORDER BY version", (workflow,))
-    return [record_of(Plan, row) for row in rows]
+    return select(db, Plan, "FROM plans WHERE workflow = ? ORDER BY version", (workflow,))
 
 
 def newest_version(db: Database, workflow: int) -> int:

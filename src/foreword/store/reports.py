@@ -15,9 +15,9 @@ from foreword.store.database import (
     LARGEST_NUMBER,
     Column,
     Database,
-    column_list,
     from_json,
-    record_of,
+    select,
+    select_first,
     stamp,
     to_ascii_json,
 )
@@ -77,19 +77,15 @@ def newest_reports(
     db: Database, limit: int = 20, before: int = LARGEST_NUMBER
 ) -> list[StoredReport]:
     """The newest reports in front of one first."""
-    rows = db.rows(
-        f"SELECT {column_list(StoredReport)} FROM reports WHERE id < ? ORDER BY id DESC LIMIT ?",
-        (_in_range(before), _in_range(limit)),
-    )
-    return [record_of(StoredReport, row) for row in rows]
+    which = "FROM reports WHERE id < ? ORDER BY id DESC LIMIT ?"
+    return select(db, StoredReport, which, (_in_range(before), _in_range(limit)))
 
 
 def find_report(db: Database, number: int) -> StoredReport | None:
     """The report of that number, if there is one."""
     if abs(number) > LARGEST_NUMBER:
         return None
-    rows = db.rows(f"SELECT {column_list(StoredReport)} FROM reports WHERE id = ?", (number,))
-    return record_of(StoredReport, rows[0]) if rows else None
+    return select_first(db, StoredReport, "FROM reports WHERE id = ?", (number,))
 
 
 def list_reports(
@@ -101,13 +97,11 @@ def list_reports(
     if workflow is not None:
         condition += " AND w.name = ?"
         values.append(workflow)
-    rows = db.rows(
-        f"SELECT {column_list(ReportEntry)} FROM reports r LEFT JOIN conversations c ON c.id ="
-        " r.conversation LEFT JOIN workflows w ON w.id = c.workflow WHERE"
-        f" {condition} ORDER BY r.id DESC LIMIT ?",
-        (*values, limit),
+    which = (
+        "FROM reports r LEFT JOIN conversations c ON c.id = r.conversation LEFT JOIN workflows w ON"
+        f" w.id = c.workflow WHERE {condition} ORDER BY r.id DESC LIMIT ?"
     )
-    return [record_of(ReportEntry, row) for row in rows]
+    return select(db, ReportEntry, which, (*values, limit))
 
 
 def usage_log(db: Database, conversation: int, limit: int = 20) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ from foreword.plan.variable_text import display
 from foreword.store.database import (
     LARGEST_NUMBER,
     Database,
-    column_list,
     from_json,
-    record_of,
+    insert,
+    select,
     stamp,
     storable_text,
     to_json,
@@ -34,9 +34,6 @@ class VariableChange:
     created: str
 
 
-_CHANGE_COLUMNS = column_list(VariableChange)
-
-
 def set_variable(db: Database, workflow: int, name: str, value: object, *, reason: str) -> None:
     """Set a variable; one that was set before keeps its place."""
     written = to_json(value, f"variable {name!r}")
@@ -48,15 +45,7 @@ def set_variable(db: Database, workflow: int, name: str, value: object, *, reaso
             " excluded.written",
             (workflow, name, stamp(), written),
         )
-        change = VariableChange(
-            name=name,
-            action="set",
-            before=before,
-            after=display(name, value),
-            reason=reason,
-            created=stamp(),
-        )
-        _log(db, workflow, change)
+        _log(db, workflow, name, before=before, after=display(name, value), reason=reason)
 
 
 def drop(db: Database, workflow: int, name: str, *, reason: str) -> bool:
@@ -67,7 +56,7 @@ def drop(db: Database, workflow: int, name: str, *, reason: str) -> bool:
             "DELETE FROM variables WHERE workflow = ? AND name = ? RETURNING name", (workflow, name)
         )
         if deleted:
-            _log(db, workflow, _clearing(name, before, reason))
+            _log(db, workflow, name, before=before, reason=reason)
     return bool(deleted)
 
 
@@ -77,7 +66,7 @@ def drop_all(db: Database, workflow: int, reason: str) -> list[str]:
         values = all_variables(db, workflow)
         db.rows("DELETE FROM variables WHERE workflow = ?", (workflow,))
         for name, value in values.items():
-            _log(db, workflow, _clearing(name, display(name, value), reason))
+            _log(db, workflow, name, before=display(name, value), reason=reason)
     return list(values)
 
 
@@ -97,18 +86,8 @@ def written_variables(db: Database, workflow: int) -> list[tuple[str, str]]:
 
 def changes(db: Database, workflow: int, limit: int = 100) -> list[VariableChange]:
     """The newest entries of the trail, the newest first."""
-    rows = db.rows(
-        f"SELECT {_CHANGE_COLUMNS} FROM variable_changes WHERE workflow = ? ORDER BY id DESC"
-        " LIMIT ?",
-        (workflow, max(0, min(limit, LARGEST_NUMBER))),
-    )
-    return [record_of(VariableChange, row) for row in rows]
-
-
-def _clearing(name: str, before: str, reason: str) -> VariableChange:
-    return VariableChange(
-        name=name, action="clear", before=before, after="", reason=reason, created=stamp()
-    )
+    which = "FROM variable_changes WHERE workflow = ? ORDER BY id DESC LIMIT ?"
+    return select(db, VariableChange, which, (workflow, max(0, min(limit, LARGEST_NUMBER))))
 
 
 def _displayed_value(db: Database, workflow: int, name: str) -> str:
@@ -122,16 +101,16 @@ def _displayed_value(db: Database, workflow: int, name: str) -> str:
     return display(name, from_json(written))
 
 
-def _log(db: Database, workflow: int, change: VariableChange) -> None:
-    db.rows(
-        f"INSERT INTO variable_changes (workflow, {_CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            workflow,
-            change.name,
-            change.action,
-            change.before,
-            change.after,
-            storable_text(change.reason),
-            change.created,
-        ),
+def _log(
+    db: Database, workflow: int, name: str, *, before: str, reason: str, after: str | None = None
+) -> None:
+    """Note that a variable was set, or cleared where nothing comes after."""
+    change = VariableChange(
+        name=name,
+        action="clear" if after is None else "set",
+        before=before,
+        after=after or "",
+        reason=storable_text(reason),
+        created=stamp(),
     )
+    insert(db, "variable_changes", change, workflow=workflow)

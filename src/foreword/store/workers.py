@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
-from foreword.store.database import Column, Database, column_list, record_of
+from foreword.store.database import Column, Database, select
 
 # A week: a laptop may sleep for days and go on under its old name; its row is all that is kept.
 FORGET_SECONDS = 7 * 24 * 3600
@@ -46,9 +46,7 @@ def leave(db: Database, executor: str) -> None:
 
 def all_workers(db: Database) -> list[Worker]:
     """Every process that is or was at work, and how long ago each was heard of."""
-    now = clock(db)
-    rows = db.rows(f"SELECT {column_list(Worker)} FROM workers ORDER BY started, executor", (now,))
-    return [record_of(Worker, row) for row in rows]
+    return select(db, Worker, "FROM workers ORDER BY started, executor", (clock(db),))
 
 
 def forget(db: Database) -> None:

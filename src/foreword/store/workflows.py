@@ -10,10 +10,10 @@ from foreword.errors import UnknownName
 from foreword.store.database import (
     Column,
     Database,
-    Row,
-    column_list,
     from_json,
     record_of,
+    select,
+    select_first,
     stamp,
     storable_text,
     to_json,
@@ -31,16 +31,6 @@ _HOLDERS = (
     "node_steps",
 )
 NODE_ORDER = "position, node"
-_CURRENT = (
-    "k.conversation = c.id AND k.number = (SELECT MAX(number) FROM compressions WHERE conversation"
-    " = c.id AND undone = 0)"
-)
-
-# Of a workflow: the conversation that is opened where none is named.
-_FIRST = (
-    "f.id = (SELECT g.id FROM conversations g WHERE g.workflow = w.id ORDER BY g.name <> 'main',"
-    " g.id LIMIT 1)"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,22 +53,68 @@ class Stamps:
     variables: int
 
 
+def _newest_of(times: str) -> str:
+    """Return the newest of times with blanks between them."""
+    return max(times.split())
+
+
+_NOW = "m.running - COALESCE(k.left_out, 0)"  # of a conversation, in tokens
+_OF_WORKFLOW = "WHERE workflow = w.id"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowEntry:
-    """One workflow in a list of them."""
+    """One workflow in a list of them. Sums are read by `int`: PostgreSQL adds decimals."""
 
-    name: str
-    created: str
-    messages: int
-    tokens: int  # of all that was said
-    now_tokens: int  # with the summaries in place of what they stand for
-    history_tokens: int  # the same of `main` alone, or of the first conversation
-    settings: dict[str, int | str]  # what that conversation was opened with: budget, window, ...
-    plan_version: int
-    variables: int
-    compressions: int  # that stand
-    warned: bool  # whether a conversation is past the size for a warning
-    changed: str  # when its messages, plan, variables or nodes were last written
+    name: Annotated[str, Column("w.name")]
+    created: Annotated[str, Column("w.created")]
+    messages: Annotated[int, Column("COALESCE(SUM(m.seq), 0)", int)]
+    tokens: Annotated[int, Column("COALESCE(SUM(m.running), 0)", int)]  # of all that was said
+    # with the summaries in place of what they stand for
+    now_tokens: Annotated[int, Column(f"COALESCE(SUM({_NOW}), 0)", int)]
+    # the same of `main` alone, or of the first conversation
+    history_tokens: Annotated[
+        int, Column(f"COALESCE(SUM(CASE WHEN c.id = f.id THEN {_NOW} END), 0)", int)
+    ]
+    # what that conversation was opened with: budget, window, ...
+    settings: Annotated[dict[str, int | str], Column("COALESCE(f.settings, '{}')", from_json)]
+    plan_version: Annotated[
+        int, Column(f"(SELECT COALESCE(MAX(version), 0) FROM plans {_OF_WORKFLOW})")
+    ]
+    variables: Annotated[int, Column(f"(SELECT COUNT(*) FROM variables {_OF_WORKFLOW})")]
+    compressions: Annotated[  # that stand
+        int,
+        Column(
+            "(SELECT COUNT(*) FROM compressions d JOIN conversations o ON o.id = d.conversation"
+            " WHERE o.workflow = w.id AND d.undone = 0)"
+        ),
+    ]
+    # whether a conversation is past the size for a warning
+    warned: Annotated[bool, Column("COALESCE(MAX(c.warned), 0)", bool)]
+    # when its messages, plan, variables or nodes were last written
+    changed: Annotated[
+        str,
+        Column(
+            "w.updated || ' ' || COALESCE(MAX(m.created), '') || ' ' || COALESCE(MAX(k.created),"
+            f" '') || ' ' || COALESCE((SELECT created FROM plans {_OF_WORKFLOW} ORDER BY version"
+            " DESC LIMIT 1), '') || ' ' || COALESCE((SELECT created FROM variable_changes"
+            f" {_OF_WORKFLOW} ORDER BY id DESC LIMIT 1), '')",
+            _newest_of,
+        ),
+    ]
+
+
+_ENTRIES = (
+    "FROM workflows w LEFT JOIN conversations c ON c.workflow = w.id"
+    # of each conversation: its last message, and the compression that stands
+    " LEFT JOIN messages m ON m.conversation = c.id AND m.seq = (SELECT MAX(seq) FROM messages"
+    " WHERE conversation = c.id AND branch = 0) LEFT JOIN compressions k ON k.conversation = c.id"
+    " AND k.number = (SELECT MAX(number) FROM compressions WHERE conversation = c.id AND undone ="
+    # of a workflow: the conversation that is opened where none is named
+    " 0) LEFT JOIN conversations f ON f.id = (SELECT g.id FROM conversations g WHERE g.workflow ="
+    " w.id ORDER BY g.name <> 'main', g.id LIMIT 1)"
+    " GROUP BY w.id, w.name, w.created, w.updated, f.settings ORDER BY w.id"
+)
 
 
 def ensure(db: Database, name: str) -> Workflow:
@@ -124,8 +160,7 @@ def find_workflow(db: Database, name: str) -> Workflow:
 
 def find(db: Database, name: str) -> Workflow | None:
     """The workflow of that name, if there is one."""
-    rows = db.rows(f"SELECT {column_list(Workflow)} FROM workflows WHERE name = ?", (name,))
-    return record_of(Workflow, rows[0]) if rows else None
+    return select_first(db, Workflow, "FROM workflows WHERE name = ?", (name,))
 
 
 def names(db: Database) -> list[str]:
@@ -146,43 +181,7 @@ def conversation_names(db: Database, name: str) -> list[str]:
 def list_workflows(db: Database) -> list[WorkflowEntry]:
     """All workflows with the size of what they hold, the newest last; no message is read but the
     ends of stretches."""
-    rows = db.rows(
-        "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0),"
-        " COALESCE(SUM(m.running - COALESCE(k.left_out, 0)), 0),"
-        " COALESCE(SUM(CASE WHEN c.id = f.id THEN m.running - COALESCE(k.left_out, 0) END), 0),"
-        " COALESCE(f.settings, '{}'),"
-        " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id), (SELECT"
-        " COUNT(*) FROM variables v WHERE v.workflow = w.id), (SELECT COUNT(*) FROM compressions d"
-        " JOIN conversations o ON o.id = d.conversation  WHERE o.workflow = w.id AND d.undone ="
-        " 0), COALESCE(MAX(c.warned), 0), w.updated, MAX(m.created), MAX(k.created),"
-        " COALESCE((SELECT p.created FROM plans p WHERE p.workflow = w.id ORDER BY p.version DESC"
-        " LIMIT 1), ''), COALESCE((SELECT h.created FROM variable_changes h WHERE h.workflow ="
-        " w.id ORDER BY h.id DESC LIMIT 1), '') FROM workflows w LEFT JOIN conversations c ON"
-        " c.workflow = w.id LEFT JOIN messages m ON m.conversation = c.id  AND m.seq = (SELECT"
-        " MAX(seq) FROM messages WHERE conversation = c.id AND branch = 0) LEFT JOIN compressions"
-        f" k ON {_CURRENT} LEFT JOIN conversations f ON {_FIRST}"
-        " GROUP BY w.id, w.name, w.created, w.updated, f.settings ORDER BY w.id"
-    )
-    return [_workflow_entry(row) for row in rows]
-
-
-def _workflow_entry(row: Row) -> WorkflowEntry:
-    name, created, messages, tokens, now, history, settings, *rest = row
-    plan, variables, compressions, warned, *times = rest
-    return WorkflowEntry(
-        name=name,
-        created=created,
-        messages=int(messages),  # PostgreSQL adds decimals
-        tokens=int(tokens),
-        now_tokens=int(now),
-        history_tokens=int(history),
-        settings=from_json(settings),
-        plan_version=plan,
-        variables=variables,
-        compressions=compressions,
-        warned=bool(warned),
-        changed=max(time for time in times if time),
-    )
+    return select(db, WorkflowEntry, _ENTRIES)
 
 
 def stamps(db: Database, workflow: int) -> Stamps:
