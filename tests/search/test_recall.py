@@ -140,6 +140,13 @@ def test_a_secret_is_not_found_and_not_shown_whenever_it_became_one(session: Ses
     assert stored.entries == ()
 
 
+def test_a_question_with_the_words_of_a_filter_finds_what_was_said_alone(session: Session) -> None:
+    session.append(said("user", "The heron stands."))
+    assert session.recall("conversation_ conversation_1").text == ""
+    session.append(said("user", "The index calls it conversation_1."))
+    assert "The index calls it" in session.recall("conversation_1").text
+
+
 def test_conversations_of_other_workflows_stay_there(session: Session, tmp_path: Path) -> None:
     session.append(said("user", "The heron stands."))
     with Session.open(session.url, "other", root=tmp_path) as other:

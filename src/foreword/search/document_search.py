@@ -283,8 +283,7 @@ def _score_documents(
     score."""
     candidates = search_index.candidates(db, question, field, among, most=most)
     known = {source.id for source in among}
-    entries = [entry for entry in candidates.entries if entry.source in known]
-    found = search_index.passages_at(db, [entry.id for entry in entries])
+    found = [passage for passage in candidates.entries if passage.source in known]
     texts = [(passage.source, passage.body) for passage in found]
     texts += others
     terms = [word_terms(text) for _, text in texts]

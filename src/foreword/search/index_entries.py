@@ -64,8 +64,7 @@ class EntryPlace:
             self.db, question, self.kind, self.sources, most=MOST_CANDIDATES
         )
         known = {source.id for source in self.sources}
-        wanted = [entry.id for entry in found.entries if entry.source in known]
-        passages = search_index.passages_at(self.db, wanted)
+        passages = [passage for passage in found.entries if passage.source in known]
         units = [self._unit(passage, is_match=True) for passage in passages]
         # In a conversation, what follows the question may be its answer.
         quote = _quoted_question(question) if self.kind == DOCUMENT else None
@@ -80,13 +79,15 @@ class EntryPlace:
     ) -> list[FoundPassage]:
         """The passages on either side of the best matches."""
         there = {unit.item.id for unit in known}
-        wanted = set[int]()
-        for unit in best:
-            wanted.update(search_index.ids_around(unit.item.id, AROUND))
+        by_id = {source.id: source for source in self.sources}
         units = list[FoundPassage]()
-        for passage in search_index.passages_at(self.db, sorted(wanted - there)):
-            if len(passage.body) <= self.longest_neighbour:
-                units.append(self._unit(passage, is_match=False))
+        for unit in best:
+            source = by_id[unit.item.source]
+            first, last = unit.number - AROUND, unit.number + AROUND
+            for passage in search_index.passages_in(self.db, source, first, last):
+                if passage.id not in there and len(passage.body) <= self.longest_neighbour:
+                    there.add(passage.id)
+                    units.append(self._unit(passage, is_match=False))
         return units
 
     def hits(self, chosen: Sequence[tuple[FoundPassage, int]]) -> list[Hit]:

@@ -179,11 +179,12 @@ def _describe(db: Database, stretch: EntryStretch) -> Description:
     if last["message"] != first["message"]:
         numbers = f"messages {first['message']}-{last['message']}"
     folder = f" in {about['folder']}" if about.get("folder") else ""
-    ids = [passage.id for passage in stretch.passages]
-    wanted = set(ids)
-    for number in (ids[0], ids[-1]):
-        wanted.update(search_index.ids_around(number, AROUND))
-    around = search_index.passages_at(db, sorted(wanted))
+    around = search_index.passages_in(
+        db,
+        stretch.source,
+        stretch.passages[0].number - AROUND,
+        stretch.passages[-1].number + AROUND,
+    )
     name = PurePath(stretch.source.name).name
     return Description(
         where=f"{about.get('agent', 'agent')}{folder}, {name}, {numbers}",

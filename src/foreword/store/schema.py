@@ -20,7 +20,7 @@ SQLITE = {
     # Fed with terms that `search_index` has made: a tokenizer has nothing to do but to part them.
     "search_words": (
         "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', contentless_delete=1,"
-        " detail=none, tokenize='ascii')"
+        " detail=none, tokenize=\"ascii tokenchars '_'\")"
     ),
     "director_plans": "",  # a file that was named by a user may hold programs, so views don't run
 }
@@ -267,9 +267,14 @@ CREATE TABLE search_sources (
     UNIQUE (kind, name)
 );
 CREATE TABLE search_entries (
-    id {number} PRIMARY KEY,
+    id {id},
+    source {number} NOT NULL REFERENCES search_sources (id),
+    number {number} NOT NULL,
+    part {number} NOT NULL,
+    field {key} NOT NULL,
     about TEXT NOT NULL,
-    body TEXT NOT NULL
+    body TEXT NOT NULL,
+    UNIQUE (source, number, part)
 );
 {search_words};
 CREATE INDEX messages_in_branches ON messages (conversation, seq, branch) WHERE branch > 0;

@@ -1,17 +1,18 @@
 """The index by which questions find what was said and written: FTS5 in SQLite, `tsvector` in
 PostgreSQL.
 
-Both are fed with the same terms and give the same candidates; scores are the business of whoever
-asks. An entry is a passage; its number says where it is from: kind, source, and for a message its
-number and part. Messages are not kept twice: of other sources the passages are here. Messages go in
-by the batch, in the transaction of the append that fills it; a question takes in the rest first, so
-that nothing that was appended is missing from an answer.
+Both are fed with the same terms and give the same candidates; callers compute the scores. An entry
+is a passage, with its source, its number there (of a message, its own) and its part. The text of a
+message is not stored twice: only the passages of other sources are here. Besides its words, an
+entry is indexed under two filter terms, its field alone and its field with its source, by which a
+question is limited. Messages go in by the batch, in the transaction of the append that fills it; a
+question takes in the rest first, so that nothing that was appended is missing from an answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from foreword.messages.record import from_record
@@ -19,8 +20,15 @@ from foreword.pattern import lazy_pattern
 from foreword.relevance import Question, Statistics
 from foreword.relevance.terms import stem
 from foreword.secrets.known_values import KnownValues
-from foreword.store.database import Database, Row, storable_text
-from foreword.store.messages import HISTORY, MOST_NUMBERS
+from foreword.store.database import (
+    LARGEST_NUMBER,
+    Database,
+    Row,
+    select,
+    select_first,
+    storable_text,
+)
+from foreword.store.messages import HISTORY
 from foreword.store.secret_values import secrets_of
 from foreword.text.words import STOP_WORDS, bigrams
 
@@ -31,20 +39,15 @@ TITLE = "title"
 HEADINGS = "headings"
 ARTIFACT = "artifact"
 TRANSCRIPT = "transcript"
-_KINDS = (CONVERSATION, DOCUMENT, TITLE, HEADINGS, ARTIFACT, TRANSCRIPT)
-_FIELDS = {DOCUMENT: (DOCUMENT, TITLE, HEADINGS)}
 # Characters of a passage: about 300 tokens, as much as an answer quotes of one place. Longer ones
 # match more questions by chance, shorter ones lose what they are about.
 PASSAGE_CHARS = 1_200
-# Of an entry's number: its part of a message, the number in its source, its source, its kind.
-_PART_BITS, _NUMBER_BITS, _SOURCE_BITS = 12, 24, 24
-_MOST_PARTS = 1 << _PART_BITS
-_SOURCE_SHIFT = _PART_BITS + _NUMBER_BITS
-_KIND_SHIFT = _SOURCE_SHIFT + _SOURCE_BITS
+# Of one text: its passages are longer where there would be more.
+_MOST_PASSAGES = 2_048
 # Entries that the terms of one question may be found in, all together: 22,000 take 9 ms. The rare
 # terms come first; what is left out is in so many entries that it tells nothing apart.
 MOST_FOUND = 20_000
-# Sources that are asked one by one; more are asked together and told apart by their numbers.
+# Sources that are asked one by one; more are asked with all others of their kind.
 _FEW_SOURCES = 8
 # Messages read at once when an old store is taken in: bounds the memory, and shows progress.
 _READ_AT_ONCE = 1_000
@@ -54,14 +57,11 @@ _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 _LONGEST_TERM = 64
 _MOST_WORDS = 65_536  # whose terms are remembered: about 10 MB
 Progress = Callable[[int], None]
-_EntryTerms = tuple[int, str]  # the number of an entry, and its terms with blanks between them
 
 
-class IndexSource(NamedTuple):
-    """What entries are from: a conversation, a file ...
-
-    A tuple in the order of `_SOURCE`, since a question to a project reads thousands of them.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSource:
+    """What entries are from: a conversation, a file ..."""
 
     id: int
     kind: str
@@ -73,33 +73,24 @@ class IndexSource(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexEntry:
-    """A passage that terms of a question are in."""
+class StoredPassage:
+    """An entry: a passage of a source; of a message without its text."""
 
     id: int
-
-    @property
-    def source(self) -> int:
-        """The number of its source."""
-        return (self.id >> _SOURCE_SHIFT) & ((1 << _SOURCE_BITS) - 1)
-
-    @property
-    def number(self) -> int:
-        """Its number in the source; that of its message in a conversation."""
-        return (self.id >> _PART_BITS) & ((1 << _NUMBER_BITS) - 1)
-
-    @property
-    def part(self) -> int:
-        """Which passage of its message it is, from 0."""
-        return self.id & (_MOST_PARTS - 1)
+    source: int
+    field: str
+    number: int  # in the source; that of its message in a conversation
+    part: int  # which passage of its message it is, from 0
+    about: str = ""
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """What the index knows about a question: entries, the heaviest first, and how often its terms
-    are in everything that was asked."""
+    """What the index knows about a question: the heaviest entries, the oldest first, and how often
+    its terms are in everything that was asked."""
 
-    entries: tuple[IndexEntry, ...]
+    entries: tuple[StoredPassage, ...]
     statistics: Statistics
 
 
@@ -112,14 +103,6 @@ class NewPassage:
     about: str = ""
     heading: str = ""
     field: str = ""  # else the kind of its source
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPassage(IndexEntry):
-    """A passage that was taken in: what is known about it, and its text."""
-
-    about: str
-    body: str
 
 
 def index_terms(text: str) -> set[str]:
@@ -184,7 +167,7 @@ def passages_of(text: str) -> list[str]:
     long."""
     if len(text) <= PASSAGE_CHARS:
         return [text]
-    most = max(PASSAGE_CHARS, -(-len(text) // (_MOST_PARTS // 2)))
+    most = max(PASSAGE_CHARS, -(-len(text) // (_MOST_PASSAGES)))
     passages = list[str]()
     start = 0
     while start < len(text):
@@ -223,11 +206,7 @@ def add_messages(
             f" {HISTORY} ORDER BY seq",
             (conversation, first, min(last, first + _READ_AT_ONCE)),
         )
-        found = list[_EntryTerms]()
-        for seq, record in rows:
-            found += _message_terms(source.id, seq, record, secrets)
-        _write_terms(db, found)
-        entries += len(found)
+        entries += _write_messages(db, source, rows, secrets)
         progress(len(rows))
     db.rows(
         "UPDATE search_sources SET last = ?, entries = ? WHERE id = ?",
@@ -260,23 +239,26 @@ def waiting_messages(db: Database, conversation: int) -> int:
     return _extent(db, conversation)[1] - (source.last if source else 0)
 
 
-def _message_terms(
-    source: int, seq: int, record: str, secrets: KnownValues
-) -> Iterable[_EntryTerms]:
-    text = from_record(record).text
-    for part, passage in enumerate(passages_of(secrets.hide_known_values(text))):
-        terms = _term_list(passage)
-        if terms.strip():
-            yield _entry_id(CONVERSATION, source, seq, part), terms
+def _write_messages(
+    db: Database, source: IndexSource, rows: Iterable[Row], secrets: KnownValues
+) -> int:
+    """Write entries for messages, each with its number and its record; returns how many."""
+    new = list[_Entry]()
+    for seq, record in rows:
+        text = secrets.hide_known_values(from_record(record).text)
+        for part, passage in enumerate(passages_of(text)):
+            terms = _term_list(passage)
+            if terms.strip():
+                new.append(_Entry(CONVERSATION, seq, part, "", "", terms))
+    _write_entries(db, source, new)
+    return len(new)
 
 
 def forget_messages(db: Database, conversation: int, *, after: int) -> None:
     """Take the messages behind one out of the index: a client has taken them back."""
     source = find_source(db, CONVERSATION, str(conversation))
     if source is not None:
-        first = _entry_id(CONVERSATION, source.id, after + 1, 0)
-        last = _range(CONVERSATION, source.id)[1]
-        db.rows("DELETE FROM search_words WHERE rowid BETWEEN ? AND ?", (first, last))
+        _delete_entries(db, source, after + 1)
 
 
 def hide_new_secrets(db: Database, conversation: int) -> None:
@@ -293,26 +275,25 @@ def hide_new_secrets(db: Database, conversation: int) -> None:
         # a spelling may have ended in the middle of a word: its last term need not be whole
         numbers.update(_numbers_with(db, source, sorted(index_terms(spelling))))
     for number in sorted(numbers):
-        low = _entry_id(CONVERSATION, source.id, number, 0)
-        db.rows("DELETE FROM search_words WHERE rowid >= ? AND rowid < ?", (low, low + _MOST_PARTS))
-        for seq, record in db.rows(
+        _delete_entries(db, source, number, number)
+        rows = db.rows(
             "SELECT seq, written FROM messages WHERE conversation = ? AND seq = ?",
             (conversation, number),
-        ):
-            _write_terms(db, _message_terms(source.id, seq, record, secrets))
+        )
+        _write_messages(db, source, rows, secrets)
     db.rows("UPDATE search_sources SET stamp = ? WHERE id = ?", (secrets.digest, source.id))
 
 
 def _numbers_with(db: Database, source: IndexSource, wanted: Sequence[str]) -> set[int]:
     """The messages that have an entry with all of these terms."""
     found: set[int] | None = None
-    low, high = _range(CONVERSATION, source.id)
     for term in wanted:
         rows = db.rows(
-            f"SELECT rowid FROM search_words WHERE {db.has_word} AND rowid BETWEEN ? AND ?",
-            (term, low, high),
+            "SELECT number FROM search_entries WHERE id IN (SELECT rowid FROM search_words WHERE"
+            f" {db.has_word} AND {db.has_word})",
+            (term, _filter_term(CONVERSATION, source)),
         )
-        numbers = {IndexEntry(id=row).number for (row,) in rows}
+        numbers = {number for (number,) in rows}
         found = numbers if found is None else found & numbers
     return found or set()
 
@@ -338,39 +319,28 @@ def add(
 ) -> IndexSource:
     """Add passages to a source, behind those it has; the caller holds the transaction."""
     entries = source.entries
-    ids = list[int]()
-    bodies = list[str]()
-    found = list[str]()
+    new = list[_Entry]()
     for number, passage in enumerate(passages, source.entries):
-        ids.append(_entry_id(passage.field or source.kind, source.id, number, 0))
-        bodies.append(storable_text(passage.text))
-        found.append(_term_list(f"{passage.heading}\n{bodies[-1]}"))
-        if not passage.field:
-            entries += 1
-    abouts = [storable_text(passage.about) for passage in passages]
-    db.many(
-        "INSERT INTO search_entries (id, about, body) VALUES (?, ?, ?)",
-        zip(ids, abouts, bodies, strict=True),
-    )
-    _write_terms(db, zip(ids, found, strict=True))
+        field = passage.field or source.kind
+        body = storable_text(passage.text)
+        terms = _term_list(f"{passage.heading}\n{body}")
+        new.append(_Entry(field, number, 0, storable_text(passage.about), body, terms))
+        entries += field == source.kind
+    _write_entries(db, source, new)
     db.rows(
         "UPDATE search_sources SET stamp = ?, last = ?, entries = ? WHERE id = ?",
         (stamp, last, entries, source.id),
     )
-    return source._replace(stamp=stamp, last=last, entries=entries)
+    return replace(source, stamp=stamp, last=last, entries=entries)
 
 
 def drop(db: Database, kind: str, names: Iterable[str]) -> None:
     """Forget sources."""
     for name in names:
         source = find_source(db, kind, name)
-        if source is None:
-            continue
-        for field in _FIELDS.get(kind, (kind,)):
-            values = _range(field, source.id)
-            db.rows("DELETE FROM search_words WHERE rowid BETWEEN ? AND ?", values)
-            db.rows("DELETE FROM search_entries WHERE id BETWEEN ? AND ?", values)
-        db.rows("DELETE FROM search_sources WHERE id = ?", (source.id,))
+        if source is not None:
+            _delete_entries(db, source)
+            db.rows("DELETE FROM search_sources WHERE id = ?", (source.id,))
 
 
 def make_source(
@@ -387,96 +357,116 @@ def make_source(
     return made
 
 
-def _write_terms(db: Database, found: Iterable[_EntryTerms]) -> None:
-    db.many("INSERT INTO search_words (rowid, words) VALUES (?, ?)", found)
+class _Entry(NamedTuple):
+    """A new entry: its columns, and its terms with blanks between them."""
+
+    field: str
+    number: int
+    part: int
+    about: str
+    body: str
+    terms: str
+
+
+def _write_entries(db: Database, source: IndexSource, new: Sequence[_Entry]) -> None:
+    """Write entries in the order of their numbers, which no entry of the source has."""
+    if not new:
+        return
+    db.many(
+        "INSERT INTO search_entries (source, field, number, part, about, body) VALUES (?, ?, ?, ?,"
+        " ?, ?)",
+        [(source.id, *entry[:-1]) for entry in new],
+    )
+    ids = db.rows(
+        "SELECT id FROM search_entries WHERE source = ? AND number BETWEEN ? AND ? ORDER BY"
+        " number, part",
+        (source.id, new[0].number, new[-1].number),
+    )
+    words = list[tuple[int, str]]()
+    for (number,), entry in zip(ids, new, strict=True):
+        filters = f"{_filter_term(entry.field)} {_filter_term(entry.field, source)}"
+        words.append((number, f"{filters} {entry.terms}"))
+    db.many("INSERT INTO search_words (rowid, words) VALUES (?, ?)", words)
+
+
+def _delete_entries(
+    db: Database, source: IndexSource, first: int = 0, last: int = LARGEST_NUMBER
+) -> None:
+    """Delete the entries of a source from one number to another."""
+    which = "FROM search_entries WHERE source = ? AND number BETWEEN ? AND ?"
+    values = (source.id, first, last)
+    db.rows(f"DELETE FROM search_words WHERE rowid IN (SELECT id {which})", values)
+    db.rows(f"DELETE {which}", values)
+
+
+def _filter_term(field: str, source: IndexSource | None = None) -> str:
+    """The term of all entries of a field, or of those of one source; no word has a `_` in it."""
+    return f"{field}_{source.id if source else ''}"
 
 
 # --- what is there --------------------------------------------------------------------------------
 
-_SOURCE = "SELECT id, kind, name, stamp, about, last, entries FROM search_sources"
-
 
 def find_source(db: Database, kind: str, name: str) -> IndexSource | None:
     """The source of that name, if it was taken in."""
-    rows = db.rows(f"{_SOURCE} WHERE kind = ? AND name = ?", (kind, storable_text(name)))
-    return IndexSource._make(rows[0]) if rows else None
+    which = "FROM search_sources WHERE kind = ? AND name = ?"
+    return select_first(db, IndexSource, which, (kind, storable_text(name)))
 
 
 def sources(db: Database, kind: str, *, below: str = "") -> list[IndexSource]:
     """The sources of a kind whose names begin so, in the order they were taken in."""
-    rows = db.rows(
-        f"{_SOURCE} WHERE kind = ? AND name >= ? AND name < ? ORDER BY id",
-        (kind, below, f"{below[:-1]}{chr(ord(below[-1]) + 1)}" if below else "\U0010ffff"),
-    )
-    return [IndexSource._make(row) for row in rows]
+    end = f"{below[:-1]}{chr(ord(below[-1]) + 1)}" if below else "\U0010ffff"
+    which = "FROM search_sources WHERE kind = ? AND name >= ? AND name < ? ORDER BY id"
+    return select(db, IndexSource, which, (kind, below, end))
 
 
-def passages_at(db: Database, entries: Sequence[int]) -> list[StoredPassage]:
-    """The passages with these numbers, in the order of the numbers; those that are there."""
-    found = list[StoredPassage]()
-    for first in range(0, len(entries), MOST_NUMBERS):
-        some = entries[first : first + MOST_NUMBERS]
-        places = ", ".join("?" * len(some))
-        rows = db.rows(f"SELECT id, about, body FROM search_entries WHERE id IN ({places})", some)
-        found += [_passage(row) for row in rows]
-    return sorted(found, key=lambda passage: passage.id)
-
-
-def passages_in(db: Database, source: IndexSource) -> list[StoredPassage]:
-    """Every passage of a source, in order."""
-    rows = db.rows(
-        "SELECT id, about, body FROM search_entries WHERE id BETWEEN ? AND ? ORDER BY id",
-        _range(source.kind, source.id),
-    )
-    return [_passage(row) for row in rows]
-
-
-def _passage(row: Row) -> StoredPassage:
-    number, about, body = row
-    return StoredPassage(id=number, about=about, body=body)
-
-
-def ids_around(entry: int, count: int) -> list[int]:
-    """The numbers of so many entries on either side of one, whether they are there or not."""
-    return [entry + step * _MOST_PARTS for step in range(-count, count + 1) if step]
+def passages_in(
+    db: Database, source: IndexSource, first: int = 0, last: int = LARGEST_NUMBER
+) -> list[StoredPassage]:
+    """The passages of a source from one number to another, in order."""
+    which = "FROM search_entries WHERE source = ? AND number BETWEEN ? AND ? AND field = ?"
+    values = (source.id, first, last, source.kind)
+    return select(db, StoredPassage, f"{which} ORDER BY number, part", values)
 
 
 # --- asking ---------------------------------------------------------------------------------------
 
 
 def candidates(
-    db: Database, question: Question, kind: str, among: Sequence[IndexSource], *, most: int
+    db: Database, question: Question, field: str, among: Sequence[IndexSource], *, most: int
 ) -> Candidates:
-    """The entries of these sources that terms of a question are in, the heaviest first; of equals
-    the newest."""
-    is_field = kind in (TITLE, HEADINGS)  # one for each document
-    total = len(among) if is_field else sum(source.entries for source in among)
-    scopes = _scopes(kind, among)
-    counts = _counts(db, question, scopes)
+    """The heaviest entries of these sources that terms of a question are in; of equals the
+    newest. Of many sources, entries of others of their kind may be among them."""
+    is_whole_text = field not in (TITLE, HEADINGS)  # else there is one for each document
+    total = sum(source.entries for source in among) if is_whole_text else len(among)
+    filters = [_filter_term(field, source) for source in among]
+    if len(among) > _FEW_SOURCES:
+        filters = [_filter_term(field)]
+    counts = _counts(db, question, filters)
     # no length: whoever ranks knows those of the texts that it reads
     statistics = Statistics(total, 0, counts)
     selects = list[str]()
     values = list[object]()
     for term in _telling_terms(counts):
         weight = question.weights[term] * statistics.rarity(term)
-        for scope in scopes:
+        for filter_term in filters:
             selects.append(
-                f"SELECT rowid AS id, {weight} AS weight FROM search_words WHERE {db.has_word} AND"
-                " rowid BETWEEN ? AND ?"
+                f"SELECT rowid AS entry, {weight} AS weight FROM search_words WHERE {db.has_word}"
+                f" AND {db.has_word}"
             )
-            values += (term[:_LONGEST_TERM], *scope)
+            values += (term[:_LONGEST_TERM], filter_term)
     if not selects:
         return Candidates(entries=(), statistics=statistics)
-    rows = db.rows(
-        f"SELECT id, SUM(weight) AS weight FROM ({' UNION ALL '.join(selects)}) AS found GROUP BY"
-        " id ORDER BY weight DESC, id DESC LIMIT ?",
-        (*values, most),
+    heaviest = (
+        f"SELECT entry FROM ({' UNION ALL '.join(selects)}) AS matches GROUP BY entry ORDER BY"
+        " SUM(weight) DESC, entry DESC LIMIT ?"
     )
-    entries = [IndexEntry(id=int(number)) for number, _ in rows]
+    which = f"FROM search_entries WHERE id IN ({heaviest}) ORDER BY id"
+    entries = select(db, StoredPassage, which, (*values, most))
     return Candidates(entries=tuple(entries), statistics=statistics)
 
 
-def _counts(db: Database, question: Question, scopes: Sequence[tuple[int, int]]) -> dict[str, int]:
+def _counts(db: Database, question: Question, filters: Sequence[str]) -> dict[str, int]:
     """In how many entries each term of a question is; none where it is in none. A name as a whole,
     with `_` in it, is found by its words."""
     counts = dict[str, int]()
@@ -484,10 +474,10 @@ def _counts(db: Database, question: Question, scopes: Sequence[tuple[int, int]])
         if "_" in term:
             continue
         count = 0
-        for scope in scopes:
+        for filter_term in filters:
             ((found,),) = db.rows(
-                f"SELECT COUNT(*) FROM search_words WHERE {db.has_word} AND rowid BETWEEN ? AND ?",
-                (term[:_LONGEST_TERM], *scope),
+                f"SELECT COUNT(*) FROM search_words WHERE {db.has_word} AND {db.has_word}",
+                (term[:_LONGEST_TERM], filter_term),
             )
             count += int(found)
         if count:
@@ -505,22 +495,3 @@ def _telling_terms(counts: Mapping[str, int]) -> list[str]:
             break
         chosen.append(term)
     return chosen
-
-
-def _scopes(kind: str, among: Sequence[IndexSource]) -> list[tuple[int, int]]:
-    """The stretches of numbers that entries of these sources have."""
-    if len(among) <= _FEW_SOURCES:
-        return [_range(kind, source.id) for source in among]
-    low = _KINDS.index(kind) << _KIND_SHIFT
-    return [(low, low + (1 << _KIND_SHIFT) - 1)]
-
-
-def _range(kind: str, source: int) -> tuple[int, int]:
-    """The first and the last number that an entry of a source may have."""
-    low = _entry_id(kind, source, 0, 0)
-    return low, low + (1 << _SOURCE_SHIFT) - 1
-
-
-def _entry_id(kind: str, source: int, number: int, part: int) -> int:
-    place = (_KINDS.index(kind) << _KIND_SHIFT) | (source << _SOURCE_SHIFT)
-    return place | (number << _PART_BITS) | part
