@@ -430,6 +430,19 @@ def test_f15_a_task_that_stopped_at_a_gate_goes_on_with_the_next_phase(
         assert resumed.phase == "2"
 
 
+@pytest.mark.parametrize("flow", ["feature", ""])
+def test_f15_a_gate_that_only_the_file_says_was_passed_is_not(
+    task: foreword.Task, tmp_path: Path, flow: str
+) -> None:
+    task.enter(1)
+    path = task.finish()
+    forged = json.loads(path.read_text()) | {"flow": flow, "done": ["1", "2"], "pending": ["3"]}
+    path.write_text(json.dumps(forged))
+    with foreword.Task.resume(tmp_path, task="FEAT-9") as resumed:
+        assert (resumed.phase, resumed.known.done) == ("2", ["1"])
+        assert "only the file says that the gate of 2 was passed" in resumed.context().text
+
+
 def test_f15_a_task_before_its_first_phase_goes_on_there(
     task: foreword.Task, tmp_path: Path
 ) -> None:

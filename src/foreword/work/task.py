@@ -131,7 +131,10 @@ class Task:
         tiers 1 and 2."""
         resumed = cls.open(root, task=task, **opening)
         try:
-            newest = task_checkpoints.newest(resumed.library.root, resumed.db, resumed.name)
+            flow = resumed.flow.name if resumed.flow else ""
+            newest = task_checkpoints.newest(
+                resumed.library.root, resumed.db, resumed.name, flow=flow
+            )
             resumed._restore(newest.checkpoint, newest.changes)
         except BaseException:
             resumed.close()

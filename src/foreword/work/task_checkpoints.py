@@ -110,9 +110,12 @@ def read(
 
 
 def newest(
-    root: str | Path, db: Database | None, task: str, *, tiers: Tiers | None = None
+    root: str | Path, db: Database | None, task: str, *, tiers: Tiers | None = None, flow: str = ""
 ) -> RestoredCheckpoint:
-    """The newest checkpoint of a task that can be used; a line tells of those that can't."""
+    """Return the newest checkpoint of a task that can be used; a line tells of those that can't.
+
+    `flow` is that of the task, for a file that names none.
+    """
     folder = project_root(root)
     entries = _entries_of(folder, task)
     last = entries[-1]
@@ -124,7 +127,8 @@ def newest(
             notes.append(
                 f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
             )
-    return _restore(folder, db, last.checkpoint, tiers, notes=notes)
+    checkpoint = replace(last.checkpoint, flow=last.checkpoint.flow or flow)
+    return _restore(folder, db, checkpoint, tiers, notes=notes)
 
 
 def checkpoint_entries(root: str | Path, task: str | None = None) -> list[CheckpointEntry]:
