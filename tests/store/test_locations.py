@@ -18,6 +18,7 @@ from foreword.director import browser_files
 from foreword.errors import StoreError, UnknownHandle, UnknownName
 from foreword.faces.http import token
 from foreword.section import handle_of
+from foreword.store import private
 from foreword.store.locations import project_directory, state_path
 from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
@@ -152,6 +153,24 @@ def test_a_moved_repository_is_offered_its_store_and_takes_it_only_when_asked(
         assert [message.text for message in session.history()] == ["before"]
     assert len(store_names()) == 2  # the one that was begun meanwhile is still there
     assert state_path(tmp_path / "kilns") == state_path(moved)
+
+
+def test_a_repository_that_had_no_commit_yet_is_offered_its_store_too(tmp_path: Path) -> None:
+    (tmp_path / "begun").mkdir()
+    write_store(tmp_path / "begun")
+    history = [(datetime(2026, 1, 1, tzinfo=UTC), "first")]
+    begun = write_history(tmp_path / "begun", history, author="Ada <ada@example.com>")
+    open_database(None, begun).close()
+    moved = begun.rename(tmp_path / "moved")
+    (name,) = store_names()
+    assert f"`foreword store adopt {name}" in command("session", "list", "--root", moved).err
+
+
+def test_a_record_that_can_not_be_written_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "record.json" / "in the way").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        private.write_file(tmp_path / "record.json", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["record.json"]
 
 
 def test_a_store_is_adopted_without_git_and_an_unknown_one_is_an_error(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from shlex import quote
 
 from foreword.errors import StoreError, UnknownName
+from foreword.pattern import lazy_pattern
 from foreword.store import private
 
 FILE = "state.db"
@@ -26,6 +27,7 @@ STORES, PROJECTS = "stores", "projects"
 _DIGEST_DIGITS = 16  # 64 bits: the roots of one user do not meet by chance
 _BESIDE = ("-wal", "-shm", "-journal")  # the files SQLite keeps next to its own
 _LONGEST_NAME = 40  # characters of a directory's name in the name of its store
+_NOT_IN_NAME = lazy_pattern("[^a-zA-Z0-9]")
 # A repository of a million commits is walked in some 8 s; without an answer, no store is offered.
 _GIT_SECONDS = 5.0
 # of a home that is missing or read-only
@@ -132,6 +134,14 @@ def register(root: Path) -> str:
     return offer
 
 
+def note_first_commit(root: Path) -> None:
+    """Note the first commit of a repository that had none when its store was made."""
+    record = _read(_record_path(root))
+    if record is not None and not record.first_commit and _first_commit(root):
+        with suppress(OSError):
+            _write_for(root, record.store)
+
+
 def remember(path: Path) -> None:
     """Note a database file that was named, so that `recall` finds what is in it."""
     with suppress(OSError, NoDataDirectory):
@@ -149,7 +159,7 @@ def adoption_offer(root: Path) -> str:
     if not names:
         return ""
     return (
-        f"{root} has no store yet; {' and '.join(names)} begins with the same commit:"
+        f"{root} has no store yet; of the same first commit: {', '.join(names)};"
         f" `foreword store adopt {names[0]} --root {quote(str(root))}` uses it here, too"
     )
 
@@ -255,14 +265,11 @@ def _write_for(root: Path, store: str) -> None:
 def _write(path: Path, record: ProjectRecord) -> None:
     """Write a record, whole or not at all."""
     private.make_folder(path.parent)
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    private.write_file(new, json.dumps(asdict(record)))
-    new.replace(path)
+    private.write_file(path, json.dumps(asdict(record)))
 
 
 def _default_name(root: Path) -> str:
-    letters = [one if one.isascii() and one.isalnum() else "-" for one in root.resolve().name]
-    name = "".join(letters)[:_LONGEST_NAME].strip("-")
+    name = _NOT_IN_NAME.sub("-", root.resolve().name)[:_LONGEST_NAME].strip("-")
     return f"{name or 'root'}-{_digest(root)}"
 
 

@@ -32,10 +32,17 @@ def make_folder(path: Path) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file of ours in the place of the one before, which may have been a link."""
-    path.unlink(missing_ok=True)
-    with open(path, "x", encoding="utf-8", opener=opener) as file:
-        file.write(text)
+    """Write a file of ours in the place of the one before, which may have been a link: whole and on
+    the disk, or not at all."""
+    new = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
+    try:
+        with open(new, "w", encoding="utf-8", opener=opener) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def make_file(path: Path) -> None:

@@ -36,6 +36,8 @@ def open_database(url: str | None, root: Path, *, create: bool = True) -> Databa
             return Postgres(place)
         if not os.path.exists(place):  # noqa: PTH110 - never raises
             _prepare(place, None if url else root, create=create)
+        elif not url:
+            locations.note_first_commit(root)
     except locations.NoDataDirectory as error:
         return _memory_store(error.message)
     from foreword.store.sqlite import Sqlite

@@ -3,7 +3,6 @@ in constant time."""
 
 from __future__ import annotations
 
-import os
 import secrets
 from hashlib import sha256
 from hmac import compare_digest
@@ -70,7 +69,8 @@ def store_token(root: Path, *, new: bool = False) -> tuple[str, str]:
         if before:
             return "", before
         token = new_token()
-        _write(path, digest_of(token))
+        private.make_folder(path.parent)
+        private.write_file(path, f"{digest_of(token)}\n")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(
@@ -85,16 +85,6 @@ def _read_digest(path: Path) -> str:
         return ""
     text = path.read_text("ascii").strip()
     return text if _DIGEST.fullmatch(text) else ""
-
-
-def _write(path: Path, digest: str) -> None:
-    """Readable for this user alone, whole or not at all."""
-    private.make_folder(path.parent)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    beside.unlink(missing_ok=True)
-    with open(beside, "x", encoding="ascii", opener=private.opener) as file:
-        file.write(f"{digest}\n")
-    beside.replace(path)
 
 
 def is_loopback(host: str) -> bool:
