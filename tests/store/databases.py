@@ -71,6 +71,11 @@ def text_message(text: str, role: str = "user") -> Message:
     return Message("user" if role == "user" else "assistant", (Text(text),))
 
 
+def batch(*texts: str, size: int = 1) -> list[tuple[Message, int, bool]]:
+    """Messages of these words to append, each of that size."""
+    return [(text_message(text), size, False) for text in texts]
+
+
 def run_at_once(program: str, arguments: Sequence[Sequence[object]]) -> list[str]:
     """What the program printed for each of the arguments, all processes let loose together; fails
     where one did.

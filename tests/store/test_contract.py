@@ -50,6 +50,7 @@ from foreword.transcripts.import_file import read_transcript
 from tests.store.databases import (
     KINDS,
     USAGE,
+    batch,
     conversation_in,
     new_url,
     open_db,
@@ -117,9 +118,7 @@ def test_names_are_in_the_order_of_their_characters_whatever_the_language(db: Da
 
 def test_a_list_of_workflows_says_how_much_each_holds(db: Database) -> None:
     conversation, other = conversation_in(db), workflow_in(db, "other")
-    messages.append(
-        db, conversation.id, [(text_message("one"), 3, False), (text_message("two"), 4, False)]
-    )
+    messages.append(db, conversation.id, [*batch("one", size=3), *batch("two", size=4)])
     plans.add(db, other, {"goal": 1}, reason="because")
     variables.set_variable(db, other, "a", 1, reason="because")
     sizes = [
@@ -138,29 +137,18 @@ def test_details_are_replaced_and_keep_the_order_of_their_keys(db: Database) -> 
     assert list(details["a"].items()) == [("y", [1.5, None, True]), ("b", "\0")]
 
 
+def node_names(db: Database, workflow: int) -> list[str]:
+    return [node["id"] for node in workflows.nodes(db, workflow)]
+
+
 def test_nodes_are_in_order_replaced_by_their_id_and_dropped(db: Database) -> None:
     workflow = workflow_in(db)
     for name, position in (("b", 2), ("a", 2), ("10", 1), ("last", LARGEST_NUMBER), ("first", -5)):
-        workflows.put_node(
-            db,
-            workflow,
-            {"id": name, "position": position, "z": 1, "config": {"y": "🧭", "b": "\ud800"}},
-        )
-    assert [node["id"] for node in workflows.nodes(db, workflow)] == [
-        "first",
-        "10",
-        "a",
-        "b",
-        "last",
-    ]
+        node = {"id": name, "position": position, "z": 1, "config": {"y": "🧭", "b": "\ud800"}}
+        workflows.put_node(db, workflow, node)
+    assert node_names(db, workflow) == ["first", "10", "a", "b", "last"]
     workflows.put_node(db, workflow, {"position": 0, "id": "b"})
-    assert [node["id"] for node in workflows.nodes(db, workflow)] == [
-        "first",
-        "b",
-        "10",
-        "a",
-        "last",
-    ]
+    assert node_names(db, workflow) == ["first", "b", "10", "a", "last"]
     assert list(workflows.nodes(db, workflow)[1]) == ["position", "id"]
     assert workflows.drop_node(db, workflow, "b")
     assert not workflows.drop_node(db, workflow, "b")
@@ -172,7 +160,7 @@ def test_a_node_may_be_called_anything(db: Database) -> None:
     workflow = workflow_in(db)
     for name in ODD[1:]:
         workflows.put_node(db, workflow, {"id": name, "position": 1})
-        assert [node["id"] for node in workflows.nodes(db, workflow)] == [name]
+        assert node_names(db, workflow) == [name]
         assert workflows.drop_node(db, workflow, name)
 
 
@@ -183,12 +171,9 @@ def test_every_update_of_a_plan_is_a_version_and_none_is_lost(db: Database) -> N
     workflow = workflow_in(db)
     assert (plans.current(db, workflow), plans.newest_version(db, workflow)) == (None, 0)
     for number in range(1, 6):
-        assert (
-            plans.add(
-                db, workflow, {"goal": number}, reason=f"reason {number}", expected=number - 1
-            ).version
-            == number
-        )
+        reason = f"reason {number}"
+        plan = plans.add(db, workflow, {"goal": number}, reason=reason, expected=number - 1)
+        assert plan.version == number
     kept = plans.history(db, workflow)
     assert [(plan.version, plan.reason, plan.data["goal"]) for plan in kept] == [
         (number, f"reason {number}", number) for number in range(1, 6)
@@ -220,12 +205,8 @@ def test_a_conflict_carries_the_newest_plan_and_leaves_nothing(db: Database) -> 
 
 def test_a_plan_is_stamped_and_keeps_its_authors_order(db: Database) -> None:
     workflow = workflow_in(db)
-    first = plans.add(
-        db,
-        workflow,
-        {"z": 1, "workflow_id": "main", "a": {"y": 1, "b": 2}, "plan_version": 99},
-        reason="one",
-    )
+    data = {"z": 1, "workflow_id": "main", "a": {"y": 1, "b": 2}, "plan_version": 99}
+    first = plans.add(db, workflow, data, reason="one")
     second = plans.add(db, workflow, {"z": 2, "created_at": "never"}, reason="two")
     kept = [plan.data for plan in plans.history(db, workflow)]
     assert list(kept[0]) == ["workflow_id", "plan_version", "created_at", "updated_at", "z", "a"]
@@ -304,11 +285,8 @@ def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> 
     for name in ("z", "a", "m"):
         variables.set_variable(db, workflow, name, 1, reason="because")
     variables.set_variable(db, workflow, "a", {"z": 1, "b": 2}, reason="again")
-    assert list(variables.all_variables(db, workflow).items()) == [
-        ("z", 1),
-        ("a", {"z": 1, "b": 2}),
-        ("m", 1),
-    ]
+    expected = [("z", 1), ("a", {"z": 1, "b": 2}), ("m", 1)]
+    assert list(variables.all_variables(db, workflow).items()) == expected
     assert variables.drop(db, workflow, "z", reason="done")
     assert not variables.drop(db, workflow, "z", reason="done")
     variables.set_variable(db, workflow, "z", 2, reason="anew")
@@ -350,13 +328,8 @@ def test_the_newest_changes_come_first_as_many_as_asked_for(db: Database) -> Non
     for number in range(5):
         variables.set_variable(db, workflow, f"v{number}", number, reason="because")
     for limit, count in ((0, 0), (-1, 0), (2, 2), (10**30, 5)):
-        assert [one.name for one in variables.changes(db, workflow, limit)] == [
-            "v4",
-            "v3",
-            "v2",
-            "v1",
-            "v0",
-        ][:count]
+        names = [one.name for one in variables.changes(db, workflow, limit)]
+        assert names == ["v4", "v3", "v2", "v1", "v0"][:count]
 
 
 # --- conversations and their messages -------------------------------------------------------------
@@ -381,11 +354,8 @@ def test_a_conversation_is_made_once_and_remembers_what_it_is_told(db: Database)
     messages.set_limits(db, made.id, warned=5, quiet_until=LARGEST_NUMBER)
     now = messages.find(db, made.workflow, "main")
     assert now
-    assert (now.system_prompt, now.warned, now.quiet_until) == (
-        "Be brief. \0\ud800🧭",
-        5,
-        LARGEST_NUMBER,
-    )
+    assert now.system_prompt == "Be brief. \0\ud800🧭"
+    assert (now.warned, now.quiet_until) == (5, LARGEST_NUMBER)
     assert messages.ensure(db, made.workflow, "main", "another counter").counter == "words"
 
 
@@ -411,11 +381,11 @@ def test_messages_are_numbered_without_a_gap_and_their_sizes_added_up(db: Databa
 
 def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     conversation = conversation_in(db).id
-    messages.append(
-        db,
-        conversation,
-        [(text_message(str(number)), 1, number in (2, 5)) for number in range(1, 8)],
-    )
+    said = [(text_message(str(number)), 1, number in (2, 5)) for number in range(1, 8)]
+    appended = messages.append(db, conversation, said)
+    assert [line.pinned for line in appended] == [number in (2, 5) for number in range(1, 8)]
+    for read in (messages.after(db, conversation, 0), messages.before(db, conversation, 8, 9)):
+        assert read == appended
 
     def numbers(lines: list[StoredMessage]) -> list[int]:
         assert all(line.message.text == str(line.seq) for line in lines)
@@ -430,20 +400,9 @@ def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     assert numbers(messages.between(db, Range(conversation, 5, 3))) == []
     turns = [f'<turn role="user">\n{number}\n</turn>' for number in (3, 4)]
     assert messages.as_text(db, Range(conversation, 3, 4)) == "\n".join(turns)
-    assert numbers(messages.pinned_messages(db, conversation)) == [2, 5]
+    pinned = [appended[1], appended[4]]
+    assert messages.pinned_messages(db, conversation) == pinned
     assert messages.up_to(db, conversation, 99).place == 7
-
-
-def test_a_message_knows_whether_it_is_pinned_however_it_is_read(db: Database) -> None:
-    conversation = conversation_in(db).id
-    appended = messages.append(
-        db, conversation, [(text_message("a"), 1, True), (text_message("b"), 1, False)]
-    )
-    assert [line.pinned for line in appended] == [True, False]
-    assert messages.after(db, conversation, 0) == appended
-    assert messages.before(db, conversation, 3, 9) == appended
-    assert messages.between(db, Range(conversation, 1, 2)) == appended
-    assert messages.pinned_messages(db, conversation) == appended[:1]
 
 
 def numbers_of(lines: list[StoredMessage]) -> list[int]:
@@ -458,7 +417,7 @@ def test_messages_are_found_by_their_numbers_in_the_order_in_which_they_were_sai
     said = [text_message(str(at)) for at in range(6)]
     said[4] = Message("user", (Text("4"),), kind="snapshot")
     messages.append(db, one.id, [(message, 1, False) for message in said])
-    messages.append(db, other.id, [(text_message("other"), 1, False)] * 6)
+    messages.append(db, other.id, batch("other") * 6)
     more = range(100, 100 + messages.MOST_NUMBERS)  # than one statement takes
     found = messages.by_numbers(db, one.id, [6, 3, *more, 5, 2, 1])
     assert numbers_of(found) == [1, 2, 3, 6]  # the fifth is no history
@@ -471,7 +430,7 @@ def test_a_pin_is_set_and_taken_back_and_moves_the_stamp_of_its_conversation_alo
 ) -> None:
     one, other = conversation_in(db), conversation_in(db, "other")
     for conversation in (one.id, other.id):
-        messages.append(db, conversation, [(text_message(str(at)), 1, False) for at in range(3)])
+        messages.append(db, conversation, batch(*map(str, range(3))))
 
     def revisions() -> list[int]:
         read = [session_stamps.read(db, each.id, 1) for each in (one, other)]
@@ -492,7 +451,7 @@ def test_what_is_taken_back_is_a_branch_and_its_windows_and_warnings_are_forgott
 ) -> None:
     one, other = conversation_in(db), conversation_in(db, "other")
     for conversation in (one.id, other.id):
-        messages.append(db, conversation, [(text_message(str(at)), 10, False) for at in range(5)])
+        messages.append(db, conversation, batch(*map(str, range(5)), size=10))
         messages.set_limits(db, conversation, warned=7, quiet_until=9)
         for budget, start in ((100, 2), (200, 4)):
             compressions.save_window_start(db, conversation, budget, Cut(start))
@@ -526,11 +485,11 @@ def test_the_newest_system_prompt_is_the_last_with_those_right_in_front_of_it(
     one, other = conversation_in(db), conversation_in(db, "other")
 
     def prompt_after(*said: str) -> str:
-        batch = list[tuple[Message, int, bool]]()
+        new = list[tuple[Message, int, bool]]()
         for text in said:
             kind: Kind = "system_prompt" if text.isupper() else "conversation"
-            batch.append((Message("user", (Text(text),), kind), 1, False))
-        messages.append(db, one.id, batch)
+            new.append((Message("user", (Text(text),), kind), 1, False))
+        messages.append(db, one.id, new)
         found = messages.find(db, one.workflow, "main")
         assert found
         return found.system_prompt
@@ -559,7 +518,7 @@ def test_what_was_imported_is_known_by_its_marks(db: Database) -> None:
     line = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "hello"}}
     file = json.dumps(line).encode()
     imported = list(read_transcript(file, "a.jsonl", known=()))
-    messages.append(db, one.id, [(text_message("typed"), 1, False)])
+    messages.append(db, one.id, batch("typed"))
     messages.append(db, one.id, [(message, 1, False) for message in imported])
     marks = messages.import_marks(db, one.id)
     assert marks
@@ -577,8 +536,8 @@ def test_a_row_that_is_damaged_is_an_error_that_names_it(db: Database) -> None:
 
 def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) -> None:
     conversation = conversation_in(db).id
-    batch = [(Message("user", (Text(kind),), kind), 10, True) for kind in MESSAGE_KINDS]
-    appended = messages.append(db, conversation, batch)
+    said = [(Message("user", (Text(kind),), kind), 10, True) for kind in MESSAGE_KINDS]
+    appended = messages.append(db, conversation, said)
     history = [line.kind for line in messages.after(db, conversation, 0)]
     assert history == [kind for kind in MESSAGE_KINDS if kind not in NOT_HISTORY]
     assert [line.kind for line in messages.pinned_messages(db, conversation)] == history
@@ -610,11 +569,11 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
 
 def test_every_part_of_a_message_comes_back(db: Database) -> None:
     conversation = conversation_in(db).id
-    batch = list[Message]()
+    said = list[Message]()
     for role in ("user", "assistant", "tool"):
-        batch += [Message(role, EVERY_PART), Message(role, ())]
-    messages.append(db, conversation, [(message, 1, False) for message in batch])
-    assert [line.message for line in messages.after(db, conversation, 0)] == batch
+        said += [Message(role, EVERY_PART), Message(role, ())]
+    messages.append(db, conversation, [(message, 1, False) for message in said])
+    assert [line.message for line in messages.after(db, conversation, 0)] == said
 
 
 @pytest.mark.parametrize("megabytes", [1, 10])
@@ -644,24 +603,14 @@ def test_a_plan_and_a_variable_of_megabytes_come_back_whole(db: Database) -> Non
 def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
     conversation = conversation_in(db)
     plan = Message("user", (Text("an old plan"),), "plan")
-    batch = [
-        (text_message("a"), 5, False),
-        (plan, 0, False),
-        (text_message("b"), 5, False),
-        (plan, 0, False),
-    ]
-    messages.append(db, conversation.id, batch)
+    said = [*batch("a", size=5), (plan, 0, False), *batch("b", size=5), (plan, 0, False)]
+    messages.append(db, conversation.id, said)
     messages.recount(db, conversation.id, "letters", [(1, 100), (3, 20)])
     assert messages.up_to(db, conversation.id) == Extent(4, 120, 2)
     (later,) = messages.append(db, conversation.id, [(text_message("c"), 3, False)])
     assert later.running == 123
-    assert [messages.up_to(db, conversation.id, seq).running for seq in range(1, 6)] == [
-        100,
-        100,
-        120,
-        120,
-        123,
-    ]
+    running = [messages.up_to(db, conversation.id, seq).running for seq in range(1, 6)]
+    assert running == [100, 100, 120, 120, 123]
     now = messages.find(db, conversation.workflow, "main")
     assert now
     assert now.counter == "letters"
@@ -669,9 +618,7 @@ def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
 
 def test_a_message_that_came_while_others_were_counted_is_in_the_sum(db: Database) -> None:
     conversation = conversation_in(db).id
-    messages.append(
-        db, conversation, [(text_message("a"), 5, False), (text_message("b"), 7, False)]
-    )
+    messages.append(db, conversation, [*batch("a", size=5), *batch("b", size=7)])
     messages.recount(db, conversation, "letters", iter([(1, 50)]))
     assert [(line.tokens, line.running) for line in messages.after(db, conversation, 0)] == [
         (50, 50),
@@ -713,13 +660,8 @@ def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
     assert third
     assert third.number == 3
     assert compressions.current(db, conversation) == third
-    assert [
-        (one.number, one.undone) for one in compressions.all_compressions(db, conversation)
-    ] == [
-        (1, False),
-        (2, True),
-        (3, False),
-    ]
+    made = compressions.all_compressions(db, conversation)
+    assert [(one.number, one.undone) for one in made] == [(1, False), (2, True), (3, False)]
     for _ in range(3):
         compressions.undo(db, conversation)
     assert compressions.current(db, conversation) is None
@@ -875,15 +817,8 @@ def test_an_original_comes_back_by_its_handle_and_by_the_beginning_of_it(
 
 def test_a_handle_of_nothing_is_unknown(url: str, db: Database, tmp_path: Path) -> None:
     save_report(db, {handle_of(b"body"): b"body"}, REPORT)
-    for handle in (
-        "fw_",
-        "fw_00000000000000",
-        "fw_\0\0\0",
-        "fw_\ud800\ud800\ud800",
-        "fw_%%%%",
-        "",
-        "fw_zzz{",
-    ):
+    bad = ("fw_\0\0\0", "fw_\ud800\ud800\ud800", "fw_%%%%", "fw_zzz{")
+    for handle in ("", "fw_", "fw_00000000000000", *bad):
         with pytest.raises(UnknownHandle):
             recall(handle, tmp_path, url)
 
@@ -893,8 +828,8 @@ def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(
 ) -> None:
     conversation = conversation_in(db)
     texts = ["first", "find the \0 harbour 🧭", "it is \ud800 here", "last"]
-    batch = [(text_message(text, "assistant"), 1, False) for text in texts]
-    messages.append(db, conversation.id, batch)
+    said = [(text_message(text, "assistant"), 1, False) for text in texts]
+    messages.append(db, conversation.id, said)
     handle = messages.handle_for(db, conversation, Range(conversation.id, 2, 3))
     assert messages.handle_for(db, conversation, Range(conversation.id, 2, 3)) == handle
     assert messages.handle_for(db, conversation, Range(conversation.id, 2, 4)) != handle
@@ -913,9 +848,8 @@ def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(
         items[kind, title] = {"kind": kind, "title": title, "text": title}
     write_items(db, "work", items)
     key = ("a", "é")
-    write_items(
-        db, "work", {key: {**items[key], "text": "new"}}, ended=[("b", ""), ("never", "there")]
-    )
+    new = {key: {**items[key], "text": "new"}}
+    write_items(db, "work", new, ended=[("b", ""), ("never", "there")])
     kept = read_items(db, "work")
     found = {(item["kind"], item["title"]): item["text"] for item in kept}
     assert found[key] == "new"
@@ -968,11 +902,9 @@ def test_an_error_of_the_caller_inside_a_transaction_stays_what_it_is(db: Databa
 
 def test_a_batch_that_can_not_be_kept_whole_is_not_kept_at_all(db: Database) -> None:
     conversation = conversation_in(db).id
-    messages.append(db, conversation, [(text_message("kept"), 1, False)])
+    messages.append(db, conversation, batch("kept"))
     with pytest.raises(StoreError, match="can't be used"):
-        messages.append(
-            db, conversation, [(text_message("a"), 1, False), (text_message("b"), 2**70, False)]
-        )
+        messages.append(db, conversation, [*batch("a"), *batch("b", size=2**70)])
     assert messages.up_to(db, conversation) == Extent(1, 1, 1)
 
 
@@ -987,7 +919,7 @@ def test_nothing_is_kept_for_a_workflow_or_a_conversation_that_is_not_there(db: 
     with pytest.raises(StoreError, match="can't be used"):
         plans.add(db, 77, {}, reason="nobody's")
     with pytest.raises(StoreError, match="can't be used"):
-        messages.append(db, 77, [(text_message("nobody's"), 1, False)])
+        messages.append(db, 77, batch("nobody's"))
     with pytest.raises(StoreError, match="can't be used"):
         save_report(db, {handle_of(b"body"): b"body"}, REPORT, conversation=77)
     assert originals.find(db, handle_of(b"body")) == []

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from foreword.store import messages, plans, variables
+from foreword.section import handle_of
+from foreword.store import messages, originals, plans, variables
 from foreword.store.database import Database
+from foreword.store.reports import newest_reports
 from tests.store.databases import (
     KINDS,
     conversation_in,
@@ -29,8 +31,10 @@ WRITER = """
 import os, sys
 from itertools import count
 from pathlib import Path
-from foreword.messages.message import Message, Text
+from foreword.messages.message import (Message, Text)
+from foreword.section import handle_of
 from foreword.store import messages, plans, variables, workflows
+from foreword.store.reports import save_report
 from foreword.store.urls import open_database
 
 db = open_database(sys.argv[1], Path())
@@ -47,13 +51,18 @@ for number in count():
     print("plan", plans.add(db, workflow, {"goal": name * 50}, reason=name).version, flush=True)
     variables.set_variable(db, workflow, "v" + str(number % 3), name, reason=name)
     print("variable", name, flush=True)
+    body = name.encode() * 2000
+    report = {"recipe": name, "total_tokens": 1, "budget_tokens": 1}
+    save_report(db, {handle_of(body): body}, report)
+    print("report", name, flush=True)
 """
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_lost_or_half_written_when_a_writer_is_killed(kind: str, tmp_path: Path) -> None:
     url, chance = new_url(kind, tmp_path), random.Random(20260)
-    acknowledged: dict[str, set[str]] = {"message": set(), "plan": set(), "variable": set()}
+    kinds = ("message", "plan", "variable", "report")
+    acknowledged = {kind: set[str]() for kind in kinds}
     with open_db(url):
         pass
     for _ in range(KILLS):
@@ -92,6 +101,10 @@ def nothing_is_missing(db: Database, acknowledged: dict[str, set[str]]) -> None:
     assert acknowledged["variable"] <= {change.reason for change in trail}
     newest = {change.name: change.reason for change in reversed(trail)}
     assert variables.all_variables(db, workflow) == newest
+    reports = {stored.report["recipe"] for stored in newest_reports(db, 10**9)}
+    assert acknowledged["report"] <= reports
+    for name in reports:
+        assert originals.read_exact(db, handle_of(name.encode() * 2000))
 
 
 def it_can_be_written(db: Database, acknowledged: dict[str, set[str]]) -> None:

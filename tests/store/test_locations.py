@@ -4,7 +4,6 @@ project."""
 from __future__ import annotations
 
 import os
-import signal
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -391,21 +390,6 @@ def test_ten_processes_that_make_the_store_of_a_root_at_once_make_one(tmp_path: 
     assert len(store_names()) == 1
     with foreword.Session.open(root=tmp_path) as session:
         assert len(session.history()) == 10
-
-
-KILLED = """
-import os, sys, foreword
-session = foreword.Session.open(root=sys.argv[1])
-session.append({"role": "user", "content": "in the log"})
-os.kill(os.getpid(), 9)
-"""
-
-
-def test_what_was_acknowledged_before_a_kill_is_there(tmp_path: Path) -> None:
-    with ForkedCommand([tmp_path], program=KILLED) as killed:
-        assert killed.wait() == -signal.SIGKILL
-    with foreword.Session.open(root=tmp_path) as session:
-        assert [message.text for message in session.history()] == ["in the log"]
 
 
 def test_old_originals_and_reports_are_pruned_when_asked(tmp_path: Path) -> None:

@@ -198,16 +198,6 @@ def test_ten_processes_that_open_a_new_database_at_once_make_it_once(
     assert schema_of(url) == schema_of(other)
 
 
-def test_a_file_with_tables_of_somebody_else_is_left_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-    with apsw.Connection(str(path)) as db:
-        db.execute("CREATE TABLE ranges (somebody, elses)")
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="is not a Foreword store"):
-        Sqlite(path)
-    assert path.read_bytes() == before
-
-
 def test_a_schema_that_somebody_else_uses_is_left_as_it_was() -> None:
     url = new_database()
     with psycopg.connect(url, autocommit=True) as db:

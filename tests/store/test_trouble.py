@@ -18,7 +18,7 @@ from foreword.errors import ForewordError, StoreError, UsageError
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.database import Database
 from foreword.store.reports import newest_reports, save_report
-from foreword.store.urls import VARIABLE, open_database, open_to_read, recall
+from foreword.store.urls import VARIABLE, open_to_read, recall
 from tests.corpus import rows
 from tests.postgres import new_database, server
 from tests.store.databases import conversation_in, open_db, text_message, workflow_in
@@ -340,13 +340,3 @@ def test_a_store_that_others_keep_locked_is_an_error_in_the_end(
         with one.transaction(), pytest.raises(StoreError, match="database is locked"):
             plans.add(other, workflow, {}, reason="meanwhile")
         assert plans.add(other, workflow, {}, reason="afterwards").version == 1
-
-
-def test_a_store_that_is_open_twice_in_one_process_is_one_store(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    root.mkdir()
-    with open_db(f"sqlite:///{tmp_path / 'state.db'}") as one:
-        other = open_database(f"sqlite:///{tmp_path / 'state.db'}", root)
-        variables.set_variable(one, workflow_in(one), "a", 1, reason="from one")
-        assert variables.all_variables(other, workflow_in(other)) == {"a": 1}
-        other.close()
