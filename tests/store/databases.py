@@ -17,6 +17,19 @@ from tests.postgres import new_database
 from tests.warm_process import ForkedCommand
 
 KINDS = ("sqlite", "postgresql")
+# How a program in another process begins: its first argument is the address.
+OPEN = """
+import sys
+from pathlib import Path
+from foreword.message import Message, Text
+from foreword.store import messages, plans, variables, workflows
+from foreword.store.urls import open_database
+
+db = open_database(sys.argv[1], Path())
+workflow = workflows.ensure(db, "main").id
+conversation = messages.ensure(db, workflow, "main", "words").id
+"""
+_WAIT = "import sys\nprint(flush=True)\nsys.stdin.readline()\n"
 USAGE = {
     "recipe": "r",
     "total_tokens": 1,
@@ -78,11 +91,8 @@ def batch(*texts: str, size: int = 1) -> list[tuple[Message, int, bool]]:
 
 def run_at_once(program: str, arguments: Sequence[Sequence[object]]) -> list[str]:
     """What the program printed for each of the arguments, all processes let loose together; fails
-    where one did.
-
-    The program prints a line when it is ready, and reads one before it begins.
-    """
-    running = [ForkedCommand(each, program=program) for each in arguments]
+    where one did."""
+    running = [ForkedCommand(each, program=_WAIT + program) for each in arguments]
     for process in running:
         process.stdout.readline()
     for process in running:

@@ -3,21 +3,11 @@ every version kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from foreword.store import artifacts
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
-from tests.store.databases import KINDS, new_url, open_db
-
-
-@pytest.fixture(params=KINDS)
-def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    with open_db(new_url(request.param, tmp_path)) as database:
-        yield database
 
 
 @pytest.fixture(autouse=True)
@@ -39,15 +29,8 @@ def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Dat
     first = keep(db, "run", "first")
     assert keep(db, "run", "second") == first
     assert first.reference == "[FEAT-1] Requirements, 1 token, assistant phase 1"
-    mended = artifacts.correct(
-        db,
-        run="run",
-        name="FEAT-1",
-        phase="2",
-        title="Requirements, again",
-        text="second",
-        tokens=2,
-    )
+    new = {"phase": "2", "title": "Requirements, again", "text": "second"}
+    mended = artifacts.correct(db, run="run", name="FEAT-1", **new, tokens=2)
     assert artifacts.artifacts_of(db, "run") == [mended]
     assert artifacts.text_of(db, mended) == "second"
     assert artifacts.text_of(db, first) == "first"
@@ -58,11 +41,8 @@ def test_over_the_runs_of_a_task_the_newest_of_each_name_counts(db: Database) ->
     keep(db, "flow-T-1", "design", name="FEAT-2", phase="2", task="T")
     keep(db, "other", "of another task", name="FEAT-2", phase="2")
     keep(db, "T", "corrected")
-    found = artifacts.of_task(db, "T")
-    assert [(one.name, artifacts.text_of(db, one)) for one in found] == [
-        ("FEAT-2", "design"),
-        ("FEAT-1", "corrected"),
-    ]
+    texts = [(one.name, artifacts.text_of(db, one)) for one in artifacts.of_task(db, "T")]
+    assert texts == [("FEAT-2", "design"), ("FEAT-1", "corrected")]
     assert artifacts.of_task(db, "nothing") == []
 
 

@@ -4,7 +4,6 @@ lost or given twice."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate, product
 from pathlib import Path
@@ -48,12 +47,9 @@ from foreword.store.reports import find_report, newest_reports, save_report, usa
 from foreword.store.urls import open_to_read, recall
 from foreword.transcripts.import_file import read_transcript
 from tests.store.databases import (
-    KINDS,
     USAGE,
     batch,
     conversation_in,
-    new_url,
-    open_db,
     text_message,
     window_cut,
     workflow_in,
@@ -82,17 +78,6 @@ ODD = [
     "\x1f\x7f\x9f",
     "\uffff",
 ]
-
-
-@pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_url(request.param, tmp_path)
-
-
-@pytest.fixture
-def db(url: str) -> Iterator[Database]:
-    with open_db(url) as database:
-        yield database
 
 
 # --- workflows and their nodes --------------------------------------------------------------------

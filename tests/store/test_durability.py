@@ -17,6 +17,7 @@ from foreword.store.database import Database
 from foreword.store.reports import newest_reports
 from tests.store.databases import (
     KINDS,
+    OPEN,
     conversation_in,
     new_url,
     open_db,
@@ -27,33 +28,26 @@ from tests.warm_process import ForkedCommand
 
 KILLS = int(os.environ.get("FOREWORD_KILLS", "12"))
 # It writes as fast as it can, and says what was kept only after the call has returned.
-WRITER = """
-import os, sys
+WRITER = f"""{OPEN}
+import os
 from itertools import count
-from pathlib import Path
-from foreword.messages.message import (Message, Text)
 from foreword.section import handle_of
-from foreword.store import messages, plans, variables, workflows
 from foreword.store.reports import save_report
-from foreword.store.urls import open_database
 
-db = open_database(sys.argv[1], Path())
-workflow = workflows.ensure(db, "main").id
-conversation = messages.ensure(db, workflow, "main", "words").id
 print("open", flush=True)
 for number in count():
-    name = f"{os.getpid()}-{number}"
+    name = f"{{os.getpid()}}-{{number}}"
     batch = []
     for part in range(1 + number % 4):
         message = Message("user", (Text(name + " " * part * 900),))
         batch.append((message, part + 1, False))
     print("message", messages.append(db, conversation, batch)[-1].seq, flush=True)
-    print("plan", plans.add(db, workflow, {"goal": name * 50}, reason=name).version, flush=True)
+    print("plan", plans.add(db, workflow, {{"goal": name * 50}}, reason=name).version, flush=True)
     variables.set_variable(db, workflow, "v" + str(number % 3), name, reason=name)
     print("variable", name, flush=True)
     body = name.encode() * 2000
-    report = {"recipe": name, "total_tokens": 1, "budget_tokens": 1}
-    save_report(db, {handle_of(body): body}, report)
+    report = {{"recipe": name, "total_tokens": 1, "budget_tokens": 1}}
+    save_report(db, {{handle_of(body): body}}, report)
     print("report", name, flush=True)
 """
 

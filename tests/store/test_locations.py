@@ -26,7 +26,8 @@ from foreword.work import dbos_setup, task_checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.command import foreword as command
 from tests.git_history import write_history
-from tests.warm_process import ForkedCommand, run_program
+from tests.store.databases import run_at_once
+from tests.warm_process import run_program
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 BODY = b"what was cut"
@@ -375,18 +376,10 @@ def test_opening_a_store_again_undoes_no_lock_that_this_process_holds(tmp_path: 
 
 def test_ten_processes_that_make_the_store_of_a_root_at_once_make_one(tmp_path: Path) -> None:
     program = (
-        "import sys, foreword\nprint(flush=True)\nsys.stdin.readline()\n"
-        "with foreword.Session.open(root=sys.argv[1]) as session:\n"
+        "import foreword\nwith foreword.Session.open(root=sys.argv[1]) as session:\n"
         "    session.append({'role': 'user', 'content': 'here'})\n"
     )
-    running = [ForkedCommand([tmp_path], program=program) for _ in range(10)]
-    for process in running:
-        process.stdout.readline()
-    for process in running:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    errors = [process.communicate()[1] for process in running]
-    assert [process.returncode for process in running] == [0] * 10, errors
+    run_at_once(program, [(tmp_path,)] * 10)
     assert len(store_names()) == 1
     with foreword.Session.open(root=tmp_path) as session:
         assert len(session.history()) == 10

@@ -10,23 +10,20 @@ from pathlib import Path
 import pytest
 
 from foreword.store import messages, plans, variables
-from tests.store.databases import KINDS, conversation_in, new_url, open_db, run_at_once, workflow_in
+from tests.store.databases import (
+    KINDS,
+    OPEN,
+    conversation_in,
+    new_url,
+    open_db,
+    run_at_once,
+    workflow_in,
+)
 
 WRITERS, ROUNDS = 8, 20
 # Each says which numbers its messages were given, and which versions its plans.
-WRITER = f"""
-import sys
-from pathlib import Path
+WRITER = f"""{OPEN}
 from foreword.errors import PlanConflict
-from foreword.messages.message import Message, Text
-from foreword.store import messages, plans, postgres, sqlite, variables, workflows
-from foreword.store.urls import open_database
-
-print(flush=True)
-sys.stdin.readline()
-db = open_database(sys.argv[1], Path())
-workflow = workflows.ensure(db, "main").id
-conversation = messages.ensure(db, workflow, "main", "words").id
 for number in range({ROUNDS}):
     name = f"{{sys.argv[2]}}.{{number}}"
     batch = [(Message("user", (Text(name),)), 1 + number % 7, False)] * (1 + number % 2)
@@ -42,6 +39,16 @@ for number in range({ROUNDS}):
         assert conflict.version > seen and conflict.newest["plan_version"] == conflict.version
     variables.set_variable(db, workflow, f"v{{number % 5}}", name, reason=name)
 db.close()
+"""
+
+
+WRITE_OR_READ = """
+batch = [(Message("user", (Text("x" * 999),)), 1, False)] * 10
+for number in range(60):
+    lines = messages.after(db, conversation, 0)
+    assert len(lines) % 10 == 0 and all(line.running == line.seq for line in lines), lines
+    if sys.argv[2] == "w" and number % 2:
+        messages.append(db, conversation, batch)
 """
 
 
@@ -76,25 +83,7 @@ def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_sees_no_half_of_a_batch_while_others_write(kind: str, tmp_path: Path) -> None:
-    writer = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.messages.message import Message"
-        ", Text\nfrom"
-        " foreword.store import messages, workflows\nfrom foreword.store.urls import"
-        " open_database\nprint(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1],"
-        " Path())\nconversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main',"
-        " 'words').id\nbatch = [(Message('user', (Text('x' * 999),)), 1, False)] * 10\nfor _ in"
-        " range(30): messages.append(db, conversation, batch)\ndb.close()\n"
-    )
-    reader = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.store import messages, workflows\nfrom"
-        " foreword.store.urls import open_database\nprint(flush=True)\nsys.stdin.readline()\ndb ="
-        " open_database(sys.argv[1], Path())\nconversation = messages.ensure(db,"
-        " workflows.ensure(db, 'main').id, 'main', 'words').id\nfor _ in range(60):\n    lines ="
-        " messages.after(db, conversation, 0)\n    assert len(lines) % 10 == 0 and all(line.running"
-        " == line.seq for line in lines), lines\ndb.close()\n"
-    )
     url = new_url(kind, tmp_path)
-    either = "import sys\nexec(sys.argv[2])\n"
-    run_at_once(either, [(url, program) for program in (writer, writer, reader, reader)])
+    run_at_once(f"{OPEN}{WRITE_OR_READ}", [(url, what) for what in ("w", "w", "r", "r")])
     with open_db(url) as db:
         assert messages.up_to(db, conversation_in(db).id) == messages.Extent(600, 600, 600)

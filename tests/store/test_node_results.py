@@ -3,21 +3,11 @@ attempts in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.database import Database
-from tests.store.databases import KINDS, new_url, open_db, workflow_in
-
-
-@pytest.fixture(params=KINDS)
-def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    with open_db(new_url(request.param, tmp_path)) as database:
-        yield database
+from tests.store.databases import workflow_in
 
 
 def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> None:
@@ -34,34 +24,28 @@ def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> N
     assert not keep("run-1", "failed", {"error": "again"})
     assert keep("run-2", "success", {"result": {"n": 3}})
     (kept,) = node_results.of_run(db, w, "run-1").values()
-    assert (kept.key, kept.node, kept.status, kept.output) == (
-        "node5[0]/node6",
-        "node6",
-        "success",
-        {"result": {"n": 1}},
-    )
+    assert (kept.key, kept.node) == ("node5[0]/node6", "node6")
+    assert (kept.status, kept.output) == ("success", {"result": {"n": 1}})
     assert node_results.of_run(db, workflow_in(db, "other"), "run-1") == {}
 
 
 def test_the_newest_result_of_each_node_is_found_whatever_run_it_is_of(db: Database) -> None:
     w = workflow_in(db)
-    node_results.keep(
-        db, w, run="run-1", key="node1", node="node1", status="success", output={"n": 1}
-    )
+
+    def keep(node: str, n: int) -> None:
+        output = {"n": n}
+        node_results.keep(db, w, run="run-1", key=node, node=node, status="success", output=output)
+
+    def newest() -> dict[str, int]:
+        return {name: one.output["n"] for name, one in node_results.newest(db, w).items()}
+
+    keep("node1", 1)
     node_results.keep_test(db, w, node="node1", status="failed", output={"n": 2})
     node_results.keep_test(db, w, node="node2", status="success", output={"n": 3})
-    node_results.keep(
-        db, w, run="run-1", key="node2", node="node2", status="success", output={"n": 4}
-    )
-    assert {name: one.output["n"] for name, one in node_results.newest(db, w).items()} == {
-        "node1": 2,
-        "node2": 4,
-    }
+    keep("node2", 4)
+    assert newest() == {"node1": 2, "node2": 4}
     node_results.keep_test(db, w, node="node2", status="success", output={"n": 5})
-    assert {name: one.output["n"] for name, one in node_results.newest(db, w).items()} == {
-        "node1": 2,
-        "node2": 5,
-    }
+    assert newest() == {"node1": 2, "node2": 5}
     assert len(node_results.of_run(db, w, node_results.TEST)) == 2
 
 
@@ -74,10 +58,8 @@ def test_an_earlier_attempt_changes_nothing_once_the_next_has_begun(db: Database
     assert node_runs.find(db, w, "run-1") == second
     assert node_runs.end(db, w, second, status=node_runs.FAILED, failed_at="node2")
     node_runs.begin(db, w, run="run-2", executor="here")
-    assert [(one.run, one.status, one.failed_at) for one in node_runs.runs_of(db, w)] == [
-        ("run-2", "running", ""),
-        ("run-1", "failed", "node2"),
-    ]
+    runs = [(one.run, one.status, one.failed_at) for one in node_runs.runs_of(db, w)]
+    assert runs == [("run-2", "running", ""), ("run-1", "failed", "node2")]
     assert node_runs.find(db, w, "run-3") is None
 
 

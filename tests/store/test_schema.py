@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,38 +16,15 @@ from foreword.store.schema import VERSION
 from foreword.store.sqlite import Sqlite
 from foreword.store.workflows import Workflow
 from tests.postgres import new_database
-from tests.store.databases import KINDS, new_url, open_db, run_at_once
+from tests.store.databases import KINDS, OPEN, new_url, open_db, run_at_once
 from tests.warm_process import ForkedCommand
 
 
-def schema_of_sqlite(path: Path) -> dict[str, object]:
-    """Every table with its columns, its indexes and its foreign keys."""
-    db = apsw.Connection(str(path))
-    tables = [
-        name
-        for (name,) in db.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
-        )
-    ]
-    found: dict[str, object] = {
-        "version": db.pragma("user_version"),
-        "application": db.pragma("application_id"),
-    }
-    for table in tables:
-        indexes = sorted(row[1:] for row in db.execute(f"PRAGMA index_list({table})"))
-        found[table] = (
-            db.execute(f"PRAGMA table_xinfo({table})").fetchall(),
-            [
-                (index, db.execute(f"PRAGMA index_xinfo({index[0]})").fetchall())
-                for index in indexes
-            ],
-            sorted(row[2:] for row in db.execute(f"PRAGMA foreign_key_list({table})")),
-            db.execute(
-                "SELECT wr, strict FROM pragma_table_list WHERE name = ?", (table,)
-            ).fetchall(),
-        )
-    db.close()
-    return found
+def schema_of_sqlite(path: Path) -> list[object]:
+    """Every statement that made a table or an index, and the versions."""
+    with closing(apsw.Connection(str(path))) as db:
+        made = db.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        return [db.pragma("user_version"), db.pragma("application_id"), *made]
 
 
 def schema_of_postgres(url: str) -> list[list[tuple[object, ...]]]:
@@ -178,14 +156,8 @@ def test_a_process_that_is_killed_while_it_creates_the_schema_leaves_nothing_of_
 def test_ten_processes_that_open_a_new_database_at_once_make_it_once(
     kind: str, tmp_path: Path
 ) -> None:
-    program = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.store import postgres, sqlite,"
-        " workflows\nfrom foreword.store.urls import"
-        " open_database\nprint(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1],"
-        " Path())\nprint(workflows.ensure(db, 'main').id)\ndb.close()\n"
-    )
     url, alone = new_url(kind, tmp_path), f"{tmp_path}/alone"
-    printed = set(run_at_once(program, [(url,)] * 10))
+    printed = set(run_at_once(f"{OPEN}print(workflow)", [(url,)] * 10))
     # Not always 1: in PostgreSQL an INSERT that finds the name taken has used up a number before.
     with open_db(url) as db:
         assert printed == {

@@ -21,7 +21,7 @@ from foreword.store.reports import newest_reports, save_report
 from foreword.store.urls import VARIABLE, open_to_read, recall
 from tests.corpus import rows
 from tests.postgres import new_database, server
-from tests.store.databases import conversation_in, open_db, text_message, workflow_in
+from tests.store.databases import OPEN, conversation_in, open_db, text_message, workflow_in
 from tests.warm_process import ForkedCommand
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
@@ -256,16 +256,10 @@ def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_d
 
 # --- disks ----------------------------------------------------------------------------------------
 
-FILLER = """
-import resource, sys
-from pathlib import Path
+FILLER = f"""{OPEN}
+import resource
 from foreword.errors import StoreError
-from foreword.messages.message import Message, Text
-from foreword.store import messages, workflows
-from foreword.store.urls import open_database
 
-db = open_database(sys.argv[1], Path())
-conversation = messages.ensure(db, workflows.ensure(db, "main").id, "main", "words").id
 # no file may grow beyond this, as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 failed = 0
