@@ -30,22 +30,7 @@ workflow = workflows.ensure(db, "main").id
 conversation = messages.ensure(db, workflow, "main", "words").id
 """
 _WAIT = "import sys\nprint(flush=True)\nsys.stdin.readline()\n"
-USAGE = {
-    "recipe": "r",
-    "total_tokens": 1,
-    "budget_tokens": 2,
-    "used": 0.5,
-    "parts": {"plan": 3},
-    "messages": 1,
-    "image_tokens": 0,
-    "stable_tokens": 1,
-    "reused_tokens": 1,
-    "reuse": 1.0,
-    "prefix_break": "\0",
-    "milliseconds": 0.1,
-    "compression": 0,
-    "prefix": [["plan", 3, "abc"]],
-}
+USAGE = {"recipe": "r", "parts": {"plan": 3}, "reuse": 1.0, "prefix_break": "\0"}
 
 
 def new_url(kind: str, folder: Path) -> str:

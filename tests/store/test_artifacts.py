@@ -30,7 +30,7 @@ def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Dat
     assert keep(db, "run", "second") == first
     assert first.reference == "[FEAT-1] Requirements, 1 token, assistant phase 1"
     new = {"phase": "2", "title": "Requirements, again", "text": "second"}
-    mended = artifacts.correct(db, run="run", name="FEAT-1", **new, tokens=2)
+    mended = artifacts.keep(db, run="run", name="FEAT-1", **new, tokens=2, replaces=True)
     assert artifacts.artifacts_of(db, "run") == [mended]
     assert artifacts.text_of(db, mended) == "second"
     assert artifacts.text_of(db, first) == "first"

@@ -56,35 +56,23 @@ def keep(
     text: str,
     tokens: int,
     task: str = "",
+    replaces: bool = False,
 ) -> Artifact:
-    """Keep an artifact of a task, which is the run itself if not told; one of that name in the
-    run stays as it is."""
+    """Keep an artifact of a task, which is the run itself if not told.
+
+    One of that name in the run stays as it is, unless the new one `replaces` it; its text is still
+    an original then.
+    """
     words = (run, name, task or run, phase, title)
-    return _write(db, words, text=text, tokens=tokens, on_conflict=_KEEP_OLD)
-
-
-def correct(
-    db: Database, *, run: str, name: str, phase: str, title: str, text: str, tokens: int
-) -> Artifact:
-    """Keep an artifact of a task that is the run itself; it replaces one of that name, whose text
-    is still an original."""
-    words = (run, name, run, phase, title)
-    return _write(db, words, text=text, tokens=tokens, on_conflict=_TAKE_NEW)
-
-
-def _write(
-    db: Database, words: tuple[str, ...], *, text: str, tokens: int, on_conflict: str
-) -> Artifact:
-    """Write one row; `words` are run, name, task, phase and title."""
-    run, name, *others = map(storable_text, words)
     with db.transaction():
         handle = originals.keep(db, storable_text(text).encode())
         db.rows(
-            "INSERT INTO artifacts (run, name, task, phase, title, tokens, handle, created)"
-            f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {on_conflict}",
-            (run, name, *others, tokens, handle, stamp()),
+            "INSERT INTO artifacts (run, name, task, phase, title, tokens, handle, created) VALUES"
+            f" (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {_TAKE_NEW if replaces else _KEEP_OLD}",
+            (*map(storable_text, words), tokens, handle, stamp()),
         )
-        (artifact,) = select(db, Artifact, "FROM artifacts WHERE run = ? AND name = ?", (run, name))
+        which = "FROM artifacts WHERE run = ? AND name = ?"
+        (artifact,) = select(db, Artifact, which, (storable_text(run), storable_text(name)))
     return artifact
 
 

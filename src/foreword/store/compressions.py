@@ -17,6 +17,7 @@ from foreword.store.database import (
     stamp,
     storable_text,
     to_json,
+    update,
 )
 from foreword.store.messages import write_lock
 
@@ -106,10 +107,7 @@ def undo(db: Database, conversation: int) -> Compression | None:
     with write_lock(db, conversation):
         found = current(db, conversation)
         if found:
-            db.rows(
-                "UPDATE compressions SET undone = 1 WHERE conversation = ? AND number = ?",
-                (conversation, found.number),
-            )
+            _change(db, conversation, found.number, undone=1)
             # they began behind the summary
             db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))
     return found
@@ -117,19 +115,17 @@ def undo(db: Database, conversation: int) -> Compression | None:
 
 def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
     """Write the size of a summary by another counter; what is left out is to be measured anew."""
-    db.rows(
-        "UPDATE compressions SET summary_tokens = ?, left_out = NULL WHERE conversation = ? AND"
-        " number = ?",
-        (tokens, conversation, number),
-    )
+    _change(db, conversation, number, summary_tokens=tokens, left_out=None)
 
 
 def set_left_out(db: Database, conversation: int, number: int, tokens: int) -> None:
     """Write how much of all that was said is not in the history of a compression."""
-    db.rows(
-        "UPDATE compressions SET left_out = ? WHERE conversation = ? AND number = ?",
-        (tokens, conversation, number),
-    )
+    _change(db, conversation, number, left_out=tokens)
+
+
+def _change(db: Database, conversation: int, number: int, **changes: object) -> None:
+    which = {"conversation": conversation, "number": number}
+    update(db, "compressions", which, **changes)
 
 
 def save_window_start(db: Database, conversation: int, budget: int, cut: Cut) -> None:

@@ -156,6 +156,14 @@ def insert(db: Database, table: str, record: Any, **others: object) -> None:
     db.rows(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
 
 
+def update(db: Database, table: str, which: Mapping[str, object], **changes: object) -> None:
+    """Change columns of the rows that have these values in other columns."""
+    assigned = ", ".join(f"{column} = ?" for column in changes)
+    condition = " AND ".join(f"{column} = ?" for column in which)
+    values = (*changes.values(), *which.values())
+    db.rows(f"UPDATE {table} SET {assigned} WHERE {condition}", values)
+
+
 def stamp() -> str:
     """The time now, as the store writes it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -31,6 +31,7 @@ from foreword.store.database import (
     select_first,
     stamp,
     to_json,
+    update,
 )
 
 _NOT_HISTORY_SQL = ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
@@ -129,10 +130,8 @@ def conversations_of(db: Database, workflow: int) -> list[Conversation]:
 
 def set_settings(db: Database, conversation: int, settings: Mapping[str, int | str]) -> None:
     """Keep what a conversation was opened with."""
-    db.rows(
-        "UPDATE conversations SET settings = ? WHERE id = ?",
-        (to_json(dict(settings), "the settings"), conversation),
-    )
+    written = to_json(dict(settings), "the settings")
+    update(db, "conversations", {"id": conversation}, settings=written)
 
 
 def names(db: Database, workflow: int) -> list[str]:
@@ -143,17 +142,12 @@ def names(db: Database, workflow: int) -> list[str]:
 
 def set_system_prompt(db: Database, conversation: int, text: str) -> None:
     """From now on this is the newest system prompt."""
-    db.rows(
-        "UPDATE conversations SET system_prompt = ? WHERE id = ?", (json.dumps(text), conversation)
-    )
+    update(db, "conversations", {"id": conversation}, system_prompt=json.dumps(text))
 
 
 def set_limits(db: Database, conversation: int, *, warned: int, quiet_until: int) -> None:
     """Remember what has been said, so that it is said once."""
-    db.rows(
-        "UPDATE conversations SET warned = ?, quiet_until = ? WHERE id = ?",
-        (warned, quiet_until, conversation),
-    )
+    update(db, "conversations", {"id": conversation}, warned=warned, quiet_until=quiet_until)
 
 
 def write_lock(db: Database, conversation: int) -> AbstractContextManager[None]:
@@ -295,10 +289,8 @@ def set_pinned(db: Database, conversation: int, seq: int, *, pinned: bool) -> bo
     with write_lock(db, conversation):
         if not between(db, Range(conversation, seq, seq)):
             return False
-        db.rows(
-            "UPDATE messages SET pinned = ? WHERE conversation = ? AND seq = ?",
-            (int(pinned), conversation, seq),
-        )
+        place = {"conversation": conversation, "seq": seq}
+        update(db, "messages", place, pinned=int(pinned))
         db.rows("UPDATE conversations SET revision = revision + 1 WHERE id = ?", (conversation,))
     return True
 
@@ -338,7 +330,7 @@ def recount(
         db.many(
             "UPDATE messages SET tokens = ?, running = ? WHERE conversation = ? AND seq = ?", values
         )
-        db.rows("UPDATE conversations SET counter = ? WHERE id = ?", (counter, conversation))
+        update(db, "conversations", {"id": conversation}, counter=counter)
 
 
 def take_back(db: Database, conversation: int, after: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from foreword.store.database import Column, Database, select, stamp, storable_text
+from foreword.store.database import Column, Database, select, stamp, storable_text, update
 from foreword.store.node_runs import RUNNING, NodeRun
 
 UNCLEAR = "unclear"  # over, and whether it had its effect is not known
@@ -49,10 +49,7 @@ def begin(db: Database, workflow: int, run: NodeRun, *, key: str, node: str) -> 
 
 def end(db: Database, number: int, status: str) -> None:
     """Note how a step ended."""
-    db.rows(
-        "UPDATE node_steps SET status = ?, ended = ? WHERE id = ?",
-        (status, stamp(), number),
-    )
+    update(db, "node_steps", {"id": number}, status=status, ended=stamp())
 
 
 def of_run(db: Database, workflow: int, run: str) -> list[NodeStep]:

@@ -27,6 +27,7 @@ from foreword.store.database import (
     select,
     select_first,
     storable_text,
+    update,
 )
 from foreword.store.messages import HISTORY
 from foreword.store.secret_values import secrets_of
@@ -114,16 +115,11 @@ def index_terms(text: str) -> set[str]:
     return set(_term_list(text).split())
 
 
-def _blanks_table() -> bytes:
-    """Every byte as it is, but a blank for those of ASCII that are in no word."""
-    table = bytearray(range(256))
-    for number in range(128):
-        if not chr(number).isalnum() and chr(number) != "'":
-            table[number] = ord(" ")
-    return bytes(table)
-
-
-_BLANKS = _blanks_table()
+# Every byte as it is, but a blank for those of ASCII that are in no word.
+_BLANKS = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() or chr(byte) == "'" else ord(" ")
+    for byte in range(256)
+)
 
 
 def _term_list(text: str) -> str:
@@ -208,10 +204,7 @@ def add_messages(
         )
         entries += _write_messages(db, source, rows, secrets)
         progress(len(rows))
-    db.rows(
-        "UPDATE search_sources SET last = ?, entries = ? WHERE id = ?",
-        (last, entries, source.id),
-    )
+    update(db, "search_sources", {"id": source.id}, last=last, entries=entries)
 
 
 def _extent(db: Database, conversation: int) -> tuple[int, int]:
@@ -281,7 +274,7 @@ def hide_new_secrets(db: Database, conversation: int) -> None:
             (conversation, number),
         )
         _write_messages(db, source, rows, secrets)
-    db.rows("UPDATE search_sources SET stamp = ? WHERE id = ?", (secrets.digest, source.id))
+    update(db, "search_sources", {"id": source.id}, stamp=secrets.digest)
 
 
 def _numbers_with(db: Database, source: IndexSource, wanted: Sequence[str]) -> set[int]:
@@ -327,10 +320,7 @@ def add(
         new.append(_Entry(field, number, 0, storable_text(passage.about), body, terms))
         entries += field == source.kind
     _write_entries(db, source, new)
-    db.rows(
-        "UPDATE search_sources SET stamp = ?, last = ?, entries = ? WHERE id = ?",
-        (stamp, last, entries, source.id),
-    )
+    update(db, "search_sources", {"id": source.id}, stamp=stamp, last=last, entries=entries)
     return replace(source, stamp=stamp, last=last, entries=entries)
 
 

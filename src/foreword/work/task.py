@@ -299,7 +299,7 @@ class Task:
             raise UsageError(
                 f"artifact {name!r} is empty", hint="hand on what the phase has come to"
             )
-        kept = artifacts.correct(
+        kept = artifacts.keep(
             self.db,
             run=self.name,
             name=name,
@@ -307,6 +307,7 @@ class Task:
             title=title or name,
             text=text,
             tokens=self._counter.count(text),
+            replaces=True,
         )
         return kept.reference
 
