@@ -73,13 +73,6 @@ def test_looking_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_database_that_was_named_and_is_not_there_is_an_error_for_recall_too(
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(StoreError, match="can't be used"):
-        recall("fw_00000000000000", tmp_path, f"{server()}/no_such_database")
-
-
 # --- servers that refuse --------------------------------------------------------------------------
 
 
@@ -111,6 +104,8 @@ def test_a_server_that_is_not_there_and_a_database_that_is_not_there_are_named()
     assert open_error("postgresql://me@127.0.0.1:1/x").message.startswith(
         "postgresql://me@127.0.0.1:1/x can't be used: "
     )
+    with pytest.raises(StoreError, match="can't be used"):
+        recall("fw_00000000000000", Path(), f"{server()}/no_such_database")
     missing = open_error(f"{server()}/no_such_database")
     assert 'database "no_such_database" does not exist' in missing.message
     assert "check the address" in missing.hint
