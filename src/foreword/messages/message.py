@@ -45,15 +45,14 @@ CACHE_MARKS = frozenset(("cachePoint", "cache-point"))
 _SPEAKER = lazy_pattern("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
 
 
-# A block is not copied by `replace`, so a view that says something else is never sent as the JSON
-# that it once was.
-_UNCOPIED: dict[str, Any] = {"default": None, "init": False, "compare": False, "repr": False}
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """The JSON that a message or a part came as, whose shape it has, and whether the view has been
-    edited since."""
+    edited since.
+
+    `replace` does not copy the field that has it (`init=False`), so a view that says something else
+    is never sent as the JSON that it once was.
+    """
 
     shape: str
     raw: Any
@@ -65,7 +64,7 @@ class Text:
     """Words."""
 
     text: str
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Image:
     media_type: str = ""
     data: str = ""
     url: str = ""
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class Thinking:
     _: KW_ONLY
     redacted: bool = False
     shape: str = ""  # whose it is
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def is_bound(self) -> bool:
@@ -103,7 +102,7 @@ class Opaque:
 
     name: str
     text: str = ""  # all words in it: of a document, of what a server searched
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class ToolCall:
     id: str
     name: str
     arguments: str  # JSON, as the model wrote it
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class ToolResult:
     failed: bool = False
     _: KW_ONLY
     rest: tuple[Image | Opaque, ...] = ()
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
 
 Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
@@ -145,7 +144,7 @@ class Message:
     _: KW_ONLY
     tokens: int | None = field(default=None, compare=False)  # its size, where somebody has counted
     marks: tuple[str, ...] = field(default=(), compare=False)  # of the transcript it is from
-    block: Block | None = field(**_UNCOPIED)
+    block: Block | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.role == "system" and self.kind == "conversation":
