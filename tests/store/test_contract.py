@@ -9,7 +9,6 @@ from itertools import accumulate, product
 from pathlib import Path
 
 import pytest
-from foreword.messages.transcripts import read_transcript
 
 import foreword
 from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
@@ -25,6 +24,7 @@ from foreword.messages.message import (
     Thinking,
     ToolCall,
     ToolResult,
+    keep,
 )
 from foreword.prices import AnswerUsage
 from foreword.section import handle_of
@@ -44,6 +44,7 @@ from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Extent, Range, StoredMessage
 from foreword.store.reports import find_report, newest_reports, save_report, usage_log, usage_of
 from foreword.store.urls import open_to_read, recall
+from foreword.transcripts.import_file import read_transcript
 from tests.store.databases import (
     USAGE,
     batch,
@@ -486,7 +487,7 @@ def test_what_was_imported_is_known_by_its_marks(db: Database) -> None:
 def test_a_row_that_is_damaged_is_an_error_that_names_it(db: Database) -> None:
     conversation = conversation_in(db).id
     messages.append(db, conversation, [(text_message("a"), 1, True)])
-    db.rows("UPDATE messages SET message = '[]'")
+    db.rows("UPDATE messages SET written = '[]'")
     with pytest.raises(StoreError, match="the message of StoredMessage 1 in the store is damaged"):
         messages.after(db, conversation, 0)
 
@@ -510,15 +511,15 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
     conversation = conversation_in(db).id
     for number, text in enumerate(ODD):
         parts = (
-            Text(text, text),
-            Image(text, text, text, text),
-            Thinking(text, text, redacted=True, shape=text, extra=text),
-            Opaque(text, text, text),
-            ToolCall(text, text, text, text),
-            ToolResult(text, text, failed=True, rest=(Image(text), Opaque(text)), extra=text),
+            keep(Text(text), text, {text: [text], "": 1}),
+            Image(text, text, text),
+            Thinking(text, text, redacted=True, shape=text),
+            Opaque(text, text),
+            ToolCall(text, text, text),
+            ToolResult(text, text, failed=True, rest=(Image(text), Opaque(text))),
         )
         role: Role = ("user", "assistant", "tool")[number % 3]
-        message = Message(role, parts, "debug_action", extra=text, tokens=7)
+        message = Message(role, parts, "debug_action", tokens=7, marks=(text,))
         appended = messages.append(db, conversation, [(message, 7, False)])
         (line,) = messages.after(db, conversation, number)
         assert [line] == appended
