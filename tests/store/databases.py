@@ -21,7 +21,7 @@ KINDS = ("sqlite", "postgresql")
 OPEN = """
 import sys
 from pathlib import Path
-from foreword.message import Message, Text
+from foreword.messages.message import (Message, Text)
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.urls import open_database
 
