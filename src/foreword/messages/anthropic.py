@@ -294,3 +294,6 @@ def build(part: Part) -> Fields:
         case Thinking(text, signature):
             return {"type": "thinking", "thinking": text, "signature": signature}
     raise TypeError(f"{type(part).__name__} has no block of its own")
+
+
+write = to_anthropic

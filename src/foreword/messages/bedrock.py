@@ -235,3 +235,6 @@ def _bytes(text: str) -> bytes:
         return b64decode(text, validate=True)
     except ValueError:  # no base64: a text that somebody gave as it is
         return text.encode("utf-8", "replace")
+
+
+write = to_bedrock

@@ -335,7 +335,7 @@ def _message_beside(message: Message) -> Json:
 
     assert message.block is not None
     raw = message.block.raw
-    shapes = [each for each in TABLE if each.name == message.block.shape]
+    shapes = [each for each in TABLE if message.block.shape == each.SHAPE]
     if not isinstance(raw, dict) or not shapes:
         return {}
     built = shapes[0].write([Message(message.role, message.parts)])

@@ -315,3 +315,6 @@ def _response(result: ToolResult) -> Fields:
     response = {"name": came.get("name", ""), "response": answer}
     response |= {"parts": files} if files else {}
     return response if _has_no_id(result) else {"id": result.id, **response}
+
+
+write = to_gemini

@@ -314,3 +314,6 @@ def build(part: Part) -> Any:
             status = {"status": "error"} if failed else {}
             return {"content": _content(blocks), "tool_call_id": call, **status}
     raise TypeError(f"{type(part).__name__} has no block of its own")
+
+
+write = to_langchain

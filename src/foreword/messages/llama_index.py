@@ -175,3 +175,6 @@ def build(part: Part) -> Fields:
             beside = {**own, "tool_call_id": call, **error}
             return {"role": "tool", "blocks": blocks, "additional_kwargs": beside}
     raise TypeError(f"{type(part).__name__} has no block of its own")
+
+
+write = to_llama_index

@@ -171,3 +171,6 @@ def build(part: Part) -> Any:
 
 def _has_data(part: Part) -> bool:
     return isinstance(part, Image) and bool(part.data)
+
+
+write = to_ollama

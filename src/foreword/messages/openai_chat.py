@@ -315,3 +315,6 @@ def build(part: Part) -> Any:
 def _is_custom(part: Part) -> bool:
     """Whether a call is one of a tool that takes text."""
     return (own_json(part, SHAPE) or {}).get("type") == "custom"
+
+
+write = to_openai

@@ -80,7 +80,7 @@ _THOUGHTS = ("summary", "content")  # of a reasoning item
 # --- reading --------------------------------------------------------------------------------------
 
 
-def is_item(value: object) -> bool:
+def is_message(value: object) -> bool:
     """Whether this is an item of this API rather than a message of another."""
     if not isinstance(value, Mapping):
         return False
@@ -115,7 +115,7 @@ def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
         items += FieldPath(where, "input").sequence(value, "a list of items")
     messages = list[Message]()
     for index, item in enumerate(items):
-        message = read_item(item, FieldPath(where, f"input[{index}]"))
+        message = read_message(item, FieldPath(where, f"input[{index}]"))
         joined = join(messages[-1], message) if messages else None
         if joined:
             messages[-1] = joined
@@ -138,7 +138,7 @@ def join(last: Message, message: Message) -> Message | None:
     return keep(Message(last.role, last.parts + message.parts), SHAPE, items + more)
 
 
-def read_item(item: object, at: FieldPath) -> Message:
+def read_message(item: object, at: FieldPath) -> Message:
     """One item as a message; `at` is its place in the input."""
     item = at.mapping(item, "a mapping with a type")
     kind = item.get("type")
@@ -355,3 +355,6 @@ def build(part: Part) -> Fields:
         case Thinking(signature=proof):
             return {"type": "reasoning", **({"encrypted_content": proof} if proof else {})}
     raise TypeError(f"{type(part).__name__} has no block of its own")
+
+
+write = to_responses

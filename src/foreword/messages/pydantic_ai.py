@@ -334,3 +334,6 @@ def _adapter() -> Any:
     with extra("models"):
         from pydantic_ai.messages import ModelMessagesTypeAdapter
     return ModelMessagesTypeAdapter
+
+
+write = to_pydantic_ai_json

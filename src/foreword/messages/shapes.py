@@ -8,9 +8,7 @@ only to the fields that the view does not show. Read is all of a message or noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from foreword.messages import (
     anthropic,
@@ -33,91 +31,38 @@ _PLAIN = ("system", "user", "assistant")
 ONE_ONLY = "holds {} messages, a call and its result among them"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageShape:
-    """How messages of one origin are told, read and written."""
+class MessageShape(Protocol):
+    """A module that tells, reads and writes the messages of one origin."""
 
-    name: str
-    is_message: Callable[[Mapping[str, Any]], bool]
-    read: Callable[[Any, FieldPath], Message | Sequence[Message]]
-    build: Callable[[Part], Any]  # what a part says, as this shape has it
-    write: Callable[[Iterable[Message]], Any]  # a list of messages; not for its own objects
+    SHAPE: str
+
+    def is_message(self, value: Mapping[str, Any]) -> bool:
+        """Return whether a mapping is a message in this shape."""
+
+    def read_message(self, value: Any, at: FieldPath) -> Message | Sequence[Message]:
+        """Return the message in a mapping, or the messages where it holds several."""
+
+    def build(self, part: Part) -> Any:
+        """Return what a part says, as this shape has it."""
+
+    def write(self, messages: Iterable[Message]) -> list[Any]:
+        """Return messages in this shape; not as a framework's own objects."""
 
 
 # What is asked first is told by more than what is asked later; Anthropic's is what is left.
-TABLE = (
-    MessageShape(
-        name=pydantic_ai.SHAPE,
-        is_message=pydantic_ai.is_message,
-        read=pydantic_ai.read_message,
-        build=pydantic_ai.build,
-        write=pydantic_ai.to_pydantic_ai_json,
-    ),
-    MessageShape(
-        name=langchain.SHAPE,
-        is_message=langchain.is_message,
-        read=langchain.read_message,
-        build=langchain.build,
-        write=langchain.to_langchain,
-    ),
-    MessageShape(
-        name=llama_index.SHAPE,
-        is_message=llama_index.is_message,
-        read=llama_index.read_message,
-        build=llama_index.build,
-        write=llama_index.to_llama_index,
-    ),
-    MessageShape(
-        name=vercel.SHAPE,
-        is_message=vercel.is_message,
-        read=vercel.read_message,
-        build=vercel.build,
-        write=vercel.to_vercel,
-    ),
-    MessageShape(
-        name=gemini.SHAPE,
-        is_message=gemini.is_message,
-        read=gemini.read_message,
-        build=gemini.build,
-        write=gemini.to_gemini,
-    ),
-    MessageShape(
-        name=bedrock.SHAPE,
-        is_message=bedrock.is_message,
-        read=bedrock.read_message,
-        build=bedrock.build,
-        write=bedrock.to_bedrock,
-    ),
-    MessageShape(
-        name=openai_responses.SHAPE,
-        is_message=openai_responses.is_item,
-        read=openai_responses.read_item,
-        build=openai_responses.build,
-        write=openai_responses.to_responses,
-    ),
-    MessageShape(
-        name=ollama.SHAPE,
-        is_message=ollama.is_message,
-        read=ollama.read_message,
-        build=ollama.build,
-        write=ollama.to_ollama,
-    ),
-    MessageShape(
-        name=openai_chat.SHAPE,
-        is_message=openai_chat.is_message,
-        read=openai_chat.read_message,
-        build=openai_chat.build,
-        write=openai_chat.to_openai,
-    ),
-    MessageShape(
-        name=anthropic.SHAPE,
-        is_message=anthropic.is_message,
-        read=anthropic.read_message,
-        build=anthropic.build,
-        write=anthropic.to_anthropic,
-    ),
+TABLE: tuple[MessageShape, ...] = (
+    pydantic_ai,
+    langchain,
+    llama_index,
+    vercel,
+    gemini,
+    bedrock,
+    openai_responses,
+    ollama,
+    openai_chat,
+    anthropic,
 )
-_BY_NAME = {shape.name: shape for shape in TABLE}
+_BY_NAME = {shape.SHAPE: shape for shape in TABLE}
 # Both are told by little, and the neighbours of a message may tell more.
 _PROVIDERS = (openai_chat.SHAPE, anthropic.SHAPE)
 
@@ -134,7 +79,7 @@ def read_again(raw: Any, *, shape: str, role: str) -> Message:
     if shape == openai_responses.SHAPE:
         messages: Sequence[Message] = openai_responses.from_responses(raw)
     else:
-        read = _BY_NAME[shape].read(raw, at)
+        read = _BY_NAME[shape].read_message(raw, at)
         messages = (read,) if isinstance(read, Message) else read
     for message in messages:
         if message.role == role:
@@ -245,11 +190,11 @@ def read_any(
         return (Message(role, (Text(value["content"]),)),)
     value = objects.plain_message(value, at)
     for shape in TABLE:
-        if shape.name not in _PROVIDERS and shape.is_message(value):
-            read = shape.read
-            if shape.name == pydantic_ai.SHAPE:
-                read = partial(pydantic_ai.read_message, before=earlier)
-            messages_in = read(value, at)
-            return (messages_in,) if isinstance(messages_in, Message) else messages_in
+        if shape.SHAPE not in _PROVIDERS and shape.is_message(value):
+            if shape.SHAPE == pydantic_ai.SHAPE:
+                return pydantic_ai.read_message(value, at, earlier)
+            read = shape.read_message(value, at)
+            return (read,) if isinstance(read, Message) else read
     name = shape_of(value) or usual or anthropic.SHAPE
-    return (_BY_NAME[name].read(value, at),)  # type: ignore[return-value]
+    read = _BY_NAME[name].read_message(value, at)
+    return (read,) if isinstance(read, Message) else read

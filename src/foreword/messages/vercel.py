@@ -425,3 +425,6 @@ def _display_part(part: Part) -> Fields:
         case Image(media_type, data) if data:
             return {"type": "image", "data": data, "mimeType": media_type}
     return {"type": "text", "text": f"[image {part.url}]" if isinstance(part, Image) else ""}
+
+
+write = to_vercel

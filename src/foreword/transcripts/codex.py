@@ -83,7 +83,7 @@ def _kind_of(line: events.Values) -> str:
 
 def _item_event(item: object, number: int, where: str, time: str) -> events.AgentEvent:
     try:
-        message = openai_responses.read_item(item, FieldPath(where, "message"))
+        message = openai_responses.read_message(item, FieldPath(where, "message"))
     except BadSource as error:
         return events.bad_line(error, number)
     kinds = list[str]()

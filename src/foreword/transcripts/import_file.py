@@ -194,7 +194,7 @@ def _plain_events(lines: Iterable[Line], where: str) -> Iterator[AgentEvent]:
     at = FieldPath(where, "message")
     earlier = pydantic_ai.EarlierMessages()
     for number, value in lines:
-        reply = ITEM if openai_responses.is_item(value) else ""
+        reply = ITEM if openai_responses.is_message(value) else ""
         try:
             messages = shapes.read_any(value, at, earlier=earlier)
         except BadSource as error:
@@ -246,7 +246,7 @@ def _request_messages(value: Mapping[str, Any], where: str) -> Sequence[Message]
 
 def _list_messages(values: Any, where: str, usual: str = "") -> Sequence[Message]:
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
-    if any(map(openai_responses.is_item, values)):
+    if any(map(openai_responses.is_message, values)):
         return openai_responses.from_responses(values, where)
     return shapes.read_messages(values, where, usual)
 
