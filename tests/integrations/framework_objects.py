@@ -143,5 +143,39 @@ def check_openai_agents() -> None:
     assert read(call) == [ToolCall("t1", "look", '{"at": 1}')]
 
 
+def check_message_objects() -> None:
+    from autogen_core import FunctionCall
+    from autogen_core.models import (
+        AssistantMessage,
+        FunctionExecutionResult,
+        FunctionExecutionResultMessage,
+        UserMessage,
+    )
+    from haystack.dataclasses import ChatMessage as HaystackMessage
+    from haystack.dataclasses import ToolCall as HaystackCall
+    from smolagents.models import ChatMessage as SmolagentsMessage
+    from smolagents.models import MessageRole
+
+    call = ToolCall("t1", "look", '{"at": 1}')
+    result = ToolResult("t1", "nothing there", failed=True)
+    asked = FunctionCall(id="t1", name="look", arguments='{"at": 1}')
+    answer = FunctionExecutionResult(
+        content="nothing there", call_id="t1", name="look", is_error=True
+    )
+    assert read(UserMessage(content="Look.", source="user")) == [Text("Look.")]
+    assert read(AssistantMessage(content=[asked], source="a")) == [call]
+    assert read(FunctionExecutionResultMessage(content=[answer])) == [result]
+    origin = HaystackCall("look", {"at": 1}, id="t1")
+    assert read(HaystackMessage.from_assistant("I look.", tool_calls=[origin])) == [
+        Text("I look."),
+        call,
+    ]
+    assert read(HaystackMessage.from_tool("nothing there", origin=origin, error=True)) == [result]
+    said: list[dict[str, Any]] = [{"type": "text", "text": "Observation:\nnothing there"}]
+    observed = SmolagentsMessage(role=MessageRole.TOOL_RESPONSE, content=said)
+    (message,) = read_any(observed, FieldPath("m", "m"))
+    assert (message.role, message.text) == ("user", "Observation:\nnothing there")
+
+
 if __name__ == "__main__":
     globals()[f"check_{sys.argv[1].replace('-', '_')}"]()

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.integrations.example_runs import (
+    FEW_LINES,
     FRAMEWORKS,
     LIGHT,
     ROOT,
     check_conversation,
+    check_requests,
     run_adapters,
     run_example,
 )
@@ -32,17 +34,29 @@ def python_of(folder: Path) -> str:
     return str(folder / "bin" / "python")
 
 
-LOOPS = [folder for folder in FOLDERS if framework_of(folder) != AGENT]
+LOOPS = [folder for folder in FOLDERS if framework_of(folder) in FRAMEWORKS]
+SHORT = [folder for folder in FOLDERS if framework_of(folder) in FEW_LINES]
 DEEP = [folder for folder in FOLDERS if framework_of(folder) == "langchain"]
 # What a deep agent says by itself, tools and prompt, takes up to 8,000 tokens of its budget.
 DEEP_SIZE = (12_000, 0.95)
 ADAPTERS = ("langchain", "litellm", "llama-index", "openai-agents")
+OBJECTS = [folder for folder in FOLDERS if folder not in SHORT]
 AGENTS = [folder for folder in FOLDERS if framework_of(folder) == AGENT]
 
 
 @pytest.mark.parametrize("folder", LOOPS, ids=lambda folder: folder.name)
 def test_four_hundred_turns_stay_within_the_budget(tmp_path: Path, folder: Path) -> None:
     check_conversation(tmp_path, python_of(folder), FRAMEWORKS[framework_of(folder)], TURNS)
+
+
+@pytest.mark.parametrize("folder", SHORT, ids=lambda folder: folder.name)
+def test_a_framework_without_an_integration_stays_within_the_budget(
+    tmp_path: Path, folder: Path
+) -> None:
+    example = FEW_LINES[framework_of(folder)]
+    found = run_example(tmp_path, python_of(folder), example, "60", "2000")
+    assert len(found["requests"]) >= 60
+    check_requests(found, 60, 2_000)
 
 
 @pytest.mark.parametrize("example", LIGHT)
@@ -72,7 +86,7 @@ def test_what_an_integration_has_beside_its_example_works(tmp_path: Path, folder
         run_adapters(python_of(folder), framework_of(folder), tmp_path)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", OBJECTS, ids=lambda folder: folder.name)
 def test_objects_of_a_framework_are_read_and_written_without_loss(folder: Path) -> None:
     script = Path(__file__).with_name("framework_objects.py")
     environment = {

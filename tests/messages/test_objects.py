@@ -16,8 +16,9 @@ import pytest
 
 from foreword.errors import BadSource
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Text, Thinking, ToolCall
+from foreword.messages.message import Message, Text, Thinking, ToolCall, ToolResult, part_text
 from foreword.messages.shapes import read_any, read_message, read_messages
+from tests.corpus import check_each, rows
 from tests.sessions import Open
 
 ANTHROPIC = {
@@ -182,6 +183,48 @@ def test_what_is_no_message_is_refused_with_what_could_be_one(open_session: Open
                 {**CHAT, "choices": [*CHAT["choices"], *CHAT["choices"]]}  # type: ignore[misc]
             )
         )
+
+
+def view(message: Message) -> list[Any]:
+    """Who says a message, and what it says, calls and results by their fields."""
+    said: list[Any] = [message.role]
+    for part in message.parts:
+        match part:
+            case ToolCall(call, name, arguments):
+                said.append(["call", call, name, arguments])
+            case ToolResult(call, _, failed):
+                said.append(["result", call, part_text(part), failed])
+            case Thinking(text):
+                said.append(["thinking", text])
+            case _:
+                said.append(part_text(part))
+    return said
+
+
+def test_messages_of_frameworks_that_are_only_read_say_what_they_said() -> None:
+    def is_read(case: dict[str, Any]) -> None:
+        assert [view(each) for each in read_messages(case["messages"], "m")] == case["read"]
+
+    check_each(rows("messages/frameworks.jsonl"), is_read)
+
+
+@pytest.mark.parametrize(
+    ("message", "path"),
+    [
+        ({"type": "FunctionExecutionResultMessage", "content": [{}]}, ".content[0].call_id"),
+        ({"role": "tool", "tool_responses": [{"role": "tool", "content": "x"}]}, ".tool_call_id"),
+        (
+            {"role": "tool", "meta": {}, "content": [{"tool_call_result": {"result": "x"}}]},
+            ".content[0].origin",
+        ),
+    ],
+)
+def test_a_result_that_names_no_call_is_rejected_by_its_path(
+    message: dict[str, Any], path: str
+) -> None:
+    with pytest.raises(BadSource) as caught:
+        read_messages([message], "messages")
+    assert f"{path}: " in caught.value.problem
 
 
 FRAMEWORKS = frozenset(

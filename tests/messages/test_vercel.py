@@ -1,5 +1,5 @@
 """Messages of Vercel's AI SDK come back as they were, and the SDK itself takes them: every part and
-state of versions 5 to 7, and what version 4 and messages for a model become."""
+state of versions 5 to 7, and what messages for a model become."""
 
 from __future__ import annotations
 

@@ -4,28 +4,41 @@ reads back as what was said: ids of tools, thinking, pictures, results."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foreword.messages.bedrock import to_bedrock_request
+from foreword.messages.blocks import data_beside_words
 from foreword.messages.call_pairs import mend
 from foreword.messages.fields import replace_unsent
 from foreword.messages.gemini import from_gemini, to_gemini_request
 from foreword.messages.langchain import to_langchain
 from foreword.messages.llama_index import to_llama_index
-from foreword.messages.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.message import Image, Message, Text, Thinking, ToolCall, ToolResult, edit
 from foreword.messages.ollama import to_ollama
 from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import from_responses, to_responses
+from foreword.messages.record import from_record, to_record
 from foreword.messages.shapes import read_messages
 from foreword.messages.vercel import to_vercel
 from foreword.session.client_history import START, next_chain
 from tests.examples import examples
-from tests.messages.conversation import NEUTRAL
+from tests.messages.conversation import (
+    BASE64,
+    JSON,
+    NAMES,
+    NEUTRAL,
+    OBJECTS,
+    WORDS,
+    block,
+    conversations,
+    optional,
+)
 from tests.messages.test_requests import REQUESTS, read
 
 Write = Callable[[list[Message]], list[Message]]
@@ -180,11 +193,98 @@ def test_a_call_that_langchain_could_not_read_goes_back_as_such() -> None:
     assert answer == dumped
 
 
-def test_a_cache_mark_of_anthropics_survives_langchain() -> None:
+LANGCHAIN_BLOCKS = st.one_of(
+    block("text", text=WORDS),
+    block("text", text=WORDS, cache_control=st.just({"type": "ephemeral"})),
+    block("image_url", image_url=st.just({"url": "https://example.org/a.png"})),
+    block("image", base64=BASE64, mime_type=st.just("image/png")),
+    block("reasoning", reasoning=WORDS),
+    block("reasoning", id=st.just("rs_1"), summary=st.just([{"text": "hm"}])),
+    block("thinking", thinking=WORDS, signature=WORDS),
+    block("video", OBJECTS),
+)
+LLAMA_BLOCKS = st.one_of(
+    st.fixed_dictionaries({"block_type": st.just("text"), "text": WORDS}),
+    st.fixed_dictionaries({"block_type": st.just("image"), "image": BASE64}),
+    st.fixed_dictionaries({"block_type": st.just("thinking"), "content": WORDS}),
+    st.fixed_dictionaries({"block_type": st.just("cache"), "any": OBJECTS}),
+)
+
+
+def langchain_turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[dict[str, Any]]:
+    def content() -> Any:
+        return draw(WORDS | st.lists(LANGCHAIN_BLOCKS, min_size=1, max_size=3))
+
+    more = {"id": draw(st.none() | WORDS), "response_metadata": draw(OBJECTS)}
+    calls = list[dict[str, Any]]()
+    results = list[dict[str, Any]]()
+    for each in ids:
+        name, args = draw(NAMES), draw(OBJECTS)
+        calls.append({"name": name, "id": each, "args": args, "type": "tool_call"})
+        result = {"content": content(), "tool_call_id": each, "artifact": draw(JSON)}
+        results.append({"type": "tool", "data": result | draw(optional(status=st.just("error")))})
+    answer = {"content": content(), "tool_calls": calls, "invalid_tool_calls": [], **more}
+    asked = {"type": draw(st.sampled_from(["human", "system"])), "data": {"content": content()}}
+    return [asked, {"type": "ai", "data": answer}, *results]
+
+
+def llama_index_turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[dict[str, Any]]:
+    def message(role: str, blocks: list[Any], **kwargs: Any) -> dict[str, Any]:
+        more = draw(optional(later_field=JSON))
+        return {"role": role, "additional_kwargs": kwargs, "blocks": blocks, **more}
+
+    def blocks() -> list[Any]:
+        return draw(st.lists(LLAMA_BLOCKS, min_size=1, max_size=3))
+
+    calls = list[dict[str, Any]]()
+    for each in ids:
+        call = {"tool_call_id": each, "tool_name": draw(NAMES), "tool_kwargs": draw(OBJECTS)}
+        calls.append({"block_type": "tool_call", **call})
+    results = [message("tool", blocks(), tool_call_id=each) for each in ids]
+    answer = message("assistant", [*blocks(), *calls])
+    return [message(draw(st.sampled_from(["user", "system"])), blocks()), answer, *results]
+
+
+@pytest.mark.parametrize(
+    ("write", "turn"), [(to_langchain, langchain_turn), (to_llama_index, llama_index_turn)]
+)
+@settings(max_examples=examples(30), deadline=None)
+@given(data=st.data())
+def test_any_conversation_of_a_framework_comes_back_as_it_was_from_the_store_too(
+    write: Callable[[Iterable[Message]], list[Any]], turn: Any, data: st.DataObject
+) -> None:
+    talk = data.draw(conversations(turn))
+    messages = read_messages(talk, "messages")
+    assert write(messages) == talk
+    stored = [from_record(to_record(message)) for message in messages]
+    assert tuple(stored) == messages
+    assert write(stored) == talk
+
+
+def test_the_data_of_a_picture_is_not_counted_as_text() -> None:
+    data = "iVBORw0KGgo=" * 100
+    pictures = [
+        {"type": "image", "base64": data, "mime_type": "image/png"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
+    ]
+    dumped = {"type": "human", "data": {"content": pictures}}
+    image = {"block_type": "image", "url": f"data:image/png;base64,{data}"}
+    listed = {"role": "user", "blocks": [image], "additional_kwargs": {}}
+    for message in read_messages([dumped, listed], "messages"):
+        assert data_beside_words(message) == ""
+
+
+def test_what_was_edited_is_written_from_the_view_with_the_fields_beside_it() -> None:
     block = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
-    dumped = {"type": "human", "data": {"content": [block]}}
-    (written,) = to_langchain(read_messages([dumped], "messages"))
-    assert written["data"]["content"] == [block]
+    use = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    dumped = {"type": "ai", "data": {"content": [block, use], "id": "m1"}}
+    (message,) = read_messages([dumped], "messages")
+    shorter = edit(message, parts=(edit(message.parts[0], text="short"), *message.parts[1:]))
+    call = {"name": "look", "id": "t1", "args": {}, "type": "tool_call"}
+    (written,) = to_langchain([shorter])
+    data = {"content": [{**block, "text": "short"}], "tool_calls": [call], "id": "m1"}
+    assert written == {"type": "ai", "data": data}
 
 
 def test_a_result_with_blocks_that_gemini_does_not_know_reaches_it_as_words() -> None:

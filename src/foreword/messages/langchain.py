@@ -57,8 +57,8 @@ _ROLES: dict[str, Role] = {
     "function": "tool",
 }
 # The fields of a message that hold what it says; all others are kept as they are.
-_SAID = frozenset(("content", "tool_calls", "invalid_tool_calls", "tool_call_chunks"))
-_SAID_BESIDE = frozenset(("tool_calls", "function_call", "reasoning_content", "refusal"))
+_SAID = ("type", "content", "tool_calls", "invalid_tool_calls", "tool_call_chunks")
+_SAID_BESIDE = ("tool_calls", "function_call", "reasoning_content", "refusal")
 _INVALID = "invalid_tool_call"  # one whose arguments LangChain could not read, with its reason
 
 
@@ -227,7 +227,8 @@ def to_langchain(messages: Iterable[Message]) -> list[Fields]:
         own = own_json(message, SHAPE)
         if own is not None and is_as_received(message, SHAPE):
             kind, fields, _ = _unpack(own, FieldPath("", ""))
-            out.append(own if "data" in own else {"type": kind, "data": fields})
+            data = {name: fields[name] for name in fields if name != "type"}
+            out.append(own if "data" in own else {"type": kind, "data": data})
             continue
         for part in message.parts:
             if isinstance(part, ToolResult):
@@ -253,8 +254,10 @@ def _message_fields(message: Message) -> Fields:
     for part in _own_parts(message):
         if isinstance(part, ToolResult):
             continue
-        block = written(part, SHAPE, build)
-        if isinstance(part, ToolCall):
+        is_listed = "args" in (own_json(part, SHAPE) or ())  # and not a block of the content
+        is_call = isinstance(part, ToolCall)
+        block = build(part) if is_call and not is_listed else written(part, SHAPE, build)
+        if is_call:
             is_invalid = block.get("type") == _INVALID
             calls.setdefault("invalid_tool_calls" if is_invalid else "tool_calls", []).append(block)
         elif isinstance(block, str) or "type" in block:
@@ -296,7 +299,7 @@ def build(part: Part) -> Any:
         case Text(text):
             return {"refusal": text} if "refusal" in own else {"type": "text", "text": text}
         case Image():
-            return {"type": "image_url", "image_url": {"url": address_of(part)}}
+            return own or {"type": "image_url", "image_url": {"url": address_of(part)}}
         case Thinking(shape=openai_responses.SHAPE):
             return openai_responses.build(part)
         case Thinking(shape=anthropic.SHAPE):
@@ -311,8 +314,9 @@ def build(part: Part) -> Any:
             return {"name": name, "id": call, "args": as_object(arguments), "type": "tool_call"}
         case ToolResult(call, failed=failed):
             blocks = [written(inner, SHAPE, build) for inner in result_parts(part, SHAPE)]
-            status = {"status": "error"} if failed else {}
-            return {"content": _content(blocks), "tool_call_id": call, **status}
+            told = {name: own[name] for name in ("type", "status") if name in own}
+            told |= {"status": "error"} if failed else {}
+            return {"content": _content(blocks), "tool_call_id": call, **told}
     raise TypeError(f"{type(part).__name__} has no block of its own")
 
 

@@ -162,7 +162,8 @@ def build(part: Part) -> Fields:
             return {"block_type": "text", "text": text}
         case Image(media_type, data, url):
             source = {"image": data} if data else {"url": url}
-            return {"block_type": "image", "image_mimetype": media_type, **source}
+            built = {"block_type": "image", "image_mimetype": media_type, **source}
+            return own_json(part, SHAPE) or built
         case Thinking(text):
             return {"block_type": "thinking", "content": text}
         case ToolCall(call, name, arguments):

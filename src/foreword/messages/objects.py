@@ -2,7 +2,8 @@
 
 Nobody's package is imported: an object is known by the package its class comes from, and gives its
 own fields. Null fields are left out, so that no provider gets back what it never takes; nulls that
-a model or a tool gave are theirs, and stay.
+a model or a tool gave are theirs, and stay. The dicts of frameworks that are only read (AutoGen,
+Haystack, smolagents, AG2) become those of OpenAI's and Anthropic's APIs (`framework_messages`).
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from enum import Enum
 from typing import Any
 
 from foreword.messages.fields import FieldPath, Fields
+from foreword.messages.framework_messages import converter, fields_of
 
 # packages whose objects are pydantic models that dump into a shape that is read
 _DUMPED = frozenset(
-    "anthropic openai google langchain_core llama_index ollama litellm groq mistralai mcp".split()
+    (
+        "anthropic openai google langchain_core llama_index ollama litellm groq mistralai mcp"
+        " autogen_core"
+    ).split()
 )
 # fields whose members are a call's arguments or a tool's answer
 _GIVEN = frozenset(("input", "args", "arguments", "tool_kwargs", "response"))
@@ -31,7 +36,8 @@ _AGENT_BLOCKS = {
 _AGENT_ROLES = {"UserMessage": "user", "AssistantMessage": "assistant"}
 _KNOWN = (
     "a message is a dict, a foreword.Message, or an object of anthropic, openai, google-genai,"
-    " langchain, llama-index, pydantic-ai, litellm, ollama or claude-agent-sdk"
+    " langchain, llama-index, pydantic-ai, litellm, ollama, claude-agent-sdk, autogen-core,"
+    " haystack or smolagents"
 )
 
 
@@ -41,8 +47,13 @@ def is_plain(value: object) -> bool:
 
 
 def is_answer(value: object) -> bool:
-    """Whether this is the dict of a whole answer, with its message inside."""
-    if not isinstance(value, Mapping) or "role" in value:
+    """Whether this is the dict of a whole answer, with its message inside, or of a framework that
+    is only read."""
+    if not isinstance(value, Mapping):
+        return False
+    if converter(value) is not None:
+        return True
+    if "role" in value:
         return False
     if isinstance(value.get("choices"), list) or isinstance(value.get("candidates"), list):
         return True
@@ -105,8 +116,13 @@ def _has_fields(value: object) -> bool:
 def plain_values(value: object, at: FieldPath) -> list[Any]:
     """What an object holds: most often one message as a dict; an error for what is unknown."""
     if isinstance(value, Mapping):
+        convert = converter(value)
+        if convert is not None:
+            return convert(plain_message(value, at), at)
         return _messages_in(_plain(value), at)
     packages = _packages(value)
+    if "smolagents" in packages or "haystack" in packages:
+        return [fields_of(value)]
     if "pydantic_ai" in packages:
         return _of_pydantic_ai(value)
     if "claude_agent_sdk" in packages:

@@ -353,7 +353,8 @@ def build(part: Part) -> Fields:
             call_id = id_for(call, SHORT_ID)
             return {"type": kind or "function_call_output", "call_id": call_id, "output": output}
         case Thinking(signature=proof):
-            return {"type": "reasoning", **({"encrypted_content": proof} if proof else {})}
+            said = {name: own[name] for name in _THOUGHTS if own and name in own}
+            return {"type": "reasoning", **said, **({"encrypted_content": proof} if proof else {})}
     raise TypeError(f"{type(part).__name__} has no block of its own")
 
 

@@ -9,7 +9,7 @@ assistant did in one turn as one message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
@@ -65,7 +65,7 @@ _MODEL_PARTS = frozenset(
 )
 _ANSWER = ("state", "output", "errorText")  # the fields of a tool's part that hold its result
 _MCP_RESULT = frozenset(("content", "isError", "_meta"))
-_MCP_PARTS = frozenset(("text", "image", "audio", "resource", "resource_link"))
+_MCP_PARTS = ("text", "image", "audio", "resource", "resource_link")
 _PICTURES = frozenset(("image", "media", "image-data", "file-data"))
 
 
@@ -129,7 +129,8 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
         step.raw.append(raw)
         if kind == _STEERING:
             step.is_steering = True
-            step.parts += _read_steering(raw, place)
+            for at_inner, inner in enumerate((place / ".parts").sequence(raw.get("parts"))):
+                step.parts.append(_read_part(inner, place / f".parts[{at_inner}]")[0])
         elif kind != _START:
             step.parts.append(part)
         if answer is not None:
@@ -146,12 +147,6 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
             answers = Message("tool", tuple(step.answers))
             messages.append(keep(answers, SHAPE, {**value, name: step.answers_raw}))
     return messages
-
-
-def _read_steering(part: Mapping[str, Any], at: FieldPath) -> Iterator[Part]:
-    for index, inner in enumerate((at / ".parts").sequence(part.get("parts"))):
-        said, _ = _read_part(inner, at / f".parts[{index}]")
-        yield said
 
 
 def _read_part(part: object, at: FieldPath) -> tuple[Part, ToolResult | None]:
@@ -186,14 +181,9 @@ def _interface_part(part: Mapping[str, Any], at: FieldPath) -> Fields:
         name = "callProviderMetadata" if is_tool else "providerMetadata"
         renamed[name] = renamed.pop("providerOptions")
     if is_tool:
-        name = (
-            at.needed_text(part, "toolName") if kind == "tool-call" else at.text(part, "toolName")
-        )
-        renamed |= {
-            "type": f"tool-{name}",
-            "toolCallId": at.first_text(part, "toolCallId", "toolName"),
-        }
-        renamed.pop("toolName", None)
+        at.needed_text(part, "toolCallId")
+        renamed["type"] = f"tool-{at.needed_text(part, 'toolName')}"
+        del renamed["toolName"]
         if kind == "tool-result":
             renamed |= _interface_answer(renamed.pop("output", None), at / ".output")
     elif kind in ("image", "file"):
@@ -234,26 +224,26 @@ def _read_file(part: Mapping[str, Any], at: FieldPath) -> Part:
 
 def _read_result(part: Mapping[str, Any], call: str, at: FieldPath) -> ToolResult | None:
     """What a tool gave, or a person who did not allow the call; None where it is still open."""
-    output = part.get("output")
-    approval = part.get("approval")
+    output: Any = part.get("output")
     match part:
         case {"errorText": str(text)}:
             result = ToolResult(call, text, failed=True)
         case {"state": "output-error"}:
             result = ToolResult(call, "", failed=True)
         case _ if name := _parts_field(output):
-            assert isinstance(output, Mapping)
+            place = at / f".output.{name}"
             text, rest = result_view(
                 output[name],
-                lambda inner, index: _read_display_part(inner, at / f".output.{name}[{index}]"),
+                lambda inner, index: _read_display_part(inner, place / f"[{index}]"),
                 SHAPE,
             )
-            failed = output.get("isError") is True
-            result = ToolResult(call, text, failed=failed, rest=rest)
+            result = ToolResult(call, text, failed=output.get("isError") is True, rest=rest)
         case _ if output is not None or part.get("state") == "output-available":
             result = ToolResult(call, json_text(output))
-        case {"approval": {"approved": False}} | {"approval": Mapping(), "state": "output-denied"}:
-            reason = (at / ".approval").text(at.mapping(approval), "reason")
+        case {"approval": Mapping() as approval} if (
+            approval.get("approved") is False or part.get("state") == "output-denied"
+        ):
+            reason = (at / ".approval").text(approval, "reason")
             result = ToolResult(call, _denial(reason), failed=True)
         case _:
             return None
@@ -313,9 +303,6 @@ def to_vercel(messages: Iterable[Message]) -> list[Fields]:
         if is_assistants and out and out[-1]["role"] == "assistant" and header == last_header:
             out[-1]["parts"] += parts
             continue
-        if is_assistants and message.role == "user":  # the turn in which it was said is not there
-            own = {"id": parts[0].get("id"), "role": "user"}
-            parts = parts[0]["parts"]
         out.append({**(own or {"id": "", "role": _role(message, begun=begun)}), "parts": parts})
         out[-1]["id"] = out[-1].get("id") or _new_id(out)
         last_header = header
