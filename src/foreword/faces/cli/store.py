@@ -89,7 +89,7 @@ def move(file: str | None, root: str, as_json: bool) -> None:
     """Move a store from a project to your data directory.
 
     FILE is the database, else .foreword/state.db in the project. Move only a store that you trust:
-    what is in it is believed from then on.
+    what is in it is believed from then on. Unfinished flows stay in the file beside it.
 
     \b
     Examples:
