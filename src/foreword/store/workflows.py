@@ -64,10 +64,11 @@ _OF_WORKFLOW = "WHERE workflow = w.id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowEntry:
-    """One workflow in a list of them. Sums are read by `int`: PostgreSQL adds decimals."""
+    """One workflow in a list of them."""
 
     name: Annotated[str, Column("w.name")]
     created: Annotated[str, Column("w.created")]
+    # sums are read by `int`: PostgreSQL adds decimals
     messages: Annotated[int, Column("COALESCE(SUM(m.seq), 0)", int)]
     tokens: Annotated[int, Column("COALESCE(SUM(m.running), 0)", int)]  # of all that was said
     # with the summaries in place of what they stand for
