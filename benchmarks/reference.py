@@ -17,11 +17,12 @@ from typing import Any
 import click
 
 import foreword
+import foreword.testing
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 WRITTEN = "Written from the code by `make reference`; change the code, not this page.\n"
 # Classes whose members a caller uses; of the others the docstring says it all.
-WITH_MEMBERS = ("Session", "Package", "Report", "Director", "Task", "Message")
+WITH_MEMBERS = ("Session", "Package", "Report", "Director", "Task", "Message", "PrefixBreak")
 HELP_COLUMNS = 100
 
 
@@ -40,14 +41,15 @@ def python_page() -> str:
     functions = list[str]()
     classes = list[str]()
     errors = list[str]()
-    for name in sorted(foreword.__all__):
-        value = getattr(foreword, name)
-        if inspect.isclass(value) and issubclass(value, BaseException):
-            errors.append(f"| `{name}` | {_cell(inspect.getdoc(value) or '')} |")
-        elif inspect.isclass(value):
-            classes.append("\n".join(_class_lines(name, value)))
-        elif callable(value):
-            functions.append(_function(f"foreword.{name}", value, level="###"))
+    for module in (foreword, foreword.testing):
+        for name in sorted(module.__all__):
+            value = getattr(module, name)
+            if inspect.isclass(value) and issubclass(value, BaseException):
+                errors.append(f"| `{name}` | {_cell(inspect.getdoc(value) or '')} |")
+            elif inspect.isclass(value):
+                classes.append("\n".join(_class_lines(module.__name__, name, value)))
+            elif inspect.isroutine(value):
+                functions.append(_function(f"{module.__name__}.{name}", value, level="###"))
     return "\n".join(
         [
             "# Python",
@@ -71,8 +73,8 @@ def python_page() -> str:
     )
 
 
-def _class_lines(name: str, kind: type) -> Iterator[str]:
-    yield f"### foreword.{name}"
+def _class_lines(module: str, name: str, kind: type) -> Iterator[str]:
+    yield f"### {module}.{name}"
     yield ""
     yield _plain(inspect.getdoc(kind) or "")
     yield ""

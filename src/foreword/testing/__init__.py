@@ -10,9 +10,21 @@ to: texts, tool calls, errors, delays, broken connections.
     with fake_provider([Reply(status=529), "hello"]) as provider:
         answer = ask(provider.anthropic, "Be brief.", "Say hello.")
     assert (answer.text, answer.attempts) == ("hello", 2)
+
+`prefix_breaks` names what the requests of a conversation changed of earlier ones: the thinking that
+a provider would refuse, and the prompt cache that would be missed.
 """
 
+from foreword.testing.prefix_checks import PrefixBreak, prefix_breaks
 from foreword.testing.provider import FakeProvider, fake_provider
 from foreword.testing.replies import Reply, Script, ToolCall
 
-__all__ = ["FakeProvider", "Reply", "Script", "ToolCall", "fake_provider"]
+__all__ = [
+    "FakeProvider",
+    "PrefixBreak",
+    "Reply",
+    "Script",
+    "ToolCall",
+    "fake_provider",
+    "prefix_breaks",
+]

@@ -15,7 +15,7 @@ from typing import Any
 
 from foreword.testing.replies import count_request
 
-# in the order in which providers read them
+# of a request: what the model reads, in the order in which providers read it
 PIECES = ("tools", "system", "systemInstruction", "instructions", "messages", "input", "contents")
 MARK = "cache_control"
 
@@ -36,7 +36,7 @@ class PromptCache:
         kept = 0
         digest = blake2b(json.dumps(body.get("model")).encode())
         for name, value in _pieces(body):
-            digest.update(json.dumps([name, _without_marks(value)], sort_keys=True).encode())
+            digest.update(json.dumps([name, without_marks(value)], sort_keys=True).encode())
             beginnings.append(digest.digest())
             is_known = is_known and beginnings[-1] in self._beginnings
             cached += count_request({name: [value]}) if is_known else 0
@@ -57,10 +57,10 @@ def _pieces(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _without_marks(value: Any) -> Any:
+def without_marks(value: Any) -> Any:
     """A mark says what to keep, and is no part of what is read."""
     if isinstance(value, Mapping):
-        return {name: _without_marks(inner) for name, inner in value.items() if name != MARK}
+        return {name: without_marks(inner) for name, inner in value.items() if name != MARK}
     if isinstance(value, list | tuple):
-        return [_without_marks(inner) for inner in value]
+        return [without_marks(inner) for inner in value]
     return value

@@ -7,7 +7,7 @@ waits on an event and never sleeps, so that closing it ends whatever it was in t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,6 +17,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from foreword.testing import anthropic_wire, gemini_wire, openai_chat_wire, openai_responses_wire
+from foreword.testing.prefix_checks import Binding, CheckedRequest, bind, check_parts, request_parts
 from foreword.testing.prompt_cache import PromptCache
 from foreword.testing.replies import Reply, ReplyContent, Script, count_request, reply_content
 
@@ -32,6 +33,9 @@ COUNTING = {"/v1/messages/count_tokens": "input_tokens", ":countTokens": "totalT
 STREAMED_BY_PATH = ":streamGenerateContent"
 PIECES_BEFORE_TROUBLE = 3  # of a stream that breaks, or fails midway: enough for some of its text
 OVERLOADED = 529  # Anthropic's own status, which `http` does not know
+# The default of `fake_provider`. Off: the calls of a `Session` change their prefix when its window
+# moves and when its state changes.
+CHECK_PREFIXES = False
 POLL_SECONDS = 0.01  # how soon a server that is closed ends; the default is half a second
 
 
@@ -46,6 +50,8 @@ class FakeProvider:
     headers: list[dict[str, str]] = field(default_factory=list)
     # of each request, the tokens that a cache of the requests before it would have had
     cached: list[int] = field(default_factory=list)
+    # the messages with which the check of prefixes refused requests
+    refusals: list[str] = field(default_factory=list)
 
     @property
     def openai(self) -> str:
@@ -64,9 +70,18 @@ class FakeProvider:
 
 
 @contextmanager
-def fake_provider(script: Script) -> Iterator[FakeProvider]:
-    """Run a provider for the length of a `with` block."""
-    server = _Server(script)
+def fake_provider(
+    script: Script, *, check_prefixes: bool = CHECK_PREFIXES
+) -> Iterator[FakeProvider]:
+    """Run a provider for the length of a `with` block.
+
+    With `check_prefixes`, requests in Anthropic's format are checked as its newer models check them
+    (off by default). A thinking block is bound to the `system`, `tools` and message content before
+    it and to the thinking before that. A request in which one of these changed gets a 400, or an
+    answer without the invalid thinking where it says `drop_block` with the beta header. A refused
+    request takes no reply from the script.
+    """
+    server = _Server(script, check_prefixes=check_prefixes)
     thread = Thread(
         target=server.serve_forever, kwargs={"poll_interval": POLL_SECONDS}, daemon=True
     )
@@ -80,32 +95,67 @@ def fake_provider(script: Script) -> Iterator[FakeProvider]:
         thread.join()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    reply: Reply
+    number: int  # of the request
+    signature: str = ""  # of the reply's thinking
+    dropped: Sequence[str] | None = None  # paths of thinking; None if the request did not ask
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, *, check_prefixes: bool) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.provider = FakeProvider(f"http://127.0.0.1:{self.server_address[1]}")
         self.closing = Event()
         self._script = script
+        self._check_prefixes = check_prefixes
+        self._bindings = dict[str, Binding]()
         self._cache = PromptCache()
         self._lock = Lock()
 
-    def reply_to(
-        self, body: dict[str, Any], headers: dict[str, str], *, marked_only: bool
-    ) -> tuple[Reply, int]:
-        """The reply, and the number of the request; what a script raises is an error like any
-        other."""
+    def answer(self, wire: Any, body: dict[str, Any], headers: dict[str, str]) -> _Answer:
+        """Return the reply to a request; what a script raises is an error like any other."""
+        is_checked = self._check_prefixes and wire is anthropic_wire
         with self._lock:
-            self.provider.cached.append(self._cache.take(body, marked_only=marked_only))
+            parts = list(request_parts(body)) if is_checked else []
+            checked = check_parts(parts, self._bindings)
+            error = ""
+            if is_checked:
+                error = anthropic_wire.thinking_error(body, headers, checked, self._bindings)
+            self.provider.cached.append(self._cache.take(body, marked_only=wire is anthropic_wire))
             self.provider.requests.append(body)
             self.provider.headers.append(headers)
+            if error:
+                self.provider.refusals.append(error)
             number = len(self.provider.requests)
+            place = number - len(self.provider.refusals)
+        if error:
+            return _Answer(reply=Reply(error, status=HTTPStatus.BAD_REQUEST), number=number)
         try:
-            reply = _next_reply(self._script, body, number)
-        except Exception as error:  # noqa: BLE001 - a provider that fails answers, too
-            reply = Reply(str(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
-        return reply if isinstance(reply, Reply) else Reply(reply), number
+            scripted = _next_reply(self._script, body, place)
+        except Exception as failure:  # noqa: BLE001 - a provider that fails answers, too
+            scripted = Reply(str(failure), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+        reply = scripted if isinstance(scripted, Reply) else Reply(scripted)
+        dropped = [part.path for part in checked.unusable]
+        return _Answer(
+            reply=reply,
+            number=number,
+            signature=self._signature(reply, number, checked),
+            dropped=dropped if anthropic_wire.has_binding_beta(headers) else None,
+        )
+
+    def _signature(self, reply: Reply, number: int, checked: CheckedRequest) -> str:
+        """Return a new signature that is bound to the request, for the thinking of its reply."""
+        if reply.thinking is None:
+            return ""
+        signature = f"signature-of-answer-{number}"
+        block = anthropic_wire.thinking_block(reply.thinking, signature)
+        with self._lock:
+            self._bindings[signature] = bind(block, content=checked.content, usable=checked.usable)
+        return signature
 
     def handle_error(self, *args: Any) -> None:
         """Say nothing: a client may leave at any moment."""
@@ -155,9 +205,9 @@ class _Handler(BaseHTTPRequestHandler):
         if wire is gemini_wire:
             body.setdefault("model", path.rpartition("/")[2].partition(":")[0])
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply, number = self.server.reply_to(body, headers, marked_only=wire is anthropic_wire)
+        answer = self.server.answer(wire, body, headers)
         with suppress(OSError):  # the client may have stopped waiting
-            self._reply(wire, body, reply, number)
+            self._reply(wire, body, answer)
 
     def do_GET(self) -> None:
         """Nothing is to be had by asking: a provider like this has no pages."""
@@ -166,7 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _fail(self, wire: Any, status: HTTPStatus, message: str) -> None:
         self._send(json.dumps(wire.failure(status, message)), status, {})
 
-    def _reply(self, wire: Any, body: dict[str, Any], reply: Reply, number: int) -> None:
+    def _reply(self, wire: Any, body: dict[str, Any], answer: _Answer) -> None:
+        reply = answer.reply
         self.server.closing.wait(None if reply.hangs else reply.delay_seconds)
         if reply.hangs:
             return
@@ -176,19 +227,27 @@ class _Handler(BaseHTTPRequestHandler):
             failure = wire.failure(reply.status, reply.text or _phrase(reply.status))
             self._send(json.dumps(failure), reply.status, reply.headers)
         elif body.get("stream"):
-            self._stream(self._events(wire, body, reply, number), reply)
+            self._stream(self._events(wire, body, answer), reply)
         elif reply.endless:
-            pieces = chain(['{"text": "'], self._content(body, reply, number).pieces())
+            pieces = chain(['{"text": "'], self._content(body, answer).pieces())
             self._stream(pieces, reply, "application/json")
         else:
-            whole = json.dumps(wire.whole(self._content(body, reply, number)))
+            whole = json.dumps(wire.whole(self._content(body, answer)))
             self._send(whole, HTTPStatus.OK, reply.headers, breaks=reply.breaks)
 
-    def _content(self, body: dict[str, Any], reply: Reply, number: int) -> ReplyContent:
-        return reply_content(body, reply, number, self.server.provider.cached[number - 1])
+    def _content(self, body: dict[str, Any], answer: _Answer) -> ReplyContent:
+        return reply_content(
+            body,
+            answer.reply,
+            answer.number,
+            self.server.provider.cached[answer.number - 1],
+            signature=answer.signature,
+            dropped=answer.dropped,
+        )
 
-    def _events(self, wire: Any, body: dict[str, Any], reply: Reply, number: int) -> Iterator[str]:
-        events = wire.events(self._content(body, reply, number))
+    def _events(self, wire: Any, body: dict[str, Any], answer: _Answer) -> Iterator[str]:
+        reply = answer.reply
+        events = wire.events(self._content(body, answer))
         if reply.breaks or reply.midway:
             events = islice(events, PIECES_BEFORE_TROUBLE)
         if reply.midway:

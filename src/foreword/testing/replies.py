@@ -25,7 +25,7 @@ SPOKEN = (
     "systemInstruction",
 )
 UNSPOKEN = frozenset(
-    ("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control")
+    ("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control", "signature")
 )
 PIECES = lazy_pattern(r"\s*\S+|\s+")
 
@@ -45,6 +45,7 @@ class Reply:
     text: str = ""  # of an error: its message
     tool_calls: Sequence[ToolCall] = ()
     _: KW_ONLY
+    thinking: str | None = None  # before the text, in Anthropic's format only; may be empty
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_seconds: float = 0.0  # before the first byte
@@ -75,6 +76,8 @@ class ReplyContent:
     number: int  # of the request
     cached_tokens: int = 0  # of those in, read from a cache
     endless: bool = False
+    thinking: tuple[str, str] | None = None  # text, signature
+    dropped: Sequence[str] | None = None  # paths of thinking; None if the request did not ask
 
     def pieces(self) -> Iterator[str]:
         """The text as a stream brings it."""
@@ -83,7 +86,13 @@ class ReplyContent:
 
 
 def reply_content(
-    body: Mapping[str, Any], reply: Reply, number: int, cached_tokens: int
+    body: Mapping[str, Any],
+    reply: Reply,
+    number: int,
+    cached_tokens: int,
+    *,
+    signature: str = "",
+    dropped: Sequence[str] | None = None,
 ) -> ReplyContent:
     """What a reply comes to for this request."""
     limit = None if reply.endless else _token_limit(body)
@@ -91,7 +100,9 @@ def reply_content(
     calls = list[tuple[str, str, str]]()
     for at, call in enumerate(reply.tool_calls):
         calls.append((f"call_{number}_{at}", call.name, json.dumps(call.arguments)))
-    whole = text + "".join(name + arguments for _, name, arguments in calls)
+    whole = (
+        (reply.thinking or "") + text + "".join(name + arguments for _, name, arguments in calls)
+    )
     tokens_in, tokens_out = reply.usage or (count_request(body), _count(whole))
     return ReplyContent(
         model=str(body.get("model", "fake")),
@@ -103,6 +114,8 @@ def reply_content(
         number=number,
         cached_tokens=min(cached_tokens, tokens_in),
         endless=reply.endless,
+        thinking=None if reply.thinking is None else (reply.thinking, signature),
+        dropped=dropped,
     )
 
 
