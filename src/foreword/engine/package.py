@@ -20,7 +20,7 @@ from foreword.errors import UsageError
 from foreword.extras import pip_install
 from foreword.messages.blocks import losses, rewrite
 from foreword.messages.call_pairs import mend
-from foreword.messages.message import Message, Role, Shape, Text
+from foreword.messages.message import Message, Role, Shape, Text, without_bound_thinking
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
@@ -44,6 +44,8 @@ class Package:
     # originals of parts of messages, by handle
     cut: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     cached: int = 0  # messages of the conversation that the call before this one had
+    # Bound thinking in the conversation before this message is not sent: its prefix has changed.
+    thinking_from: int = 0
 
     @cached_property
     def originals(self) -> dict[str, bytes]:
@@ -220,7 +222,10 @@ class Package:
         """The conversation; nothing that was said in it reads as a boundary tag, wherever the
         real ones stand."""
         pattern = self.report.scale.pattern
-        return [escape_boundaries(message, pattern) for message in _clean_turns(talk)]
+        turns = _clean_turns(talk)
+        stale = [without_bound_thinking(message) for message in turns[: self.thinking_from]]
+        turns[: self.thinking_from] = stale
+        return [escape_boundaries(message, pattern) for message in turns]
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at

@@ -228,6 +228,25 @@ def _says_nothing(part: Part) -> bool:
     return is_mark or isinstance(part, Thinking)
 
 
+# Whose thinking is valid only after the very prefix that it was produced for.
+_BOUND_SHAPES = ("anthropic", "bedrock")
+
+
+def without_bound_thinking(message: Message) -> Message:
+    """Return a message without thinking that its provider binds to what was sent before it."""
+    parts = tuple([part for part in message.parts if not _is_bound_thinking(part)])
+    return message if len(parts) == len(message.parts) else edit(message, parts=parts, tokens=None)
+
+
+def bound_thinking(message: Message) -> int:
+    """Return how many thinking blocks a message has that are bound to what was sent before it."""
+    return sum(map(_is_bound_thinking, message.parts))
+
+
+def _is_bound_thinking(part: Part) -> bool:
+    return isinstance(part, Thinking) and part.is_bound and part.shape in _BOUND_SHAPES
+
+
 def texts_in(message: Message) -> list[str]:
     """The texts that were said in a message, without its calls and results."""
     return [part.text for part in message.parts if isinstance(part, Text)]

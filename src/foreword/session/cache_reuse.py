@@ -105,5 +105,15 @@ def compare(
     return Reuse(reused, stable_tokens, "")
 
 
+def is_extension(
+    stretches: Sequence[Stretch], before: Sequence[Sequence[Any]] | None, reuse: Reuse
+) -> bool:
+    """Return whether a call begins with all of the call before: nothing of it changed, and neither
+    has a part behind the history, which moves with every message."""
+    if before is None or reuse.broken_by:
+        return False
+    return stretches[-1].is_history and len(before) == len(stretches)
+
+
 def _break_reason(stretch: Stretch, reason: str) -> str:
     return reason if reason and stretch.is_history else f"{stretch.name} changed"

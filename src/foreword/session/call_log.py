@@ -19,7 +19,7 @@ HISTORY = "conversation_history"
 # parts that change from call to call, which a recipe may read before the history or after it
 STATE = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
 # what only the next call reads
-INTERNAL = ("compression", "prefix", "hidden", "revision", "tools")
+INTERNAL = ("compression", "prefix", "hidden", "revision", "tools", "thinking_from")
 
 Log = Sequence[Mapping[str, Any]]
 

@@ -164,8 +164,20 @@ class Calls:
             may_fill=may_fill or reason == COMPRESSED,
         )
         call = make_call(inputs, budget)
+        reuse = cache_reuse.compare(
+            call.stretches,
+            last_usage.get("prefix"),
+            self._rewrite_reason(last_usage) or call.history.reason,
+            self._digests,
+        )
+        is_same_prefix = cache_reuse.is_extension(call.stretches, last_usage.get("prefix"), reuse)
+        is_same_prefix = is_same_prefix and last_usage.get("tools", "") == tools_digest
+        if last_usage and not is_same_prefix:
+            call = call.with_thinking_from(call.history.messages)
+        else:  # of a first call, nobody knows what its thinking was produced for
+            call = call.with_thinking_from(last_usage.get("thinking_from", 0))
         if save:
-            return self._save(call, last_usage, began, tools_digest)
+            return self._save(call, reuse, last_usage, began, tools_digest)
         return _with_cost(call.package, self._model, 0)
 
     def request_so_far(
@@ -201,6 +213,7 @@ class Calls:
         problem = call.history.reason or reuse.broken_by
         if problem:
             return RequestSoFar(problem=problem)
+        call = call.with_thinking_from(last_usage.get("thinking_from", 0))
         beside_text = IMAGE_TOKENS * call.history.images + call.history.data_tokens
         return RequestSoFar(
             messages=tuple(call.package.messages),
@@ -232,15 +245,14 @@ class Calls:
         )
 
     def _save(
-        self, call: NextCall, last_usage: Mapping[str, Any], began: float, tools_digest: str
+        self,
+        call: NextCall,
+        reuse: cache_reuse.Reuse,
+        last_usage: Mapping[str, Any],
+        began: float,
+        tools_digest: str,
     ) -> Package:
         history = call.history
-        reuse = cache_reuse.compare(
-            call.stretches,
-            last_usage.get("prefix"),
-            self._rewrite_reason(last_usage) or history.reason,
-            self._digests,
-        )
         package = _with_cost(call.package, self._model, reuse.tokens)
         entry = call_log.line(
             package.report,
@@ -259,6 +271,7 @@ class Calls:
             "prefix": cache_reuse.fingerprint(call.stretches, self._digests),
             "hidden": self.writer.secrets.digest,
             "tools": tools_digest,
+            "thinking_from": call.package.thinking_from,
         }
         if self._revision:
             for_next_call["revision"] = self._revision

@@ -17,7 +17,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.engine.report import Report
 from foreword.errors import EssentialsTooLarge
-from foreword.messages.message import IMAGE_TOKENS
+from foreword.messages.message import IMAGE_TOKENS, bound_thinking
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Section, Tiers
 from foreword.session.cache_reuse import Stretch
@@ -30,6 +30,7 @@ from foreword.tokens import Counter
 # Of the budget: the parts may not take more than the rest. It keeps a large plan or snapshot from
 # pushing out the conversation; where the whole history is smaller, only that much is reserved.
 LEAST_HISTORY = 0.2
+THINKING_LOST = "{:,} thinking blocks are not sent: what was sent before them has changed since"
 REFILLS = 3  # tries to fill what a shortened message has left empty; each wins about half of it
 
 
@@ -93,6 +94,21 @@ class NextCall:
     package: Package
     history: HistorySection
     stretches: list[Stretch]  # what a prompt cache sees, in order
+
+    def with_thinking_from(self, place: int) -> NextCall:
+        """The call without the thinking before a message of its conversation that is bound to
+        another prefix; the report says how much that is."""
+        package = replace(self.package, thinking_from=place)
+        talk = [
+            message for entry in self.history.choice.body.kept_entries for message in entry.messages
+        ]
+        lost = sum(map(bound_thinking, talk[:place]))
+        if lost:
+            report = replace(
+                package.report, notes=(*package.report.notes, THINKING_LOST.format(lost))
+            )
+            package = replace(package, report=report)
+        return replace(self, package=package)
 
 
 def make_call(inputs: CallInputs, budget: Budget) -> NextCall:
