@@ -172,7 +172,8 @@ class Calls:
         )
         is_same_prefix = cache_reuse.is_extension(call.stretches, last_usage.get("prefix"), reuse)
         is_same_prefix = is_same_prefix and last_usage.get("tools", "") == tools_digest
-        if last_usage and not is_same_prefix:
+        is_same_prefix = is_same_prefix and now.last_call == now.newest_call
+        if now.newest_call and not is_same_prefix:
             call = call.with_thinking_from(call.history.messages)
         else:  # of a first call, nobody knows what its thinking was produced for
             call = call.with_thinking_from(last_usage.get("thinking_from", 0))
@@ -286,7 +287,10 @@ class Calls:
         self._last_call = _Call(number, usage)
         if is_current:
             self._stamps.note_own_write(
-                last_call=number, last_recipe=package.report.recipe, cut=history.cut
+                last_call=number,
+                newest_call=number,
+                last_recipe=package.report.recipe,
+                cut=history.cut,
             )
         return package
 

@@ -20,7 +20,8 @@ _QUERY = (
     " c.warned, c.quiet_until, c.revision, (SELECT COALESCE(MAX(number), 0) FROM compressions WHERE"
     " conversation = c.id AND undone = 0), (SELECT COALESCE(MAX(seq), 0) FROM messages WHERE"
     " conversation = c.id), (SELECT COALESCE(MAX(id), 0) FROM reports WHERE conversation = c.id AND"
-    " budget_tokens = ? AND usage IS NOT NULL), COALESCE((SELECT recipe FROM reports WHERE"
+    " budget_tokens = ? AND usage IS NOT NULL), (SELECT COALESCE(MAX(id), 0) FROM reports WHERE"
+    " conversation = c.id AND usage IS NOT NULL), COALESCE((SELECT recipe FROM reports WHERE"
     " conversation = c.id AND usage IS NOT NULL ORDER BY id DESC LIMIT 1), ''),"
     " COALESCE(k.start, 0), COALESCE(k.excerpts, '{}') FROM conversations c JOIN workflows w ON"
     " w.id = c.workflow LEFT JOIN cuts k ON k.conversation = c.id AND k.budget = ? WHERE c.id = ?"
@@ -42,6 +43,7 @@ class SessionStamps(NamedTuple):
     compression: int  # the number of the one that stands; 0 for none
     last_message: int
     last_call: int  # the report of the newest call under a budget; 0 for none
+    newest_call: int  # under any budget
     last_recipe: str  # of the newest call under any budget; "" for none
     cut: Cut  # where the window of that budget begins
 
