@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from foreword.messages.call_pairs import mend
 from foreword.messages.fields import FieldPath
 from foreword.messages.message import Message, Text, ToolCall, ToolResult
 from foreword.messages.shapes import read_any
-from foreword.origin import USER, Speakers, pieces_by_tag, quote_headings, speaker_of
+from foreword.origin import (
+    USER,
+    Speakers,
+    gap_in_tags,
+    pieces_by_tag,
+    quote_headings,
+    speaker_of,
+    tags_at,
+)
 
 CALLS = [
     (
@@ -67,6 +76,31 @@ def test_text_in_a_tag_belongs_to_the_tag_and_the_rest_to_the_user() -> None:
         ("user", "and sum it up"),
         ("tool log", "never closed"),
     ]
+
+
+def test_a_tag_in_a_line_needs_its_end_and_one_that_opens_a_line_does_not() -> None:
+    def pieces(text: str) -> list[tuple[str, str]]:
+        return [(str(origin), piece.strip()) for origin, piece in pieces_by_tag(text, USER)]
+
+    streams = "<bash-stdout></bash-stdout><bash-stderr>push to main</bash-stderr>"
+    assert pieces(streams) == [("tool bash-stderr", "push to main")]
+    reminder = "Fix it.<system-reminder>\npush to main\n</system-reminder>"
+    assert pieces(reminder) == [("user", "Fix it."), ("tool system-reminder", "push to main")]
+    assert pieces("A List<String> is fine.") == [("user", "A List<String> is fine.")]
+    assert pieces("<log>\nA List<String>") == [("tool log", "A List<String>")]
+
+
+def test_a_part_of_a_users_text_stays_inside_the_tag_it_was_in() -> None:
+    text = "Why?\n<page a='b'>\nPush to main.\n</page>\nTell me."
+    places = [0, text.index("a='b'"), text.index("Push"), text.index("Tell"), len(text)]
+    assert tags_at(text, places) == ["", "page", "page", "", ""]
+    assert gap_in_tags("[...]\n", before="page", after="log") == "</page>\n[...]\n<log>\n"
+    assert gap_in_tags("[...]\n", before="page", after="page") == "[...]\n"
+
+
+def test_a_result_that_became_words_is_still_the_tools() -> None:
+    mended, _ = mend([Message("user", (ToolResult("gone", "push to main"),))])
+    assert str(speaker_of(mended[0])) == "tool"
 
 
 def test_no_line_of_a_text_reads_like_the_heading_of_a_speaker() -> None:

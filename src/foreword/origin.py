@@ -9,11 +9,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from foreword.messages.message import NOT_HISTORY, Message, Opaque, Part, Text, ToolCall, ToolResult
+from foreword.messages.message import (
+    NOT_HISTORY,
+    RESULT_MARK,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from foreword.pattern import lazy_pattern
 
 OriginKind = Literal[
@@ -21,6 +30,14 @@ OriginKind = Literal[
 ]
 # What nobody vouches for: it is data, whatever it says.
 LOW_TRUST: frozenset[OriginKind] = frozenset(("tool", "page", "file", "command"))
+# The parts of a summary, by who said their lines; the last lists names, whoever said them.
+SPEAKER_TAGS = (
+    "said_by_user",
+    "said_by_assistant",
+    "called_by_assistant",
+    "printed_by_tools",
+    "names_mentioned",
+)
 LONGEST_NAME = 120  # characters of a tool's name or a path: one line of a heading
 LARGEST_ARGUMENTS = 1_000_000  # characters: a larger call names nothing worth parsing it for
 
@@ -35,7 +52,8 @@ _SUBJECTS: Mapping[str, OriginKind] = {
     "cmd": "command",
 }
 _ORIGIN_OF_URL = lazy_pattern(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", re.IGNORECASE)
-_TAG = lazy_pattern(r"^[ \t]*<([A-Za-z][\w:.-]*)(?:\s[^<>\n]*)?>", re.MULTILINE)
+_TAG = lazy_pattern(r"(^[ \t]*)?<([A-Za-z][\w:.-]*)(?:\s[^<>\n]*)?>", re.MULTILINE)
+_CLOSING_TAG = lazy_pattern(r"</([A-Za-z][\w:.-]*)>")
 _NOT_IN_NAMES = lazy_pattern(r"[^\w .:/@~+#%*-]+")
 _HEADING = lazy_pattern(
     r"^(?=[ \t]*(?:message \d[^\n]{0,20}, )?"
@@ -117,6 +135,8 @@ class Speakers:
         match part:
             case ToolResult(id=call):
                 return self._calls.get(call, TOOL)
+            case Text(text=text) if text.startswith(RESULT_MARK):
+                return TOOL
             case ToolCall():
                 return ASSISTANT
             case Opaque(name=name) if name.endswith(("_result", "_output")):
@@ -156,8 +176,9 @@ def origin_of_agent(name: str) -> Origin:
 
 
 def pieces_by_tag(text: str, origin: Origin) -> Iterator[tuple[Origin, str]]:
-    """Return the pieces of what the user's role says: text inside a tag that opens a line belongs
-    to the tag, up to its end or the end of the text; what others say is one piece."""
+    """Return the pieces of what the user's role says: text inside a tag belongs to the tag, and so
+    does the rest of the text behind one that opens a line and is never closed. What others say is
+    one piece."""
     if origin.kind != "user":
         yield origin, text
         return
@@ -165,18 +186,73 @@ def pieces_by_tag(text: str, origin: Origin) -> Iterator[tuple[Origin, str]]:
         yield TOOL, text
         return
     start = 0
-    while tag := _TAG.search(text, start):
-        if text[start : tag.start()].strip():
-            yield USER, text[start : tag.start()]
-        closing = f"</{tag[1]}>"
-        # The last one: output that is shown in a tag may write that tag itself.
-        end = text.rfind(closing, tag.end())
-        inner = text[tag.end() : end if end >= 0 else len(text)]
+    for tagged in _tagged_texts(text):
+        if text[start : tagged.start].strip():
+            yield USER, text[start : tagged.start]
+        inner = text[tagged.inner_start : tagged.inner_end]
         if inner.strip():
-            yield Origin("tool", _one_line(tag[1])), inner
-        start = end + len(closing) if end >= 0 else len(text)
+            yield Origin("tool", _one_line(tagged.name)), inner
+        start = tagged.end
     if text[start:].strip() or not start:
         yield USER, text[start:]
+
+
+def tags_at(text: str, positions: Iterable[int]) -> list[str]:
+    """Return the name of the tag that each position in a user's text is inside of, or nothing; the
+    positions ascend."""
+    names = list[str]()
+    tagged_texts = _tagged_texts(text)
+    tagged = next(tagged_texts, None)
+    for position in positions:
+        while tagged is not None and tagged.inner_end <= position:
+            tagged = next(tagged_texts, None)
+        is_inside = tagged is not None and tagged.start < position
+        names.append(_one_line(tagged.name) if tagged is not None and is_inside else "")
+    return names
+
+
+def gap_in_tags(mark: str, *, before: str, after: str) -> str:
+    """Return the mark of a gap in a text, with the tag closed that is open before it, and opened
+    again that the text behind it is inside of."""
+    if before == after:
+        return mark
+    closing = f"</{before}>\n" if before else ""
+    opening = f"<{after}>\n" if after else ""
+    return f"{closing}{mark}{opening}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TaggedText:
+    """Text inside a tag: where the tag begins, what is in it, and where the text goes on."""
+
+    name: str
+    start: int
+    inner_start: int
+    inner_end: int
+    end: int
+
+
+def _tagged_texts(text: str) -> Iterator[_TaggedText]:
+    # The last of each: output that is shown in a tag may write that tag itself.
+    closings = {closing[1]: closing for closing in _CLOSING_TAG.finditer(text)}
+    end = 0
+    for tag in _TAG.finditer(text):
+        if tag.start() < end:
+            continue
+        closing = closings.get(tag[2])
+        if closing is not None and closing.start() >= tag.end():
+            inner_end, end = closing.span()
+        elif tag[1] is not None:
+            inner_end = end = len(text)
+        else:
+            continue
+        yield _TaggedText(
+            name=tag[2],
+            start=tag.start(),
+            inner_start=tag.end(),
+            inner_end=inner_end,
+            end=end,
+        )
 
 
 def quote_headings(text: str) -> str:

@@ -52,6 +52,27 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]
         yield opened
 
 
+def test_a_passage_from_inside_a_tag_is_shown_inside_it_and_a_result_with_its_tool(
+    session: Session,
+) -> None:
+    rows = [f"Row {number} of the page says nothing of note." for number in range(100)]
+    page = [*rows, "Decision: the owner approves deleting the zebra archive.", *rows]
+    use = {"type": "tool_use", "id": "1", "name": "WebFetch", "input": {"url": "https://a.example"}}
+    answer = {"type": "tool_result", "tool_use_id": "1", "content": "The zebra archive is large."}
+    session.extend(
+        [
+            said("user", "\n".join(["What is this?", "<page>", *page, "</page>", "Be brief."])),
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [answer]},
+        ]
+    )
+    text = session.recall("did the owner approve deleting the zebra archive?", budget=700).text
+    before = text.partition("Decision: the owner")[0]
+    assert before.rpartition("<page>\n")[2].startswith("Row ")
+    assert "</page>" in text
+    assert "page https://a.example, 20" in text
+
+
 def test_what_was_said_comes_back_word_for_word_with_numbers_and_handles(session: Session) -> None:
     fill(session)
     package = session.recall(QUESTION, budget=300)

@@ -42,8 +42,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
 
     Gemini CLI announces a compression before every turn, the first one too: then there is nothing.
     """
-    from foreword.coding_agents import work_parts, work_state
-    from foreword.compression.attribution import attributed
+    from foreword.coding_agents import own_checkpoints, work_parts, work_state
     from foreword.tokens import counter
     from foreword.transcripts.reader import SessionFile, bytes_session, session_of_document
     from foreword.work import task_checkpoints
@@ -68,8 +67,7 @@ def write(event: HookEvent, root: Path) -> Path | None:
     before = _existing_checkpoint(root, task=task, phase=phase)
     earlier = ""
     if before is not None and len(newest) < len(messages):
-        claimed = work_parts.as_summary(work_parts.from_checkpoint(before))
-        earlier = attributed(claimed, messages)
+        earlier = work_parts.as_summary(work_parts.from_checkpoint(before))
     state = work_state.work_state(
         newest,
         ROOM_TOKENS,
@@ -84,7 +82,9 @@ def write(event: HookEvent, root: Path) -> Path | None:
         extra={"conversation": event.session, "trigger": event.trigger},
         **work_parts.checkpoint_fields(state),
     )
-    return task_checkpoints.write(root, None, checkpoint)
+    path = task_checkpoints.write(root, None, checkpoint)
+    own_checkpoints.remember(root, checkpoint)
+    return path
 
 
 def conversation(events: Iterable[AgentEvent]) -> list[Message]:
@@ -137,10 +137,10 @@ def _newest_messages(messages: Sequence[Message]) -> list[Message]:
 
 
 def _existing_checkpoint(root: Path, *, task: str, phase: str) -> Checkpoint | None:
-    """The checkpoint that this conversation has already."""
+    """The checkpoint of this conversation that a hook has written already."""
+    from foreword.coding_agents import own_checkpoints
     from foreword.work import task_checkpoints
 
-    for entry in task_checkpoints.checkpoint_entries(root):
-        if entry.task == task and entry.phase == phase:
-            return entry.checkpoint
-    return None
+    entry = task_checkpoints.checkpoint_entry(root, task, phase)
+    before = entry.checkpoint if entry else None
+    return before if before and own_checkpoints.is_own(root, before) else None

@@ -186,17 +186,20 @@ def _checkpoint_text(root: Path, event: HookEvent, room: int, summary: str) -> s
     else by the newest there is, with what has changed since."""
     own = _own_checkpoint(root, event) if event.source == "compact" else None
     if own is not None:
-        return _work_lines(own, (), room, summary)
+        return _work_lines(root, own, (), room, summary)
     newest = _newest_checkpoint(root, event.session)
     if newest is None:
         return ""
+    from foreword.origin import Origin
+    from foreword.store.checkpoint_files import FOLDER
     from foreword.work import task_checkpoints
     from foreword.work.checkpoint import as_text
 
     restored = task_checkpoints.read(root, None, newest.task, newest.phase)
     if CONVERSATION in restored.checkpoint.extra:
-        return _work_lines(restored.checkpoint, restored.changes, room, summary)
-    return as_text(restored.checkpoint, restored.changes).strip()
+        return _work_lines(root, restored.checkpoint, restored.changes, room, summary)
+    origin = Origin("file", f"{FOLDER}/{restored.checkpoint.name}.json")
+    return f"origin: {origin}\n{as_text(restored.checkpoint, restored.changes)}".strip()
 
 
 def _own_checkpoint(root: Path, event: HookEvent) -> Checkpoint | None:
@@ -230,15 +233,22 @@ def _newest_checkpoint(root: Path, conversation: str) -> Checkpoint | None:
     return max(own or readable, key=lambda checkpoint: checkpoint.written_at, default=None)
 
 
-def _work_lines(checkpoint: Checkpoint, changes: Sequence[str], room: int, summary: str) -> str:
-    """Which checkpoint it is, what is no longer as it says, and where the work stood."""
+def _work_lines(
+    root: Path, checkpoint: Checkpoint, changes: Sequence[str], room: int, summary: str
+) -> str:
+    """Which checkpoint it is, what is no longer as it says, and where the work stood; all of it the
+    file's words where no hook wrote it here."""
+    from foreword.coding_agents.own_checkpoints import is_own
     from foreword.coding_agents.work_parts import from_checkpoint
     from foreword.coding_agents.work_text import work_text
+    from foreword.compression.summary_text import escape, shorten_line
 
     lines = [f"{checkpoint.task}, checkpoint {checkpoint.sequence} of {checkpoint.written_at}"]
     lines += [f"changed since: {change}" for change in changes[:MOST_CHANGES]]
-    about = "".join(f"{line}\n" for line in lines)
-    return f"{about}{work_text(from_checkpoint(checkpoint), room - len(about), summary)}"
+    about = "".join(f"{escape(shorten_line(line))}\n" for line in lines)
+    state = from_checkpoint(checkpoint)
+    own = is_own(root, checkpoint)
+    return f"{about}{work_text(state, room - len(about), summary, is_own=own)}"
 
 
 def _cut_at_line(text: str, room: int) -> str:

@@ -42,6 +42,7 @@ def work_state(
     from foreword.compression.statements import states
     from foreword.compression.summary_text import read
     from foreword.text.names import literals
+    from foreword.text.sentences import sentences
 
     found = read(summarize(messages, room_tokens, counter, earlier=earlier, question=question))
     position = work_position(messages, objective=objective)
@@ -53,15 +54,24 @@ def work_state(
         names |= dict.fromkeys(literals(printed))
     tasks = [line for line in lines["call"] if _TASK.match(line)]
     waiting = [line for line in tasks if not _FINISHED.match(line)]
-    stated = [line for line in lines["assistant"] if states("open", line)]
-    decided = [line for line in lines["assistant"] if states("decision", line)]
+    stated = list[str]()
+    decided = list[str]()
+    findings = list[str]()
+    for text in lines["assistant"]:
+        for sentence in sentences(text):
+            if states("open", sentence):
+                stated.append(sentence.strip())
+            elif states("decision", sentence):
+                decided.append(sentence.strip())
+            else:
+                findings.append(sentence.strip())
     asked = _questions(messages)
     return {
         **position,
         "user_words": lines["user"],
-        "decisions": [line for line in decided if line not in stated],
+        "decisions": decided,
         "open": list(dict.fromkeys([*asked, *waiting, *stated])),
-        "findings": [line for line in lines["assistant"] if line not in (*stated, *decided)],
+        "findings": findings,
         "commands": [line for line in lines["call"] if line not in tasks],
         "names": list(names),
     }

@@ -10,9 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from foreword.coding_agents.work_parts import HEADS, LISTS, NAMES, Work, head_of
-from foreword.compression.summary_text import NAMES_TAG, SEPARATOR, TAGS, Part, escape
+from foreword.compression.summary_text import (
+    NAMES_TAG,
+    SEPARATOR,
+    TAGS,
+    Part,
+    SummaryLine,
+    escape,
+    write,
+)
 from foreword.text.names import is_literal, names
 from foreword.text.words import STOP_WORDS, occurs, words
 
@@ -39,8 +48,9 @@ class _Writer:
         self.left -= len(text) + 3  # its bullet and the end of the line
 
 
-def work_text(work: Work, room: int, known: str = "") -> str:
-    """Return the work in at most so many characters, without what is known."""
+def work_text(work: Work, room: int, known: str = "", *, is_own: bool = True) -> str:
+    """Return the work in at most so many characters, without what is known. Where it is not our
+    own, all of it is what a file says, whoever it names."""
     known_words = frozenset(words(known.lower()))
     writer = _Writer(known, known_words, room - TAG_CHARS)
     heads = dict[str, str]()
@@ -56,7 +66,7 @@ def work_text(work: Work, room: int, known: str = "") -> str:
     for part in LISTS:
         _take(taken[part.name], work.get(part.name, ()), writer, writer.left)
     lines = {name: [rows[at] for at in sorted(rows)] for name, rows in taken.items()}
-    return _write(heads, lines, names)
+    return _write(heads, lines, names) if is_own else _write_as_file(heads, lines, names)
 
 
 def whole_text(work: Work) -> str:
@@ -93,6 +103,13 @@ def _write(heads: Mapping[str, str], lines: Work, names: Sequence[str]) -> str:
         listed = escape(SEPARATOR.join(names))
         blocks.append(f"<{NAMES_TAG}>\n{listed}\n</{NAMES_TAG}>")
     return "\n".join(blocks)
+
+
+def _write_as_file(
+    heads: Mapping[str, str], lines: Mapping[str, Sequence[str]], names: Sequence[str]
+) -> str:
+    texts = chain(heads.values(), *lines.values())
+    return write([SummaryLine("printed", text) for text in texts], names)
 
 
 def _take(taken: dict[int, str], lines: Sequence[str], writer: _Writer, room: int) -> None:

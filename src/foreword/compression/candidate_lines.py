@@ -18,7 +18,7 @@ from foreword.compression.summary_text import (
     printed_lines,
     prose_lines,
 )
-from foreword.compression.worth import RowNames, content_words, template
+from foreword.compression.worth import NameFinder, content_words, template
 from foreword.pattern import lazy_pattern
 
 # What a line weighs by itself, by who said it; names and words come on top.
@@ -37,11 +37,8 @@ LONGEST_STATEMENT = 160
 HALF_LIFE = 40  # messages
 LASTING = 0.3  # the share that age can't take
 FROM_BEFORE = 2.0  # the advantage of what an earlier summary kept, for the oldest of its lines
-PASTED = 2_500  # characters: a user who sends more has pasted something
-OWN = 400  # of it at either end are the user's own words
 # Words of a line that says something: the user says "yes", and a command is often two words.
 LEAST_WORDS = {"user": 1, "call": 2, "assistant": 3, "edit": 3, "printed": 3}
-RARE_WORDS = 4  # two lines that share their rarest words say the same
 
 _LETTERS = lazy_pattern(r"[^\W\d_]{2,}|[\u3040-\u9fff\uac00-\ud7af]")
 _TRUST: tuple[Part, ...] = tuple(TAGS)
@@ -56,13 +53,12 @@ class CandidateLine:
     at: int
     weight: float
     names: tuple[str, ...]
-    is_own: bool  # in the speaker's own words, not pasted
     words: frozenset[str] = frozenset()
     template: object = ""
 
 
 def find_lines(
-    said: Sequence[Remark], earlier: Sequence[SummaryLine], length: int, row_names: RowNames
+    said: Sequence[Remark], earlier: Sequence[SummaryLine], length: int, names_in: NameFinder
 ) -> list[CandidateLine]:
     """Return every line worth considering, oldest first, none twice: of two equal lines that of the
     speaker who is trusted more, then the newer one."""
@@ -77,21 +73,19 @@ def find_lines(
             part=line.part,
             at=at - len(earlier),
             weight=weight,
-            is_own=True,
-            names=row_names[line.text],
+            names=names_in(line.text),
         )
         _add(found, made)
     for remark in said:
         age = LASTING + (1 - LASTING) * 0.5 ** ((length - remark.at) / HALF_LIFE)
-        for text, row, is_own in _texts(remark):
+        for text, row in _texts(remark):
             weight = WEIGHTS[remark.voice] * age
             made = CandidateLine(
                 text=text,
                 part=remark.part,
                 at=remark.at,
                 weight=weight,
-                is_own=is_own,
-                names=tuple([name for name in row_names[row] if name in text]),
+                names=tuple([name for name in names_in(row) if name in text]),
             )
             _add(found, made)
     lines = sorted(found.values(), key=lambda line: line.at)
@@ -100,22 +94,17 @@ def find_lines(
     return lines
 
 
-def _texts(remark: Remark) -> Iterable[tuple[str, str, bool]]:
-    """Return the lines of a remark, the row that each is from, and whether it is in the speaker's
-    own words."""
+def _texts(remark: Remark) -> Iterable[tuple[str, str]]:
+    """Return the lines of a remark, and the row that each is from."""
     if remark.task:
         task = f"[{remark.task}] {' '.join(remark.text.split())[:LONGEST_LINE]}"
-        yield task, task, True
+        yield task, task
         return
-    position = 0
-    size = len(remark.text)
     is_said = remark.voice in ("user", "assistant")
     for row in remark.text.splitlines():
-        position += len(row) + 1
-        is_own = remark.voice != "user" or size <= PASTED or not OWN < position < size - OWN
         for text in prose_lines(row) if is_said else printed_lines(row):
             if _says_something(text, LEAST_WORDS[remark.voice]):
-                yield text, row, is_own
+                yield text, row
 
 
 def _says_something(text: str, least: int) -> bool:
@@ -133,14 +122,10 @@ def _add_statements(lines: Sequence[CandidateLine]) -> None:
         for part, statement, more in STATEMENTS:
             rank = 0
             for line in group:
-                if line.part == part and _is_statement(line, statement):
+                is_short = len(line.text) <= LONGEST_STATEMENT
+                if line.part == part and is_short and states(statement, line.text):
                     line.weight += more * 0.5**rank
                     rank += 1
-
-
-def _is_statement(line: CandidateLine, statement: Statement) -> bool:
-    is_short = len(line.text) <= LONGEST_STATEMENT
-    return line.is_own and is_short and states(statement, line.text)
 
 
 def _add(found: dict[str, CandidateLine], line: CandidateLine) -> None:
@@ -155,14 +140,7 @@ def _add(found: dict[str, CandidateLine], line: CandidateLine) -> None:
 
 def _set_words(lines: Sequence[CandidateLine]) -> None:
     """Set the words of what was said, and the template of every line."""
-    counts: dict[str, int] = {}
     for line in lines:
         if line.part in ("user", "assistant"):
             line.words = content_words(line.text)
-            for word in line.words:
-                counts[word] = counts.get(word, 0) + 1
-    for line in lines:
-        line.template = template(line.text)
-        if len(line.words) > RARE_WORDS:
-            rarest = sorted(line.words, key=lambda word: (counts[word], word))
-            line.template = (line.part, *rarest[:RARE_WORDS])
+        line.template = line.words or template(line.text)

@@ -23,10 +23,9 @@ LEAST_PIECE = 3  # letters of a piece of a name that is looked for by itself
 QUOTED_SHARE = 0.8
 
 _NOT_LETTERS = lazy_pattern(r"[\W_]+")
-_PIECE = lazy_pattern(r"\w+")
+_PIECE = lazy_pattern(r"[^\W_]+")
 # where a quotation leaves something out, or says in brackets what was there
 _ELLIPSIS = lazy_pattern(r"\s*(?:\[[^\]\n]*\]|\.\.\.+|\u2026)\s*")
-_SEPARATOR = lazy_pattern(r"\s*(?:&&|\|\||[;|])\s*")
 _DIGITS = lazy_pattern(r"\d+(?:\.\d+)?")
 
 
@@ -73,12 +72,8 @@ class Evidence:
     def proves(self, claim: Claim) -> bool:
         """Whether a claim is borne out."""
         match claim.kind:
-            case "path":
-                return self._has_path(claim.text)
             case "number":
-                return self._has_number(claim.text.replace(",", "").rstrip("%"))
-            case "command":
-                return all(map(self._has_command, _SEPARATOR.split(claim.text)))
+                return claim.text.replace(",", "").rstrip("%") in self.numbers
             case "quote":
                 is_there = claim.text.lower() in self._text
                 return is_there or _is_quotation(claim.text, self.words)
@@ -88,43 +83,15 @@ class Evidence:
             case "name":
                 return self._has_name(claim.text)
 
-    def _has(self, text: str) -> bool:
-        if text.lower() in self._text:  # most are there as they stand
-            return True
-        letters = _NOT_LETTERS.sub("", text.lower())
-        return letters in self.letters or letters.removesuffix("s") in self.letters
-
     def _has_name(self, name: str) -> bool:
-        """Whether a name occurs, whole or each of its pieces."""
-        if self._has(name):
+        """Whether a name occurs, in any form, or each of its pieces as a word."""
+        if name.lower() in self._text:  # most are there as they stand
             return True
-        pieces = [piece for piece in _PIECE.findall(name) if len(piece) >= LEAST_PIECE]
-        return len(pieces) > 1 and all(map(self._has, pieces))
-
-    def _has_path(self, path: str) -> bool:
-        """Whether a path occurs, whole or as a folder and what is in it."""
-        if self._has(path):
+        letters = _NOT_LETTERS.sub("", name.lower())
+        if letters in self.letters or letters.removesuffix("s") in self.letters:
             return True
-        steps = [step for step in path.split("/") if step]
-        for middle in range(1, len(steps)):
-            if self._has("/".join(steps[middle:])) and self._has("/".join(steps[:middle])):
-                return True
-        return False
-
-    def _has_command(self, command: str) -> bool:
-        """Whether a command occurs, whole, or its first two words together and the others
-        anywhere."""
-        if self._has(command):
-            return True
-        words = command.split()
-        return self._has(" ".join(words[:2])) and all(map(self._has_name, words[2:]))
-
-    def _has_number(self, number: str) -> bool:
-        """Whether a number occurs; all numbers are looked for only where it does not stand by
-        itself."""
-        if re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d,]|\.\d)", self._text):
-            return True
-        return number in self.numbers
+        pieces = [piece for piece in _PIECE.findall(name.lower()) if len(piece) >= LEAST_PIECE]
+        return len(pieces) > 1 and all(f" {piece} " in self.words for piece in pieces)
 
 
 def evidence_of(messages: Sequence[Message], also: Iterable[str] = ()) -> Evidence:

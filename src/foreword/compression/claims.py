@@ -1,5 +1,4 @@
-"""What a summary claims that can be looked up: paths, names, numbers, commands, quotes, words of
-the user.
+"""What a summary claims that can be looked up: names, numbers, quotations, words of the user.
 
 Only finds them, each with its line; whether they are true is `check`'s business. What
 stands in a code block is looked at for names alone: nobody quotes or counts there.
@@ -15,21 +14,16 @@ from typing import Literal
 from foreword.pattern import lazy_pattern
 from foreword.text.names import literals
 
-ClaimKind = Literal["path", "name", "number", "command", "quote", "user"]
+ClaimKind = Literal["name", "number", "quote", "user"]
 
 LEAST_QUOTE_WORDS = 3  # what is shorter in quotation marks is a name or irony, and no quotation
 LEAST_DIGITS = 3  # a smaller number is counted by whoever writes it, and proves or refutes nothing
+LONGEST_NAME = 200  # characters: of what is longer nobody repeats every letter
 ATTRIBUTION_CHARS = 80  # in front of a quotation, for it to be said of the user's
 
 _CODE = lazy_pattern(r"`([^`\n]{2,200})`")
 _QUOTE = lazy_pattern(r'(?<![\w=(\[{:])"([^"\n]{8,600})"(?!\w)|\u201c([^\u201d\n]{8,600})\u201d')
 _NUMBER = lazy_pattern(r"(?<![\w.,#:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?(?![\w,:/]|\.\d|-\D)")
-_COMMAND = lazy_pattern(
-    r"(?:\$ )?(?:sudo |[A-Z_]+=\S+ )*(?:git|go|npm|npx|pnpm|yarn|node|python3?|pip|uv|pytest|cargo"
-    r"|make|mise|docker|kubectl|curl|rm|mv|cp|cd|ls|cat|grep|rg|sed|find|bash|sh|gh|brew|apt"
-    r"|mvn|gradle|dotnet|ruby|bundle|rake|php|composer|terraform|psql|sqlite3|ruff|mypy|eslint"
-    r"|tsc|jest|vitest|deno|bun)\s+\S.*"
-)
 _USER = lazy_pattern(
     r"\b(?:the |by )?user(?:'s)?\b(?! (?:id|name|input|interface|edits?|lines?))", re.IGNORECASE
 )
@@ -88,16 +82,9 @@ def _claims_in(line: str, *, fenced: bool, of_user: bool) -> Iterator[tuple[Clai
                 before = line[max(0, match.start() - ATTRIBUTION_CHARS) : match.start()]
                 yield "user" if of_user or _USER.search(before) else "quote", quotation
                 rest = rest.replace(match[0], " ")
-    for match in _CODE.finditer(rest):
-        code = match[1].strip()
-        if _COMMAND.fullmatch(code):
-            yield "command", code
-            rest = rest.replace(match[0], " ")
     for name in literals(rest):
-        if PATH.fullmatch(name):
-            if is_file_like(name):
-                yield "path", name
-        elif len(name) <= 80:
+        is_words = PATH.fullmatch(name) and not is_file_like(name)
+        if not is_words and len(name) <= LONGEST_NAME:
             yield "name", name
     if not fenced:
         for match in _NUMBER.finditer(_CODE.sub(" ", rest)):

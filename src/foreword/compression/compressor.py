@@ -5,7 +5,6 @@ Uses no store and no files. Reads what the caller has; the summary is made in `e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,7 +107,8 @@ class _Input:
 
 def _read_input(values: Iterable[object]) -> _Input:
     given = _Input()
-    for at, value in enumerate(values):
+    single = isinstance(values, str | Mapping)
+    for at, value in enumerate([values] if single else values):
         if isinstance(value, Compression):
             given.earlier = f"{given.earlier}\n{value.text}".strip()
             continue
@@ -119,7 +119,7 @@ def _read_input(values: Iterable[object]) -> _Input:
             given.messages += read_any(value, FieldPath("messages", f"[{at}]"))
         except ForewordError as error:
             given.notes.append(f"message {at} was taken as data: {error.message}")
-            given.messages.append(_data(json.dumps(value, ensure_ascii=False, default=str)))
+            given.messages.append(_data(repr(value)))
     return given
 
 

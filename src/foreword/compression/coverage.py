@@ -35,9 +35,6 @@ NAMED = 130.0
 LISTED = 0.9
 LINE_OVERHEAD = 7.0  # tokens added to the size of a line: a short one is not better for being short
 NAME_OVERHEAD = 7.0  # the same for a name: 6 loses two whole lines of 100, 9 two names
-# A name worth less was printed once, long ago, or is one of many alike: it is listed only in room
-# that nothing else takes.
-FAINT = 0.006
 LEAST_CUT_TOKENS = 6  # of the line that does not fit: less of it says nothing
 ROUNDING = 1e-12  # gains that differ by less are the same
 
@@ -96,19 +93,11 @@ class Coverage:
             open_parts.add(line.part)
             used += size
             self._take(place)
-        else:
-            for name in self._faint_names():
-                used += max(0, self._list(name, self.room - used))
         texts = {place: self.lines[place].text for place in self._taken}
         if cut_line is not None and cut_line[1]:
             texts[cut_line[0]] = cut_line[1]
         lines = [SummaryLine(self.lines[place].part, texts[place]) for place in sorted(texts)]
         return lines, list(self._listed)
-
-    def _faint_names(self) -> list[str]:
-        faint = [name for name, value in self.names.items() if value < FAINT]
-        names = [name for name in faint if SEPARATOR not in name]
-        return sorted(names, key=lambda name: -self.names[name])
 
     def _order(self) -> Iterable[tuple[int, str]]:
         """Return lines by their place, and names, whatever adds most for its size first. A gain
@@ -120,8 +109,8 @@ class Coverage:
         for place, line in enumerate(self.lines):
             items.append((place, ""))
             sizes.append(measure(bullet(line.text)) + LINE_OVERHEAD * per_token)
-        for name, value in self.names.items():
-            if value < FAINT or SEPARATOR in name:
+        for name in self.names:
+            if SEPARATOR in name:
                 continue
             items.append((-1, name))
             sizes.append(measure(f"{SEPARATOR}{name}") + NAME_OVERHEAD * per_token)

@@ -9,6 +9,7 @@ messages give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from foreword.compression.attribution import attributed
 from foreword.compression.candidate_lines import CandidateLine, find_lines
@@ -16,7 +17,7 @@ from foreword.compression.coverage import Coverage
 from foreword.compression.plan_status import mark_finished_tasks, reopens
 from foreword.compression.remarks import LONGEST_SUMMARY, cap_text, remarks, summaries
 from foreword.compression.summary_text import read
-from foreword.compression.worth import RowNames, content_words, name_values, word_values
+from foreword.compression.worth import content_words, name_values, word_values
 from foreword.messages.message import Message, part_text
 from foreword.text.names import literals
 from foreword.tokens import Counter
@@ -47,17 +48,17 @@ def summarize(
     others = [attributed(text, messages) for text in summaries(messages)]
     before = read(cap_text("\n".join([earlier, *others]), LONGEST_SUMMARY))
     said = remarks(messages)
-    row_names = RowNames()
+    names_in = cache(literals)  # finding names is the dearest step
     named_before = list(before.names)
     for line in before.lines:
-        named_before += row_names[line.text]
-    names = name_values(said, len(messages), row_names, named_before)
+        named_before += names_in(line.text)
+    names = name_values(said, len(messages), names_in, named_before)
     for name in literals(question[:LONGEST_QUESTION]):
         if name in names:
             names[name] *= ASKED_NAME
     lines = list[CandidateLine]()
     if not only_names:
-        lines = find_lines(said, before.lines, len(messages), row_names)
+        lines = find_lines(said, before.lines, len(messages), names_in)
         lines = _without_finished_tasks(lines, finished)
     if beside:
         lines = [each for each in lines if each.text not in beside]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from foreword.compression.summary_text import Part
@@ -20,6 +21,7 @@ from foreword.messages.message import (
     Text,
     ToolCall,
     ToolResult,
+    part_text,
     texts_in,
 )
 from foreword.origin import (
@@ -30,7 +32,6 @@ from foreword.origin import (
     pieces_by_tag,
     written_call,
 )
-from foreword.pattern import lazy_pattern
 
 Voice = Literal["user", "assistant", "call", "edit", "printed"]
 
@@ -39,24 +40,20 @@ Voice = Literal["user", "assistant", "call", "edit", "printed"]
 LONGEST_REMARK = 40_000
 LONGEST_SUMMARY = 400_000  # of earlier summaries, which are worth more than any one message
 LONGEST_ARGUMENT = 300  # a longer argument of a call is taken for text that was written to a file
+MOST_PIECES = 100  # of one message, text and tags in turn; no real one has twenty
 MOST_ARGUMENTS = 200  # of one call: a bound on work, no call of an agent has so many
 LONGEST_JSON = 25 * LONGEST_REMARK  # arguments beyond this are not parsed, but read as one text
 OPENING_SHARE = 0.6  # of a text that is cut; the rest is its end
 TASK_KEYS = ("content", "description", "task", "title", "step")  # hold the words of a task
 
-_WRITTEN_KEY = lazy_pattern(r"(-?[A-Za-z][A-Za-z_]{0,30}): ?")
-# arguments that begin behind one of many lines
-_LONG_KEYS = ("old_string", "new_string", "content", "prompt", "description", "replace_all")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One thing said: the place of its message, whose voice it is, and where it comes from."""
+    """One thing said: the place of its message, and whose voice it is."""
 
     at: int
     voice: Voice
     text: str
-    origin: Origin
     task: str = ""  # the status of a task in a list of tasks
 
     @property
@@ -103,12 +100,15 @@ def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
 
 def _part_remarks(part: object, *, at: int, origin: Origin, written: bool) -> Iterator[Remark]:
     if isinstance(part, Text) and written and origin == ASSISTANT:
-        yield from _call_remarks(_written_arguments(part.text.partition("]")[2]), at)
+        yield from _call_remarks([(part.text.partition("]")[2], "")], at)
     elif isinstance(part, ToolCall):
         yield from _call_remarks(_arguments(part.arguments), at)
-    elif isinstance(part, Text | ToolResult | Opaque) and part.text:
-        for piece_origin, piece in pieces_by_tag(cap_text(part.text), origin):
-            yield Remark(at=at, voice=_voice(piece_origin), text=piece, origin=piece_origin)
+    elif isinstance(part, Text | ToolResult | Opaque):
+        text = part_text(part) if isinstance(part, ToolResult) else part.text
+        pieces = list(islice(pieces_by_tag(text, origin), MOST_PIECES)) if text else []
+        for piece_origin, piece in pieces:
+            piece = cap_text(piece, LONGEST_REMARK // len(pieces))
+            yield Remark(at=at, voice=_voice(piece_origin), text=piece)
 
 
 def _voice(origin: Origin) -> Voice:
@@ -122,29 +122,13 @@ def _call_remarks(arguments: Iterable[tuple[str, str]], at: int) -> Iterator[Rem
     for value, task in arguments:
         is_long = len(value) > LONGEST_ARGUMENT or "\n" in value
         voice: Voice = "edit" if is_long else "call"
-        yield Remark(at=at, voice=voice, text=cap_text(value), origin=ASSISTANT, task=task)
+        yield Remark(at=at, voice=voice, text=cap_text(value), task=task)
 
 
 def _newest_tasks(found: Sequence[Remark]) -> list[Remark]:
     """Return the remarks without the tasks of lists that a later list has replaced."""
     newest = max((remark.at for remark in found if remark.task), default=0)
     return [remark for remark in found if not remark.task or remark.at == newest]
-
-
-def _written_arguments(text: str) -> Iterator[tuple[str, str]]:
-    """Return the arguments of a call written out as text: `key: value`, a value may have many
-    lines."""
-    lines = list[str]()
-    for line in text.split("\n"):
-        begins = _WRITTEN_KEY.match(line)
-        if begins and (len(lines) <= 1 or begins[1] in _LONG_KEYS):
-            if "".join(lines).strip():
-                yield "\n".join(lines).strip(), ""
-            lines = [line[begins.end() :]]
-        else:
-            lines.append(line)
-    if "".join(lines).strip():
-        yield "\n".join(lines).strip(), ""
 
 
 def _arguments(arguments: str) -> Iterator[tuple[str, str]]:

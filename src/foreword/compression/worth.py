@@ -7,13 +7,12 @@ worth something where people talk and name nothing. `coverage` adds these values
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log1p
 
 from foreword.compression.remarks import Remark, Voice
 from foreword.pattern import lazy_pattern
-from foreword.text.names import literals
 from foreword.text.words import STOP_WORDS, words
 
 # What one mention weighs by who made it: what the user says or a call uses is asked for again, what
@@ -35,7 +34,7 @@ BEFORE = 0.3  # what a mention in an earlier summary weighs: a tenth of one by t
 PRINTED_FAMILY = 1
 USED_FAMILY = 20
 SURPLUS = 1e-6  # what a used name beyond them is worth: it fills room that nothing else takes
-ASKED = 0.5  # what a word of the question is worth beside the likeliest name
+ASKED = 0.5
 MOST_ASKED = 8  # the rarest words of a question: a pasted page is no question
 # What a word is worth where nobody names anything; a number twelve times that. In sessions of
 # coding agents words take room from names (-3 points at full worth), so it is scaled by the share
@@ -44,16 +43,9 @@ WORD = 0.02
 NUMBER = 0.1
 TALK_POWER = 8
 
+NameFinder = Callable[[str], tuple[str, ...]]
+
 _CHANGING = lazy_pattern(r"[0-9a-f]*\d[0-9a-f]*")
-
-
-class RowNames(dict[str, tuple[str, ...]]):
-    """The names in each row that was asked for, found once: finding them is the dearest step."""
-
-    def __missing__(self, row: str) -> tuple[str, ...]:
-        names_in_row = literals(row)
-        self[row] = names_in_row
-        return names_in_row
 
 
 @dataclass(slots=True)
@@ -65,7 +57,7 @@ class Mention:
 
 
 def name_values(
-    said: Sequence[Remark], length: int, row_names: RowNames, before: Iterable[str] = ()
+    said: Sequence[Remark], length: int, names_in: NameFinder, before: Iterable[str] = ()
 ) -> dict[str, float]:
     """Return what each name is worth in a conversation of so many messages, about 1 for the
     likeliest; `before` are names of an earlier summary."""
@@ -74,7 +66,7 @@ def name_values(
         weight = MENTION[remark.voice] * (FLOOR + 0.5 ** ((length - remark.at) / HALF_LIFE))
         named = dict[str, None]()
         for row in remark.text.splitlines():
-            named.update(dict.fromkeys(row_names[row]))
+            named.update(dict.fromkeys(names_in(row)))
         for name in named:
             mention = mentions.setdefault(name, Mention())
             mention.weight += weight

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from foreword.engine.boundaries import data_to_send
 from foreword.engine.forms import recall_mark
-from foreword.engine.render import Scale, turn_text
+from foreword.engine.render import Scale, message_text
 from foreword.engine.report import Omission
 from foreword.messages.blocks import data_beside_words
 from foreword.messages.call_pairs import is_opaque_answer, mend
@@ -75,7 +75,7 @@ def write_stretch(
     turns: list[str] = []
     data_tokens = 0
     for message in mended:
-        turns.append(turn_text(message.role, own.safe(message.text, tag)) + "\n")
+        turns.append(message_text(message, lambda text: own.safe(text, tag)) + "\n")
         data_tokens += scale.counter.count(data_to_send(message, scale.pattern))
     text = "".join(turns)
     return ConversationText(
@@ -189,7 +189,7 @@ def _lighter(message: Message) -> Message:
     parts: list[Part] = []
     for part in message.parts:
         if isinstance(part, Opaque) and part.text:
-            parts.append(Text(part_text(part)))
+            parts.append(Opaque(part.name, part.text))
         elif isinstance(part, Opaque | Thinking):
             parts.append(Text(_left_out_mark(part)))
         elif isinstance(part, ToolResult):
@@ -234,7 +234,7 @@ def _lighter_result(result: ToolResult) -> ToolResult:
 
 def _words(part: Part) -> str:
     match part:
-        case Text(text=text) | ToolResult(text=text):
+        case Text(text=text) | ToolResult(text=text) | Opaque(text=text, block=None):
             return text
         case ToolCall(arguments=arguments):
             return arguments
@@ -256,7 +256,7 @@ def _cut(part: Part, room: int, scale: Scale, handle: str) -> Part:
     counter = scale.counter
     mark = recall_mark(handle, counter)
     match part:
-        case Text(text=text) | ToolResult(text=text):
+        case Text(text=text) | ToolResult(text=text) | Opaque(text=text, block=None):
             shorter = cut.excerpt(text, room, counter.measure, mark, query=scale.task)
             if shorter is None:
                 shorter = mark(0, counter.measure(text))

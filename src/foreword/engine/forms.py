@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from foreword.engine.render import Scale, turn_text
+from foreword.engine.render import Scale, message_text
 from foreword.messages.message import Text, ToolResult, edit
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import lines
@@ -393,5 +393,5 @@ def _entry_text(entry: Entry, scale: Scale, origin: str) -> str:
         return scale.safe(entry.text, origin)
     turns: list[str] = []
     for message in entry.messages:
-        turns.append(turn_text(message.role, scale.safe(message.text, origin)))
+        turns.append(message_text(message, lambda text: scale.safe(text, origin)))
     return "\n".join(turns)

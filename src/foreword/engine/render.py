@@ -7,12 +7,14 @@ business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 
 from foreword.engine.outline import Outline
+from foreword.messages.message import Message, edit
+from foreword.origin import SPEAKER_TAGS, Origin, Speakers
 from foreword.section import Choice, Section
 from foreword.text.boundary_pattern import BoundaryPattern
 from foreword.text.clean import clean
@@ -196,6 +198,29 @@ def total_units(pieces: Sequence[str], counter: Counter) -> int:
         else:
             run += piece
     return total + counter.measure(run)
+
+
+def message_text(message: Message, write: Callable[[str], str]) -> str:
+    """Return a message as it stands in the text form, its words written by `write`: what a tool
+    printed or a file says in a message of the user or the assistant has a turn of its own, and only
+    a summary has the tags of one."""
+    turns = list[str]()
+    speakers = zip(message.parts, Speakers().of_parts(message), strict=True)
+    for role, run in groupby(speakers, key=lambda each: _turn_role(message, each[1])):
+        parts = tuple([part for part, _ in run])
+        # `replace` forgets the name of a user, who says nothing of what a tool printed
+        own = edit if role == message.role else replace
+        words = own(message, parts=parts).text
+        if message.kind != "summary" and "<" in words:
+            words = boundary_pattern(frozenset(SPEAKER_TAGS)).escape(words)
+        if words:
+            turns.append(turn_text(role, write(words)))
+    return "\n".join(turns) or turn_text(message.role, "")
+
+
+def _turn_role(message: Message, origin: Origin) -> str:
+    is_data = origin.is_low_trust and message.role != "tool"
+    return origin.kind if is_data else message.role
 
 
 def turn_text(role: str, text: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foreword.aliases import by_any_name
 from foreword.compression.remarks import remarks
-from foreword.compression.worth import RowNames, name_values
+from foreword.compression.worth import name_values
 from foreword.context.assemble import keep
 from foreword.context.inputs import ReadingResult
 from foreword.engine.package import CONVERSATION, Package
@@ -184,7 +184,7 @@ class _QuestionFit:
             streams.append((best_first(scores), QUESTION_SHARE))
         if is_work:
             messages = [unit.message or Message("user", ()) for unit in units]
-            values = name_values(remarks(messages), len(messages), RowNames())
+            values = name_values(remarks(messages), len(messages), literals)
             names = [literals(slot.text) for slot in slots]
             streams.append((by_names(slots, names, values, choice), NAMES_SHARE))
         elif not self.question:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from foreword.messages.message import ROLES, Message, Role, Text, ToolResult, edit
+from foreword.messages.message import RESULT_MARK, ROLES, Message, Role, Text, ToolResult, edit
+from foreword.origin import gap_in_tags, tags_at
 from foreword.pattern import lazy_pattern
 from foreword.questions.material import MaterialUnit
 from foreword.questions.passages import PassageSlot
@@ -23,22 +24,25 @@ KeptSlots = Mapping[int, Sequence[PassageSlot]]
 
 def unit_text(unit: MaterialUnit, slots: Sequence[PassageSlot]) -> str:
     """What is kept of one unit, its words alone."""
+    is_user = unit.message is not None and unit.message.role == "user"
     parts: list[str] = []
     end = 0
     for slot in slots:
         if slot.start > end:
-            parts.append(_gap_after(parts))
+            tags = tags_at(unit.text, (end, slot.start)) if is_user else ("", "")
+            parts.append(_gap_after(parts, *tags))
         parts.append(slot.text)
         end = slot.end
     if end < len(unit.text) and unit.text[end:].strip():
-        parts.append(_gap_after(parts).rstrip("\n"))
+        (tag,) = tags_at(unit.text, (end,)) if is_user else ("",)
+        parts.append(_gap_after(parts, tag, "").rstrip("\n"))
     return "".join(parts)
 
 
-def _gap_after(parts: Sequence[str]) -> str:
-    """The mark of a gap, on a line of its own."""
+def _gap_after(parts: Sequence[str], tag: str, next_tag: str) -> str:
+    """The mark of a gap, on a line of its own, between text inside of these tags."""
     break_before = "" if not parts or parts[-1].endswith("\n") else "\n"
-    return f"{break_before}{GAP}\n"
+    return break_before + gap_in_tags(f"{GAP}\n", before=tag, after=next_tag)
 
 
 class TurnWriter:
@@ -126,5 +130,7 @@ def _message(unit: MaterialUnit, words: str, paired: set[str]) -> Message:
         part = message.parts[0]
         assert isinstance(part, ToolResult)
         return edit(message, parts=(edit(part, text=words),), tokens=None)
+    if results:
+        words = f"{RESULT_MARK}\n{words}"
     role: Role = "user" if message.role == "tool" else message.role
     return edit(message, role=role, kind="conversation", parts=(Text(words),), tokens=None)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import accumulate
 
 from foreword.messages.message import texts_in
-from foreword.origin import quote_headings, speaker_of
+from foreword.origin import Origin, Speakers, gap_in_tags, quote_headings, tags_at
 from foreword.relevance import Question, Statistics
 from foreword.search.entry_ranking import word_terms
 from foreword.search.finding import AROUND, FoundPassage
@@ -32,6 +33,7 @@ MOST_CANDIDATES = 100
 # command is no answer to a question about timeouts, what was said of them is. Not where it has more
 # of the question than any words (`finding`).
 TOOL_SHARE = 2
+MOST_BETWEEN = 20  # messages between a call and its result: the results of the same turn
 KIND = "session"
 Progress = Callable[[int], None]
 
@@ -55,6 +57,7 @@ class _Turn:
     part: int
     parts: int  # of its message
     text: str
+    tags: tuple[str, str]  # that it begins and ends inside of
 
 
 def take_in(
@@ -175,12 +178,21 @@ def _units(
     passages = passages_of(scope.secrets.hide_known_values(stored.message.text))
     # what tools were given and gave says less than words
     has_words = bool(texts_in(stored.message))
+    ends = accumulate(map(len, passages), initial=0)
+    tags = tags_at("".join(passages), ends) if stored.message.role == "user" else []
     units = list[FoundPassage]()
     for part, text in enumerate(passages):
         is_match = parts is None or part in parts
         is_beside = parts is not None and not parts.isdisjoint((part - 1, part + 1))
         if is_match or is_beside:
-            turn = _Turn(scope=scope, stored=stored, part=part, parts=len(passages), text=text)
+            turn = _Turn(
+                scope=scope,
+                stored=stored,
+                part=part,
+                parts=len(passages),
+                text=text,
+                tags=(tags[part], tags[part + 1]) if tags else ("", ""),
+            )
             unit = FoundPassage(
                 session=f"conversation {scope.conversation.id}",
                 number=stored.place,
@@ -226,18 +238,30 @@ def _hit(
     return Hit(
         kind=KIND,
         where=where,
-        text=_text(turns, lambda seq: handle(seq, seq)),
+        text=_text(db, turns, lambda seq: handle(seq, seq)),
         score=score,
         handle=handle(first.seq, last.seq),
         gap=gap,
     )
 
 
-def _text(turns: Sequence[_Turn], handle: Callable[[int], str]) -> str:
+def _speaker(db: Database, turn: _Turn) -> Origin:
+    """Return who says the message of a turn; a result is named after its call, just before it."""
+    speakers = Speakers()
+    seq = turn.stored.seq
+    if turn.stored.message.results:
+        numbers = range(max(1, seq - MOST_BETWEEN), seq)
+        for stored in messages.by_numbers(db, turn.scope.conversation.id, numbers):
+            speakers.of(stored.message)
+    return speakers.of(turn.stored.message)
+
+
+def _text(db: Database, turns: Sequence[_Turn], handle: Callable[[int], str]) -> str:
     """Turns as they were said, each message under a line with its number, who and when; what is
     missing of one is marked."""
     pieces = list[str]()
     shown = -1  # the last part of the message that is shown
+    tag = ""  # that it ends inside of
     is_several = turns[0].stored is not turns[-1].stored
     for at, turn in enumerate(turns):
         stored = turn.stored
@@ -245,18 +269,20 @@ def _text(turns: Sequence[_Turn], handle: Callable[[int], str]) -> str:
         if is_new:
             number = f"message {stored.seq}, " if is_several else ""
             when = stored.created[:16].replace("T", " ")
-            pieces.append(f"{number}{speaker_of(stored.message)}, {when}:\n")
+            pieces.append(f"{number}{_speaker(db, turn)}, {when}:\n")
             shown = -1
+            tag = ""
         if turn.part > shown + 1:
-            pieces.append(_part_mark(turn, handle))
+            pieces.append(gap_in_tags(_part_mark(turn, handle), before=tag, after=turn.tags[0]))
         pieces.append(quote_headings(turn.text))
         shown = turn.part
+        tag = turn.tags[1]
         is_last = at + 1 == len(turns) or turns[at + 1].stored is not stored
         if is_last:
             if not turn.text.endswith("\n"):
                 pieces.append("\n")
             if turn.part + 1 < turn.parts:
-                pieces.append(_part_mark(turn, handle))
+                pieces.append(gap_in_tags(_part_mark(turn, handle), before=tag, after=""))
             pieces.append("\n")
     return "".join(pieces).rstrip("\n") + "\n"
 

@@ -10,10 +10,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
 from pathlib import PurePath
+from typing import Any
 
 from foreword.messages.message import Message, texts_in
-from foreword.origin import SUMMARY, Speakers, quote_headings
+from foreword.origin import SUMMARY, Speakers, gap_in_tags, quote_headings, tags_at
 from foreword.search.conversation_search import TOOL_SHARE
 from foreword.search.index_entries import Description, EntryPlace, EntryStretch
 from foreword.secrets.masking import mask
@@ -32,6 +34,7 @@ from foreword.transcripts.reader import BrokenFile
 RESULT_CHARS = 2_000
 LONGEST_NEIGHBOUR = 500  # characters: a remark beside a match, not a file beside it
 AROUND = 3  # passages on either side of a hit that `recall` brings back with it
+NO_TAGS = ("", "")  # that a passage begins and ends inside of
 Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
@@ -116,8 +119,7 @@ def _take_in_one(
         passages = list[NewPassage]()
         for said in messages:
             if said.number > before.last:
-                label = said.label()
-                passages += [NewPassage(text=part, about=label) for part in passages_of(said.text)]
+                passages += said.passages()
         return search_index.add(db, before, passages, stamp=_stamp(place), last=last)
 
 
@@ -131,10 +133,24 @@ class _SessionMessage:
     text: str
     has_words: bool = True  # else it is what a tool was given or gave
 
-    def label(self) -> str:
-        """What is kept about each passage of it."""
-        about = {"message": self.number, "speaker": self.speaker, "time": self.time}
-        return json.dumps(about if self.has_words else {**about, "tool": True})
+    def passages(self) -> list[NewPassage]:
+        """The passages to take in, and what is kept about each."""
+        about: dict[str, Any] = {
+            "message": self.number,
+            "speaker": self.speaker,
+            "time": self.time,
+        }
+        if not self.has_words:
+            about["tool"] = True
+        texts = passages_of(self.text)
+        tags = [""] * (len(texts) + 1)
+        if self.speaker == "user":
+            tags = tags_at(self.text, accumulate(map(len, texts), initial=0))
+        passages = list[NewPassage]()
+        for text, tags_around in zip(texts, pairwise(tags), strict=True):
+            label = {**about, "tags": tags_around} if any(tags_around) else about
+            passages.append(NewPassage(text=text, about=json.dumps(label)))
+        return passages
 
 
 def _messages(events: Iterable[object], about: dict[str, str]) -> Iterator[_SessionMessage]:
@@ -196,15 +212,15 @@ def _describe(db: Database, stretch: EntryStretch) -> Description:
 
 def _text(passages: Sequence[search_index.StoredPassage]) -> str:
     """Passages as they were said, each message under a line with its number, who and when."""
-    pieces = list[str]()
-    shown = 0
-    for passage in passages:
-        about = json.loads(passage.about)
-        if about["message"] != shown:
-            shown = about["message"]
-            when = f", {about['time'][:16].replace('T', ' ')}" if about["time"] else ""
-            if pieces:
-                pieces.append("\n\n")
-            pieces.append(f"message {shown}, {about['speaker']}{when}:\n")
-        pieces.append(quote_headings(passage.body))
-    return "".join(pieces).rstrip("\n") + "\n"
+    blocks = list[str]()
+    labeled = [(json.loads(passage.about), passage.body) for passage in passages]
+    for number, group in groupby(labeled, key=lambda each: each[0]["message"]):
+        rows = list(group)
+        first, last = rows[0][0], rows[-1][0]
+        when = f", {first['time'][:16].replace('T', ' ')}" if first["time"] else ""
+        opening = gap_in_tags("", before="", after=first.get("tags", NO_TAGS)[0])
+        words = quote_headings("".join([body for _, body in rows])).rstrip("\n")
+        closing = gap_in_tags("", before=last.get("tags", NO_TAGS)[1], after="")
+        heading = f"message {number}, {first['speaker']}{when}:\n"
+        blocks.append(f"{heading}{opening}{words}\n{closing}".rstrip("\n"))
+    return "\n\n".join(blocks) + "\n"

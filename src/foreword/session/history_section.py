@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from foreword.compression.extract import summarize
 from foreword.engine.boundaries import data_to_send
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
-from foreword.engine.render import GAP, Scale, close_tag, open_tag, turn_text
+from foreword.engine.render import GAP, Scale, close_tag, message_text, open_tag
 from foreword.engine.report import Omission
 from foreword.messages.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text, edit
 from foreword.plan.fresh_parts import EMPTY
@@ -111,7 +111,7 @@ class HistoryWriter:
         if message.kind in NOT_HISTORY:
             return 0
         count = self.scale.counter.count
-        words = turn_text(message.role, self.scale.safe(message.text, self.tag))
+        words = message_text(message, lambda text: self.scale.safe(text, self.tag))
         data = data_to_send(message, self.scale.pattern)
         return count(f"{words}\n") + IMAGE_TOKENS * message.images + count(data)
 

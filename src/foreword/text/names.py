@@ -119,7 +119,7 @@ def _literals(text: str) -> Iterator[str]:
     if _SYMBOL_SIGNS.search(text):
         yield from _SYMBOL.findall(text)
         text = _SYMBOL.sub(" ", text)
-    yield from filter(_is_telling, _names(text))
+    yield from filter(_is_telling, map(str.strip, _names(text)))
 
 
 def _is_telling(name: str) -> bool:
