@@ -157,15 +157,15 @@ def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(agent: C
 
 
 def test_right_after_a_compaction_the_line_shows_what_is_left(agent: CodingAgent) -> None:
-    boundary = {"type": "system", "subtype": "compact_boundary"}
-    with agent.transcript.open("a", encoding="utf-8") as transcript:
-        left = {**boundary, "compactMetadata": {"preTokens": 25_000, "postTokens": 4_000}}
-        transcript.write(json.dumps(left) + "\n")
-    line = status_line(agent, "status_line_before_the_first_call")
-    assert line == "[----------] 2%  4K of 200K\n"
-    with agent.transcript.open("a", encoding="utf-8") as transcript:
-        transcript.write(json.dumps(boundary) + "\n")  # older versions do not say it
-    assert status_line(agent, "status_line_before_the_first_call") == f"{window_fill.NOTHING}\n"
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b"}
+    left = {"compactMetadata": {"preTokens": 25_000, "postTokens": 4_000}}
+    summary = {"role": "user", "content": "So far: read."}
+    shown = ("[----------] 2%  4K of 200K", window_fill.NOTHING)  # older versions do not say it
+    for name, metadata, line in zip("st", (left, {}), shown, strict=True):
+        compacted = {"type": "user", "isCompactSummary": True, "uuid": name, "message": summary}
+        with agent.transcript.open("a", encoding="utf-8") as transcript:
+            transcript.write(f"{json.dumps(boundary | metadata)}\n{json.dumps(compacted)}\n")
+        assert status_line(agent, "status_line_before_the_first_call") == f"{line}\n"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ from foreword.store.urls import open_database
 from foreword.testing import Reply, ToolCall, fake_provider
 from foreword.tokens import counter
 from foreword.transcripts.events import AgentEvent, MessageEvent
-from foreword.transcripts.plumbing import attributed
 from foreword.transcripts.reader import SessionFile, bytes_session
 from foreword.work import flow_runs, panel_runs
 from foreword.work.panel_runs import PanelRequest
@@ -73,8 +72,7 @@ def events(shape: str) -> list[AgentEvent]:
             messages_of_value = read_any(value, FieldPath("test", f"[{at}]"))
         except ForewordError:
             messages_of_value = [Message("tool", (Text(json.dumps(value)),))]
-        for message in messages_of_value:
-            found += attributed(MessageEvent(message=message))
+        found += [MessageEvent(message=message) for message in messages_of_value]
     return found
 
 

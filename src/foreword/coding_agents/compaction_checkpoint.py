@@ -22,7 +22,6 @@ from foreword.pattern import lazy_pattern
 if TYPE_CHECKING:
     from foreword.messages.message import Message
     from foreword.transcripts.events import AgentEvent
-    from foreword.work.checkpoint import Checkpoint
 
 # Of the summary that becomes the checkpoint. What comes back after the compaction is chosen out of
 # it, beside the summary that the agent wrote, so it holds a third more than there is room for then.
@@ -64,7 +63,10 @@ def write(event: HookEvent, root: Path) -> Path | None:
     task = task_of(root)
     phase = phase_of(event.session)
     newest = _newest_messages(messages)
-    before = _existing_checkpoint(root, task=task, phase=phase)
+    entry = task_checkpoints.checkpoint_entry(root, task, phase)
+    before = entry.checkpoint if entry is not None else None
+    if before is not None and not own_checkpoints.is_own(root, before):
+        before = None  # a file of that name that no hook has written
     earlier = ""
     if before is not None and len(newest) < len(messages):
         earlier = work_parts.as_summary(work_parts.from_checkpoint(before))
@@ -134,13 +136,3 @@ def _newest_messages(messages: Sequence[Message]) -> list[Message]:
         first -= 1
         chars_left -= len(messages[first].text)
     return list(messages[first:])
-
-
-def _existing_checkpoint(root: Path, *, task: str, phase: str) -> Checkpoint | None:
-    """The checkpoint of this conversation that a hook has written already."""
-    from foreword.coding_agents import own_checkpoints
-    from foreword.work import task_checkpoints
-
-    entry = task_checkpoints.checkpoint_entry(root, task, phase)
-    before = entry.checkpoint if entry else None
-    return before if before and own_checkpoints.is_own(root, before) else None

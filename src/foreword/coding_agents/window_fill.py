@@ -7,7 +7,6 @@ a transcript is read. Whatever is wrong with the input, there is a line.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from foreword.errors import ForewordError
@@ -67,39 +66,31 @@ def _by_share(window: dict[str, Any], size: int) -> int:
 
 
 def _last_call(data: dict[str, Any]) -> int:
-    """What the newest call in the transcript read."""
+    """Return what the newest call in the transcript read, or what a compaction after it has
+    left."""
     path = data.get("transcript_path")
     if not isinstance(path, str):
         return 0
     from pathlib import Path
 
     from foreword.coding_agents import trusted_files
+    from foreword.transcripts.events import CompactionEvent, ModelCallEvent
+    from foreword.transcripts.reader import bytes_session
 
     try:
         real = Path(path).resolve()
         if not trusted_files.is_within(real, [Path.cwd(), trusted_files.home()]):
             return 0
-        rows = trusted_files.tail(real, TAIL_BYTES).splitlines()
+        session = bytes_session(trusted_files.tail(real, TAIL_BYTES), agent="claude-code")
     except (ForewordError, OSError, ValueError, RuntimeError):
         return 0
-    for row in reversed(rows):
-        if b'"compact_boundary"' in row:
-            # what it has left: all calls before it read more
-            return _number(_object(_values(row), "compactMetadata").get("postTokens"))
-        values = _values(row) if b'"usage"' in row else {}
-        used = 0 if values.get("isSidechain") else _sum(_object(values, "message").get("usage"))
-        if used:
-            return used
-    return 0
-
-
-def _values(row: bytes) -> dict[str, Any]:
-    """The object in a row of a transcript; empty where there is none."""
-    try:
-        value = json.loads(row)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    used = 0
+    for event in session.events if session is not None else ():
+        if isinstance(event, ModelCallEvent):
+            used = event.prompt_tokens
+        elif isinstance(event, CompactionEvent):
+            used = event.tokens_after
+    return used
 
 
 def _short(tokens: int) -> str:

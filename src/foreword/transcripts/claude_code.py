@@ -115,6 +115,7 @@ def _compaction(
         summary=without_program_words(words_of(line["message"].get("content"))),
         trigger=str(boundary.get("trigger", "")),
         tokens_before=events.token_number(boundary.get("preTokens")),
+        tokens_after=events.token_number(boundary.get("postTokens")),
         time=event.time,
         message=relabel(event.message, kind="summary"),
         mark=event.mark,

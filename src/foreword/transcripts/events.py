@@ -64,6 +64,7 @@ class CompactionEvent:
     kind: str = ""  # by which an import counts it, where it is recorded as no message
     trigger: str = ""
     tokens_before: int = 0
+    tokens_after: int = 0
     time: str = ""
     message: Message | None = None  # as it was recorded
     mark: str = ""

@@ -36,7 +36,7 @@ def is_session(value: events.Values) -> bool:
 
 def read(lines: Iterable[events.Line], where: str, *, whole: bool) -> Iterator[events.AgentEvent]:
     """Yield what happened, in order. What was said before a compression stands no longer, so
-    without `whole` every record is told of once, as it was written last."""
+    without `whole` every record is yielded once, as it was written last."""
     written = Records()
     standing = dict[str, None]()  # the ids of the records that are the conversation
     for number, line in lines:
@@ -55,15 +55,15 @@ def read(lines: Iterable[events.Line], where: str, *, whole: bool) -> Iterator[e
             written[line["id"]] = (number, line)
             standing[line["id"]] = None
         elif isinstance(listed, list):
-            records = [record for record in listed if isinstance(record, Mapping)]
-            written |= {str(record.get("id")): (number, record) for record in records}
-            standing = dict.fromkeys(str(record.get("id")) for record in records)
+            new = [record for record in listed if isinstance(record, Mapping)]
+            written |= {str(record.get("id")): (number, record) for record in new}
+            standing = dict.fromkeys(str(record.get("id")) for record in new)
         for name in before:
             if name not in standing:
                 yield events.NoteEvent(kind=reason)
-    records_told = [written[name] for name in (standing if whole else written)]
-    answered = _answered_ids(record for _, record in records_told)
-    for number, record in records_told:
+    records = [written[name] for name in (standing if whole else written)]
+    answered = _answered_ids(record for _, record in records)
+    for number, record in records:
         yield from _record_events(record, number, where, answered)
 
 

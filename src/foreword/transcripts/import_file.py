@@ -14,12 +14,12 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, tee
+from itertools import chain
 from typing import Any, BinaryIO
 
 from foreword.errors import BadSource
 from foreword.json_object import without_repeats
-from foreword.messages import anthropic, gemini, openai_responses, pydantic_ai, shapes
+from foreword.messages import gemini, openai_responses, pydantic_ai, shapes
 from foreword.messages.fields import FieldPath
 from foreword.messages.message import Message
 from foreword.transcripts.codex import ITEM
@@ -111,9 +111,10 @@ def _pieces(
 
 def _mark_instructions(pieces: Iterable[MessageEvent]) -> Iterator[MessageEvent]:
     """Yield the pieces, system messages after the first other message marked as instructions."""
-    at_messages, at_pieces = tee(pieces)
-    messages = shapes.mark_instructions(piece.message for piece in at_messages)
-    for piece, message in zip(at_pieces, messages, strict=True):
+    has_begun = False
+    for piece in pieces:
+        (message,) = shapes.mark_instructions([piece.message], begun=has_begun)
+        has_begun = has_begun or message.role != "system"
         yield piece if message is piece.message else replace(piece, message=message)
 
 
@@ -121,7 +122,7 @@ def _mark_instructions(pieces: Iterable[MessageEvent]) -> Iterator[MessageEvent]
 
 
 def _read_opening(file: BinaryIO) -> list[bytes]:
-    """Return the first lines of a file that are not blank, enough to recognize it."""
+    """Return the first lines of a file, enough to recognize it."""
     opening = list[bytes]()
     for line in file:
         opening.append(line)
@@ -217,15 +218,8 @@ def _document_messages(value: Any, where: str) -> Sequence[Message]:
         return _request_messages(value, where)
     if value.keys() & {"input", "output"}:
         return openai_responses.from_responses(value, where)
-    message = value.get("message")
-    path = "message"
-    choices = value.get("choices")
-    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], Mapping):
-        message = choices[0].get("message")
-        path = "choices[0].message"
-    if isinstance(message, Mapping) and "role" not in value:
-        return shapes.read_any(message, FieldPath(where, path))
-    if shapes.is_message(value):
+    value = value if shapes.is_message(value) else value.get("message")
+    if isinstance(value, Mapping):
         return shapes.read_any(value, FieldPath(where, "message"))
     raise BadSource(where, "no messages in it", hint=_HINT)
 
@@ -238,9 +232,9 @@ def _request_messages(value: Mapping[str, Any], where: str) -> Sequence[Message]
     prompts = list[Message]()
     for name in _PROMPTS:
         if value.get(name):
-            parts = anthropic.read_content(value[name], FieldPath(where, name))
-            prompts.append(Message("system", parts))
-    usual = anthropic.SHAPE if "system" in value else ""
+            prompt = {"role": "system", "content": value[name]}
+            prompts += shapes.read_any(prompt, FieldPath(where, name), usual="anthropic")
+    usual = "anthropic" if "system" in value else ""
     return [*prompts, *_list_messages(value["messages"], where, usual)]
 
 

@@ -56,7 +56,8 @@ def read(lines: Iterable[events.Line], where: str, *, whole: bool) -> Iterator[e
         info = events.mapping_or_empty(document.get("info"))
         folder = str(info.get("directory", ""))
         yield events.SessionHead(agent=AGENT, session=str(info.get("id", "")), folder=folder)
-        for index, value in enumerate(document["messages"]):
+        messages = document.get("messages")
+        for index, value in enumerate(messages if isinstance(messages, list) else [document]):
             yield from _message_events(value, 0, FieldPath(where, f"messages[{index}]"))
 
 
