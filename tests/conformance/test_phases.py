@@ -342,7 +342,10 @@ def test_h4_an_unknown_phase_or_none_is_an_error_that_lists_them(tmp_path: Path)
         ({"units": "InOrder"}, "units"),
         ({"units": [unit("A", "current"), "B"]}, "units[1]"),
         ({"messages": "hello"}, "messages"),
-        ({"messages": [{"role": "user"}, {"role": "robot", "content": ""}]}, "messages[1].role"),
+        (
+            {"messages": [{"role": "user", "content": ""}, {"role": "robot", "content": ""}]},
+            "messages[1].role",
+        ),
         ({"types": 5}, "types"),
     ],
 )
