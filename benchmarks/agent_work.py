@@ -29,7 +29,8 @@ from foreword.coding_agents.work_state import work_state
 from foreword.coding_agents.work_text import work_text
 from foreword.compression.check import check_against, evidence_of
 from foreword.compression.extract import summarize
-from foreword.messages.message import Message, Part, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Part, Text, ToolCall, ToolResult
 from foreword.tokens import counter
 from foreword.transcripts.events import MessageEvent
 from foreword.transcripts.plumbing import attributed

@@ -21,7 +21,8 @@ from types import ModuleType
 from typing import Any
 
 import foreword
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 
 FILES = ("claude_code_compactions", "claude_code_sessions", "specstory_sessions")
 MEASURES = ("literal", "whole_line", "loose")

@@ -27,7 +27,8 @@ import foreword
 from benchmarks.compaction import FILES, load_score, said
 from foreword.compression.statements import states
 from foreword.compression.summary_text import read
-from foreword.messages.message import IMAGE_TOKENS, Message, Part, Text, ToolCall, ToolResult
+from foreword.messages.message import IMAGE_TOKENS, Message
+from foreword.messages.parts import Part, Text, ToolCall, ToolResult
 from foreword.transcripts.import_file import read_transcript
 
 SIZES = (300, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)

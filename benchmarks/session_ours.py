@@ -10,7 +10,8 @@ from typing import Any
 
 from benchmarks.chatter import SYSTEM, Call, Said
 from foreword import Session
-from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 
 
 class Conversation:

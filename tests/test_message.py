@@ -13,19 +13,9 @@ from hypothesis import strategies as st
 from foreword.errors import BadSource
 from foreword.messages.anthropic import to_anthropic
 from foreword.messages.call_pairs import NO_RESULT, group_by_calls, mend
-from foreword.messages.message import (
-    KINDS,
-    NOT_HISTORY,
-    Image,
-    Kind,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from foreword.messages.message import KINDS, NOT_HISTORY, Kind, Message
 from foreword.messages.openai_chat import to_openai
+from foreword.messages.parts import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.messages.shapes import read_message, read_messages
 
 

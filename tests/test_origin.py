@@ -6,7 +6,8 @@ import pytest
 
 from foreword.messages.call_pairs import mend
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 from foreword.messages.shapes import read_any
 from foreword.origin import (
     USER,

@@ -13,16 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from foreword.messages.message import (
-    NOT_HISTORY,
-    RESULT_MARK,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from foreword.messages.message import NOT_HISTORY, RESULT_MARK, Message
+from foreword.messages.parts import Opaque, Part, Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 
 OriginKind = Literal[

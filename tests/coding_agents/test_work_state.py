@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from foreword.coding_agents.work_state import work_state
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.tokens import counter
 
 

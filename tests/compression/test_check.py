@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from foreword.compression.check import check_against, evidence_of, mark_unproven, strike_unproven
 from foreword.compression.extract import summarize
-from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 from foreword.tokens import counter
 from tests.corpus import rows
 

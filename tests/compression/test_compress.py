@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from foreword.compression.extract import summarize
 from foreword.compression.plan_status import mark_finished_tasks
 from foreword.compression.summary_text import SummaryLine, read, write
-from foreword.messages.message import Message, Opaque, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Opaque, Text, ToolCall, ToolResult
 from foreword.tokens import counter
 from tests.examples import examples
 

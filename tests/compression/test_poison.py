@@ -23,7 +23,8 @@ from foreword.compression.summary_text import SummaryLine, read, write
 from foreword.errors import ForewordError
 from foreword.faces.cli.panel import as_markdown, as_text
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.messages.shapes import read_any
 from foreword.operations.original_pages import recall
 from foreword.search.search import search_store

@@ -11,7 +11,8 @@ import pytest
 from foreword.director import Director
 from foreword.director.turn_lock import is_waiting
 from foreword.faces.web import transcript
-from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 from foreword.testing import fake_provider
 from tests.director.scenes import open_director, spoken_in
 

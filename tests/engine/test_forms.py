@@ -6,7 +6,8 @@ from foreword import tokens
 from foreword.engine import forms
 from foreword.engine.pipeline import Request, assemble
 from foreword.engine.render import Scale
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.section import Budget, Entry, Rule, Section
 
 

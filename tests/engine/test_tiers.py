@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from foreword.engine.package import Package
 from foreword.engine.pipeline import Request, assemble
 from foreword.errors import EssentialsTooLarge
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.section import Budget, Entry, Form, Rank, Rule, Section, Tiers
 from foreword.tokens import counter
 from tests.engine.test_rules import SETTINGS, TAGS, counters, lists, materials, texts

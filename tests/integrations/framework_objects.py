@@ -15,7 +15,8 @@ from foreword.integrations.providers import gemini_request
 from foreword.messages.fields import FieldPath
 from foreword.messages.langchain import to_langchain
 from foreword.messages.llama_index import to_llama_index
-from foreword.messages.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Image, Text, Thinking, ToolCall, ToolResult
 from foreword.messages.shapes import read_any
 
 PICTURE = "iVBORw0KGgo="

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    edit,
-    keep,
-)
+from foreword.messages import anthropic, openai_chat
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, edit, keep, relabel
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.shapes import TABLE
+
+
+def from_anthropic(value: Any, where: str = "messages") -> tuple[Message, ...]:
+    """The messages of a request to Anthropic, or of a list, read in its shape."""
+    messages = list[Message]()
+    if isinstance(value, Mapping):
+        if value.get("system"):
+            system = {"role": "system", "content": value["system"]}
+            messages.append(
+                relabel(
+                    anthropic.read_message(system, FieldPath(where, "system")), kind="system_prompt"
+                )
+            )
+        value = value.get("messages")
+    listed = FieldPath(where, "messages").each(value)
+    return (*messages, *[anthropic.read_message(*each) for each in listed])
+
+
+def from_openai(value: Any, where: str = "messages") -> tuple[Message, ...]:
+    """The messages of a request to OpenAI's chat API, or of a list, read in its shape."""
+    value = value.get("messages") if isinstance(value, Mapping) else value
+    listed = FieldPath(where, "messages").each(value)
+    return tuple([openai_chat.read_message(*each) for each in listed])
+
+
+WRITERS = {shape.SHAPE: shape.write for shape in TABLE}
 
 # what every provider takes
 SENT = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")

@@ -8,33 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.messages.anthropic import (
-    as_blocks,
-    from_anthropic,
-    to_anthropic,
-    to_anthropic_request,
-)
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    edit,
-    keep,
-)
+from foreword.messages.anthropic import as_blocks, to_anthropic, to_anthropic_request
+from foreword.messages.message import Message, edit, keep
+from foreword.messages.parts import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from tests.messages.conversation import (
     BASE64,
-    FOREIGN,
     NAMES,
-    NEUTRAL,
     OBJECTS,
     TEXT,
     WORDS,
     block,
     conversations,
+    from_anthropic,
     optional,
 )
 
@@ -79,31 +64,6 @@ def test_a_request_goes_back_as_it_came(
 ) -> None:
     request = ({"system": system} if system else {}) | {"messages": talk}
     assert to_anthropic_request(from_anthropic(request)) == request
-
-
-@given(NEUTRAL)
-def test_neutral_messages_come_back_with_results_joined_to_the_users_words(
-    talk: list[Message],
-) -> None:
-    assert from_anthropic(to_anthropic(talk)) == tuple(normal(talk))
-
-
-def normal(talk: list[Message]) -> list[Message]:
-    """A tool's message is the user's, and neighbours are one."""
-    joined = list[Message]()
-    for message in talk:
-        role = "assistant" if message.role == "assistant" else "user"
-        before = joined.pop().parts if joined and joined[-1].role == role else ()
-        joined.append(Message(role, before + message.parts))  # type: ignore[arg-type]
-    return joined
-
-
-@given(FOREIGN)
-def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
-    talk: list[Message],
-) -> None:
-    written = to_anthropic(talk)
-    assert to_anthropic(from_anthropic(written)) == written
 
 
 @pytest.mark.parametrize("content", ["words", [{"type": "text", "text": "words"}], ["words"]])

@@ -12,22 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import BadSource
-from foreword.messages.anthropic import from_anthropic, to_anthropic, to_anthropic_request
+from foreword.messages.anthropic import to_anthropic, to_anthropic_request
 from foreword.messages.bedrock import to_bedrock_request
 from foreword.messages.gemini import to_gemini_request
 from foreword.messages.langchain import to_langchain
 from foreword.messages.llama_index import to_llama_index
-from foreword.messages.message import Message, Opaque, Text, ToolCall, ToolResult, keep
+from foreword.messages.message import Message, keep
 from foreword.messages.ollama import to_ollama
-from foreword.messages.openai_chat import from_openai, to_openai
+from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import from_responses, to_responses
+from foreword.messages.parts import Opaque, Text, ToolCall, ToolResult
 from foreword.messages.pydantic_ai import from_pydantic_ai_json, to_pydantic_ai_json
 from foreword.messages.record import from_record, to_record
 from foreword.messages.shapes import read_messages
 from foreword.messages.vercel import to_vercel
 from foreword.transcripts.import_file import read_transcript
 from tests.corpus import check_each, rows
-from tests.messages.conversation import SCALARS
+from tests.messages.conversation import SCALARS, from_anthropic, from_openai
 
 pytestmark = pytest.mark.attack
 

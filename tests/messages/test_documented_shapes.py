@@ -8,7 +8,6 @@ quotation) is carried for its provider alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +20,16 @@ from openai.types.responses import Response
 import foreword
 from foreword.errors import BadSource
 from foreword.messages.anthropic import to_anthropic_request
-from foreword.messages.bedrock import to_bedrock_request
-from foreword.messages.gemini import to_gemini_request
-from foreword.messages.message import Message
-from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import to_responses
 from foreword.messages.shapes import read_messages
 from tests.corpus import check_each, rows
+from tests.messages.conversation import WRITERS
 
 Fields = dict[str, Any]
 DOCUMENTED = rows("messages/documented.jsonl")
 
 
-WRITERS: dict[str, Callable[[tuple[Message, ...]], Any]] = {
-    "anthropic": lambda talk: to_anthropic_request(talk)["messages"],
-    "openai": to_openai,
-    "responses": to_responses,
-    "gemini": lambda talk: to_gemini_request(talk)["contents"],
-    "bedrock": lambda talk: to_bedrock_request(talk)["messages"],
-}
+PROVIDERS = ("anthropic", "openai", "responses", "gemini", "bedrock")
 
 
 def sentences(value: Any) -> set[str]:
@@ -60,14 +50,22 @@ def test_what_a_provider_documents_goes_back_as_it_came_and_its_words_reach_the_
         talk = case["messages"]
         read = read_messages(talk, "messages")
         assert WRITERS[case["shape"]](read) == talk
-        for other, write in WRITERS.items():
-            written = json.dumps(write(read), ensure_ascii=False)
+        for other in PROVIDERS:
+            written = json.dumps(WRITERS[other](read), ensure_ascii=False)
             for text in sentences(talk):
                 spelled = json.dumps(text, ensure_ascii=False)[1:-1]
                 assert spelled in written or json.dumps(spelled)[1:-1] in written, (other, text)
             assert "cachePoint" not in written or other == "bedrock"
 
     check_each(DOCUMENTED, goes_back)
+
+
+def test_what_programs_send_comes_back_as_it_was() -> None:
+    def comes_back(case: Fields) -> None:
+        read = read_messages(case["messages"], "messages")
+        assert WRITERS[case["shape"]](read) == case["messages"]
+
+    check_each(rows("messages/sent.jsonl"), comes_back)
 
 
 def test_an_answer_as_the_object_of_anthropics_sdk_goes_back_as_its_json() -> None:
@@ -173,18 +171,3 @@ def test_what_is_nested_without_end_is_refused_by_its_path() -> None:
     call = {"type": "tool_use", "id": "t", "name": "look", "input": endless}
     with pytest.raises(BadSource, match=r"messages\[0\]: is nested too deeply"):
         read_messages([{"role": "assistant", "content": [call]}], "messages")
-
-
-def test_a_call_that_the_user_did_not_allow_says_so_and_why() -> None:
-    """Vercel's interface: `needsApproval` and a person who said no."""
-    part = {
-        "type": "tool-delete",
-        "toolCallId": "t1",
-        "state": "output-denied",
-        "input": {"path": "a.py"},
-        "approval": {"id": "p", "approved": False, "reason": "not that file"},
-    }
-    read = read_messages([{"id": "1", "role": "assistant", "parts": [part]}], "messages")
-    (result,) = to_anthropic_request(read)["messages"][1]["content"]
-    assert result["is_error"]
-    assert result["content"].endswith("not that file")

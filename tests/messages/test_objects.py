@@ -16,75 +16,15 @@ import pytest
 
 from foreword.errors import BadSource
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Text, Thinking, ToolCall, ToolResult, part_text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, Thinking, ToolCall, ToolResult, part_text
 from foreword.messages.shapes import read_any, read_message, read_messages
 from tests.corpus import check_each, rows
 from tests.sessions import Open
 
-ANTHROPIC = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "model": "claude",
-    "stop_reason": "tool_use",
-    "stop_sequence": None,
-    "content": [
-        {"type": "thinking", "thinking": "hm", "signature": "sig"},
-        {"type": "text", "text": "I look.", "citations": None},
-        {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}},
-    ],
-    "usage": {"input_tokens": 1, "output_tokens": 2},
-}
-CHAT = {
-    "id": "c",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "m",
-    "choices": [
-        {
-            "index": 0,
-            "finish_reason": "tool_calls",
-            "message": {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [
-                    {
-                        "id": "t1",
-                        "type": "function",
-                        "function": {"name": "read", "arguments": '{"path": "a.py"}'},
-                    }
-                ],
-            },
-        }
-    ],
-}
-RESPONSE = {
-    "id": "resp_1",
-    "object": "response",
-    "created_at": 1,
-    "model": "m",
-    "parallel_tool_calls": True,
-    "tool_choice": "auto",
-    "tools": [],
-    "output": [
-        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"},
-        {
-            "type": "message",
-            "id": "msg_1",
-            "role": "assistant",
-            "status": "completed",
-            "content": [{"type": "output_text", "text": "I look.", "annotations": []}],
-        },
-        {
-            "type": "function_call",
-            "id": "fc_1",
-            "call_id": "t1",
-            "name": "read",
-            "arguments": "{}",
-            "status": "completed",
-        },
-    ],
-}
+# answers with calls, as JSON
+CALLED: dict[str, Any] = {case["name"]: case["answer"] for case in rows("messages/called.jsonl")}
+ANTHROPIC, CHAT, RESPONSE = CALLED["anthropic"], CALLED["chat"], CALLED["response"]
 
 
 def read(value: object) -> list[Any]:
@@ -180,7 +120,7 @@ def test_what_is_no_message_is_refused_with_what_could_be_one(open_session: Open
     with pytest.raises(BadSource, match=r"choices: there are 2 replies"):
         read(
             openai.types.chat.ChatCompletion.model_validate(
-                {**CHAT, "choices": [*CHAT["choices"], *CHAT["choices"]]}  # type: ignore[misc]
+                {**CHAT, "choices": [*CHAT["choices"], *CHAT["choices"]]}
             )
         )
 

@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.messages.anthropic import to_anthropic
-from foreword.messages.message import Image, Message, Text, ToolCall, ToolResult
-from foreword.messages.openai_chat import from_openai, to_openai
+from foreword.messages.message import Message
+from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import to_responses
+from foreword.messages.parts import Image, Text, ToolCall, ToolResult
 from tests.messages.conversation import (
     ARGUMENTS,
     BASE64,
-    FOREIGN,
     NAMES,
-    NEUTRAL,
     OBJECTS,
     TEXT,
     WORDS,
     block,
     conversations,
+    from_openai,
     optional,
 )
 
@@ -95,26 +95,6 @@ def test_a_conversation_goes_back_as_it_came(
     system: list[dict[str, Any]], talk: list[dict[str, Any]]
 ) -> None:
     assert to_openai(from_openai(system + talk)) == system + talk
-
-
-@given(NEUTRAL)
-def test_neutral_messages_come_back_as_they_were(talk: list[Message]) -> None:
-    assert from_openai(to_openai(talk)) == tuple(talk)
-
-
-@given(FOREIGN)
-def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
-    talk: list[Message],
-) -> None:
-    written = to_openai(talk)
-    assert to_openai(from_openai(written)) == written
-
-
-def test_a_list_with_one_text_is_read_like_the_text_and_goes_back_as_a_list() -> None:
-    talk = [{"role": "user", "content": [{"type": "text", "text": "words"}]}]
-    (message,) = from_openai({"messages": talk})
-    assert message.parts == (Text("words"),)
-    assert to_openai([message]) == talk
 
 
 def test_pictures_in_the_results_of_another_provider_follow_all_the_results() -> None:

@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.messages.anthropic import to_anthropic
-from foreword.messages.message import Message, Text, Thinking, ToolCall
 from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import from_responses, to_responses
+from foreword.messages.parts import Text, Thinking, ToolCall
 from tests.messages.conversation import (
     ARGUMENTS,
     BASE64,
-    FOREIGN,
     NAMES,
-    NEUTRAL,
     OBJECTS,
     TEXT,
     WORDS,
@@ -85,19 +83,6 @@ def test_items_go_back_as_they_came(items: list[dict[str, Any]]) -> None:
     assert to_responses(from_responses(items)) == items
 
 
-@given(NEUTRAL)
-def test_neutral_messages_come_back_as_they_were(talk: list[Message]) -> None:
-    assert from_responses(to_responses(talk)) == tuple(talk)
-
-
-@given(FOREIGN)
-def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
-    talk: list[Message],
-) -> None:
-    written = to_responses(talk)
-    assert to_responses(from_responses(written)) == written
-
-
 THOUGHT = {
     "type": "reasoning",
     "id": "rs_1",
@@ -141,33 +126,3 @@ def test_a_custom_call_that_was_never_answered_gets_an_output_of_its_kind() -> N
         "custom_tool_call_output",
         None,
     ]
-
-
-def test_a_command_for_the_local_shell_is_a_call_that_everybody_can_read() -> None:
-    action = {"type": "exec", "command": ["bash", "-lc", "ls /srv"], "timeout_ms": 1000, "env": {}}
-    items: list[dict[str, Any]] = [
-        {
-            "type": "local_shell_call",
-            "id": "lsh_1",
-            "call_id": "a",
-            "status": "completed",
-            "action": action,
-        },
-        {
-            "type": "local_shell_call",
-            "id": "lsh_2",
-            "call_id": "b",
-            "status": "completed",
-            "action": action,
-        },
-        {"type": "function_call_output", "call_id": "a", "output": "www"},
-        {"type": "local_shell_call_output", "call_id": "b", "output": "www"},
-    ]
-    messages = from_responses(items)
-    assert to_responses(messages) == items
-    assert "ls /srv" in messages[0].text
-    asked, answered = to_anthropic(messages)
-    assert [(block["name"], block["input"]) for block in asked["content"]] == [
-        ("local_shell", action)
-    ] * 2
-    assert [block["tool_use_id"] for block in answered["content"]] == ["a", "b"]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.messages.message import Image, Message, Part, Text, ToolResult, edit, keep
+from foreword.messages.message import Message, edit, keep
+from foreword.messages.parts import Image, Part, Text, ToolResult
 from foreword.messages.record import from_record, to_record
 from foreword.messages.shapes import read_messages
 from tests.corpus import check_each, rows

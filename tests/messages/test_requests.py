@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from foreword.messages.anthropic import from_anthropic, to_anthropic_request
+from foreword.messages.anthropic import to_anthropic_request
 from foreword.messages.gemini import from_gemini, to_gemini_request
 from foreword.messages.message import Message
-from foreword.messages.openai_chat import from_openai, to_openai
+from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import from_responses, to_responses
 from foreword.messages.record import from_record, to_record
 from foreword.transcripts.import_file import read_transcript
 from tests.corpus import rows
+from tests.messages.conversation import from_anthropic, from_openai
 
 REQUESTS: list[dict[str, Any]] = rows("requests.jsonl")
 

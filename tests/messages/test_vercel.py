@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.errors import BadSource
-from foreword.messages.message import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Image, Text, Thinking, ToolCall, ToolResult
 from foreword.messages.record import from_record, to_record
 from foreword.messages.shapes import read_messages
 from foreword.messages.vercel import to_vercel
@@ -139,50 +140,10 @@ def test_a_result_that_came_later_has_its_place_in_the_part() -> None:
 
 
 def test_messages_for_a_model_become_those_of_the_interface() -> None:
-    options = {"anthropic": {"cacheControl": {"type": "ephemeral"}}}
-    call = {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "input": {"path": "a b"}}
-    result = {"type": "tool-result", "toolCallId": "c1", "toolName": "read"}
-    failed = {"type": "error-text", "value": "no such file"}
-    written = there_and_back(
-        [
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "text": "Look.", "providerOptions": options},
-                    {"type": "image", "image": PNG},
-                    {"type": "file", "data": "JVBERi0=", "mediaType": "application/pdf"},
-                ],
-            },
-            {"role": "assistant", "content": [{**call, "providerOptions": {"openai": {"a": 1}}}]},
-            {"role": "tool", "content": [{**result, "output": failed}]},
-            {"role": "assistant", "content": [{"type": "text", "text": "Gone."}, call]},
-            {
-                "role": "tool",
-                "content": [{**result, "output": {"type": "execution-denied", "reason": "no"}}],
-            },
-        ]
-    )
-    ids = [message.pop("id") for message in written]
-    assert len(set(ids)) == len(ids)
-    user, answer = written
-    assert user["parts"] == [
-        {"type": "text", "text": "Look.", "providerMetadata": options},
-        {"type": "file", "mediaType": "image/*", "url": f"data:image/png;base64,{PNG}"},
-        {
-            "type": "file",
-            "mediaType": "application/pdf",
-            "url": "data:application/pdf;base64,JVBERi0=",
-        },
-    ]
-    metadata = {"callProviderMetadata": {"openai": {"a": 1}}}
-    denied = static("output-error", errorText="not allowed by the user: no", toolCallId="c1_2")
-    assert answer["parts"] == [
-        {"type": "step-start"},
-        static("output-error", errorText="no such file", **metadata),
-        {"type": "step-start"},
-        {"type": "text", "text": "Gone."},
-        denied,
-    ]
+    (case,) = rows("messages/vercel_model.jsonl")
+    written = there_and_back(case["messages"])
+    assert len({message["id"] for message in written}) == len(written)
+    assert [message["parts"] for message in written] == case["written"]
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,17 @@ import pytest
 
 import foreword
 from foreword.errors import BadSource
-from foreword.messages.anthropic import from_anthropic, to_anthropic
+from foreword.messages.anthropic import to_anthropic
 from foreword.messages.blocks import losses
 from foreword.messages.gemini import to_gemini
-from foreword.messages.message import Message, Text, Thinking, ToolResult
+from foreword.messages.message import Message
 from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import to_responses
+from foreword.messages.parts import Text, Thinking, ToolResult
 from foreword.messages.shapes import read_message, read_messages
 from foreword.transcripts.import_file import read_transcript
 from tests.corpus import check_each, rows
+from tests.messages.conversation import from_anthropic
 from tests.session.validity import anthropic_problems, openai_problems
 
 PNG = "iVBORw0KGgo="
@@ -161,20 +163,6 @@ def test_the_words_in_odd_fields_of_a_block_for_one_provider_reach_the_text() ->
     chinese = "潮" * 500
     document = {"type": "document", "source": {"type": "text", "data": chinese}}
     assert chinese in read_message({"role": "user", "content": [document]}).text
-
-
-def test_a_sound_beside_a_text_goes_back_to_the_chat_api_as_it_came() -> None:
-    sound = {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "wav"}}
-    message = {"role": "user", "content": [sound, {"type": "text", "text": "What rings?"}]}
-    read = read_message(message)
-    assert read.text == "[input_audio]\nWhat rings?"
-    assert to_openai([read]) == [message]
-
-
-def test_what_a_router_tells_of_a_models_thoughts_goes_back_to_it() -> None:
-    details = [{"type": "reasoning.text", "text": "The tide first.", "signature": "c2ln"}]
-    message = {"role": "assistant", "content": "At 06:12.", "reasoning_details": details}
-    assert to_openai([read_message(message)]) == [message]
 
 
 def test_a_picture_and_a_file_alone_tell_a_message_of_vercels_sdk() -> None:

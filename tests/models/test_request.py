@@ -10,7 +10,8 @@ from threading import Event
 import pytest
 
 from foreword.errors import ModelFailed, UsageError
-from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 from foreword.models import ToolSpec, reply
 from foreword.testing import FakeProvider, Reply, fake_provider
 from foreword.testing import ToolCall as Wanted

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import foreword
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from tests.command import foreword as run
 
 TALK = [

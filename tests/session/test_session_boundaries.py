@@ -17,15 +17,17 @@ from hypothesis import strategies as st
 import foreword
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import boundary_pattern
-from foreword.messages.anthropic import from_anthropic, to_anthropic
+from foreword.messages.anthropic import to_anthropic
 from foreword.messages.call_pairs import NO_RESULT
-from foreword.messages.message import Message, Opaque, Text, Thinking, ToolCall, ToolResult, keep
+from foreword.messages.message import Message, keep
 from foreword.messages.openai_chat import to_openai
 from foreword.messages.openai_responses import to_responses
+from foreword.messages.parts import Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.messages.pydantic_ai import to_pydantic_ai
 from tests.attacks import EXAMPLES, sample
 from tests.command import run_in_process
 from tests.corpus import rows
+from tests.messages.conversation import from_anthropic
 from tests.sessions import Open, fill_session, words
 
 pytestmark = pytest.mark.attack

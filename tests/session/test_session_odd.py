@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.messages.message import ToolCall
+from foreword.messages.parts import ToolCall
 from tests.corpus import check_each
 from tests.session.validity import problems
 from tests.sessions import Open, call, numbered_message, results, shown_numbers, words

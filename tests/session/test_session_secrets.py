@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import foreword
-from foreword.messages.anthropic import from_anthropic, to_anthropic
-from foreword.messages.message import Message, Text, Thinking, edit, keep
+from foreword.messages.anthropic import to_anthropic
+from foreword.messages.message import Message, edit, keep
+from foreword.messages.parts import Text, Thinking
 from foreword.messages.record import to_record
 from foreword.operations.fitted_values import original_page
 from foreword.secrets.known_values import KnownValues
@@ -23,6 +24,7 @@ from foreword.secrets.masking import HIDDEN
 from foreword.session.call_memory import HIDDEN as OTHER_SECRETS
 from foreword.session.secret_messages import without_secrets
 from tests.attacks import EXAMPLES
+from tests.messages.conversation import from_anthropic
 from tests.session.test_session_model import GOOD, Scripted
 from tests.session.validity import problems
 from tests.sessions import Open, call, numbered_message, plan, results, words

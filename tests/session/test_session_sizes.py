@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.errors import BadBudget
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from tests.session.test_session_promises import EXAMPLES
 from tests.session.validity import problems
 from tests.sessions import Open, call, results, words

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import foreword
 from foreword.errors import BadSource
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from tests.examples import examples
 from tests.messages.test_requests import REQUESTS
 from tests.sessions import Open, numbered_message, words

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.store import messages, session_stamps, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import Database
@@ -21,7 +22,8 @@ KINDS = ("sqlite", "postgresql")
 OPEN = """
 import sys
 from pathlib import Path
-from foreword.messages.message import (Message, Text)
+from foreword.messages.message import (Message)
+from foreword.messages.parts import Text
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.urls import open_database
 

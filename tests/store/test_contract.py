@@ -13,19 +13,8 @@ import pytest
 import foreword
 from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
 from foreword.messages.message import KINDS as MESSAGE_KINDS
-from foreword.messages.message import (
-    NOT_HISTORY,
-    Image,
-    Kind,
-    Message,
-    Opaque,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages.message import NOT_HISTORY, Kind, Message, Role, keep
+from foreword.messages.parts import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.prices import AnswerUsage
 from foreword.section import handle_of
 from foreword.store import (

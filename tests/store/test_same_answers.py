@@ -14,17 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.errors import ForewordError
-from foreword.messages.message import (
-    KINDS,
-    Image,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages.message import KINDS, Message, keep
+from foreword.messages.parts import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.section import handle_of
 from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.carried_items import read_items, write_items

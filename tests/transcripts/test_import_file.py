@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 
 from foreword.errors import BadSource
-from foreword.messages.anthropic import from_anthropic, to_anthropic
-from foreword.messages.message import Message, Part, Text
-from foreword.messages.openai_chat import from_openai
+from foreword.messages.anthropic import to_anthropic
+from foreword.messages.message import Message
 from foreword.messages.openai_responses import from_responses
+from foreword.messages.parts import Part, Text
 from foreword.messages.pydantic_ai import to_pydantic_ai_json
 from foreword.transcripts.import_file import read_transcript
 from tests.corpus import check_each, rows
-from tests.messages.conversation import JSON, NEUTRAL
+from tests.messages.conversation import JSON, NEUTRAL, from_anthropic, from_openai
 
 CALL = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "print()"}

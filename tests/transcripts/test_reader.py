@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.messages.call_pairs import mend
-from foreword.messages.message import Part
+from foreword.messages.parts import Part
 from foreword.transcripts import events
 from foreword.transcripts.import_file import read_transcript
 from foreword.transcripts.reader import open_session, read_session

@@ -16,7 +16,8 @@ from foreword.compression.check import check_against, evidence_of
 from foreword.compression.claims import is_file_like
 from foreword.compression.extract import summarize
 from foreword.compression.remarks import cap_text
-from foreword.messages.message import Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 from foreword.secrets.masking import mask
 from foreword.text.names import literals

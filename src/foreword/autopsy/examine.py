@@ -18,7 +18,8 @@ from foreword.autopsy.autopsy_findings import (
     CacheBreak,
     SessionFinding,
 )
-from foreword.messages.message import Message, Text, Thinking, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, Thinking, ToolCall, ToolResult
 from foreword.prices import cost_of_reading_anew
 from foreword.secrets.masking import mask
 from foreword.tokens import CHARS_PER_TOKEN

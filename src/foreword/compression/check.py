@@ -14,7 +14,8 @@ from functools import cached_property
 
 from foreword.compression.attribution import UNPROVEN
 from foreword.compression.claims import Claim, find_claims
-from foreword.messages.message import Message, Text, ToolCall, part_text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text, ToolCall, part_text
 from foreword.origin import Speakers, pieces_by_tag
 from foreword.pattern import lazy_pattern
 

@@ -13,7 +13,8 @@ from foreword.compression.extract import summarize
 from foreword.compression.summary_text import TAGS, read
 from foreword.errors import BadBudget, ForewordError
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.messages.shapes import read_any
 from foreword.recipe.budget import choose_counter, whole_number
 from foreword.tokens import Counter

@@ -18,7 +18,8 @@ from foreword.compression.plan_status import mark_finished_tasks, reopens
 from foreword.compression.remarks import LONGEST_SUMMARY, cap_text, remarks, summaries
 from foreword.compression.summary_text import read
 from foreword.compression.worth import content_words, name_values, word_values
-from foreword.messages.message import Message, part_text
+from foreword.messages.message import Message
+from foreword.messages.parts import part_text
 from foreword.text.names import literals
 from foreword.tokens import Counter
 

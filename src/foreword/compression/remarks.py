@@ -14,16 +14,8 @@ from itertools import islice
 from typing import Literal
 
 from foreword.compression.summary_text import Part
-from foreword.messages.message import (
-    NOT_HISTORY,
-    Message,
-    Opaque,
-    Text,
-    ToolCall,
-    ToolResult,
-    part_text,
-    texts_in,
-)
+from foreword.messages.message import NOT_HISTORY, Message, texts_in
+from foreword.messages.parts import Opaque, Text, ToolCall, ToolResult, part_text
 from foreword.origin import (
     ASSISTANT,
     Origin,

@@ -20,7 +20,8 @@ from foreword.director.tool import DirectorTool
 from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import ToolContext
 from foreword.errors import ModelFailed
-from foreword.messages.message import Message, Part, Text, ToolCall, ToolResult, edit
+from foreword.messages.message import Message, edit
+from foreword.messages.parts import Part, Text, ToolCall, ToolResult
 from foreword.session.secret_messages import without_secrets
 from foreword.store import messages
 from foreword.store.messages import Range

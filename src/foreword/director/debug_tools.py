@@ -20,7 +20,7 @@ from foreword.director.tool import Answer, Arguments, DirectorTool, ToolText
 from foreword.director.tool_calls import PICTURE
 from foreword.director.tool_context import ToolContext
 from foreword.errors import UsageError
-from foreword.messages.message import Image
+from foreword.messages.parts import Image
 from foreword.models import ask
 from foreword.operations.operation import OperationInput, Reason
 from foreword.plan import node as kinds

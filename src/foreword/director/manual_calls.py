@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from foreword.messages.message import Kind, Message, Text, ToolCall, ToolResult
+from foreword.messages.message import Kind, Message
+from foreword.messages.parts import Text, ToolCall, ToolResult
 
 _WHOSE = "The user did this by hand:"
 _ID = "by-hand-"

@@ -16,7 +16,7 @@ from foreword import aliases
 from foreword.director.tool import DirectorTool
 from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, ForewordError, UnknownName, UsageError
-from foreword.messages.message import Image
+from foreword.messages.parts import Image
 from foreword.operations import fitted_values
 from foreword.operations.fitted_values import WholeValue
 from foreword.secrets.masking import HIDDEN, hide

@@ -17,16 +17,15 @@ from foreword.engine.render import Scale, message_text
 from foreword.engine.report import Omission
 from foreword.messages.blocks import data_beside_words
 from foreword.messages.call_pairs import is_opaque_answer, mend
-from foreword.messages.message import (
+from foreword.messages.message import Message, edit
+from foreword.messages.parts import (
     Image,
-    Message,
     Opaque,
     Part,
     Text,
     Thinking,
     ToolCall,
     ToolResult,
-    edit,
     opaque_mark,
     part_text,
 )

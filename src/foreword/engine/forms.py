@@ -12,7 +12,8 @@ from dataclasses import replace
 from itertools import product
 
 from foreword.engine.render import Scale, message_text
-from foreword.messages.message import Text, ToolResult, edit
+from foreword.messages.message import edit
+from foreword.messages.parts import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import lines
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark

@@ -20,7 +20,8 @@ from foreword.errors import UsageError
 from foreword.extras import pip_install
 from foreword.messages.blocks import losses, rewrite
 from foreword.messages.call_pairs import mend
-from foreword.messages.message import Message, Role, Shape, Text, without_bound_thinking
+from foreword.messages.message import Message, Role, Shape, without_bound_thinking
+from foreword.messages.parts import Text
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 

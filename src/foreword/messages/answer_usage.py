@@ -21,16 +21,51 @@ _IDS = ("provider_response_id", "vendor_id", "response_id", "responseId", "id")
 _MODELS = ("model_name", "model_version", "modelVersion", "model")
 
 
+# What providers call a number of tokens, in a usage or in the details of one; `prompt_eval_count`
+# and `eval_count` stand in an answer of Ollama's itself.
+_DETAILS = (
+    *("input_tokens_details", "input_token_details", "prompt_tokens_details"),
+    "cache_creation",
+)
+_SENT = (
+    *("input_tokens", "prompt_tokens", "inputTokens", "request_tokens"),
+    *("prompt_token_count", "promptTokenCount", "prompt_eval_count"),
+)
+_TOOLS = ("tool_use_prompt_token_count", "toolUsePromptTokenCount")
+_CACHED = (
+    *("cached_tokens", "cache_read", "cache_read_input_tokens", "cacheReadInputTokens"),
+    *("cache_read_tokens", "prompt_cache_hit_tokens"),
+    *("cached_content_token_count", "cachedContentTokenCount"),
+)
+_WRITTEN = (
+    *("cache_creation_tokens", "cache_creation_input_tokens", "cacheWriteInputTokens"),
+    *("cache_write_tokens", "cache_creation"),
+)
+_MINUTES = ("ephemeral_5m_input_tokens",)
+_HOUR = ("ephemeral_1h_input_tokens", "cache_write_1h_tokens")
+_OUTPUT = (
+    *("output_tokens", "completion_tokens", "outputTokens", "response_tokens"),
+    *("candidates_token_count", "candidatesTokenCount", "eval_count"),
+)
+_THOUGHTS = ("thoughts_token_count", "thoughtsTokenCount")
+# Anthropic's and Bedrock's: what went through a cache is not in the input.
+_BESIDE_INPUT = ("inputTokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
 def answer_usage(value: object, depth: int = 0) -> AnswerUsage | None:
     """What an answer says that it cost; nothing where it says nothing."""
-    for name in _USAGE:
-        usage = _field(value, name)
-        if usage is not None and not callable(usage):
-            found = _read_usage(usage, value)
-            if found is not None:
-                return found
-    if _number(value, "prompt_eval_count"):  # Ollama has them beside the message
-        return _ollama_usage(value)
+    usages = [_field(value, name) for name in _USAGE]
+    if _number(value, ("prompt_eval_count",)):
+        usages.append(value)
+    for usage in usages:
+        if usage is None or callable(usage):
+            continue
+        numbers = _numbers(usage)
+        if any(numbers.values()):  # pydantic-ai has zeros where nobody counted
+            # LangChain's `response_metadata` is what the provider said
+            sources = (_field(value, "response_metadata"), value)
+            answer, model = _first_text(sources, _IDS), _first_text(sources, _MODELS)
+            return AnswerUsage(answer=answer, model=model, **numbers)
     for name in _INSIDE:
         inner = _field(value, name)
         if inner is not None and depth < _DEEPEST and not isinstance(inner, str | bytes | list):
@@ -38,104 +73,18 @@ def answer_usage(value: object, depth: int = 0) -> AnswerUsage | None:
     return None
 
 
-def _read_usage(usage: object, answer: object) -> AnswerUsage | None:
-    numbers = _numbers(usage)
-    if not any(numbers.values()):
-        return None  # pydantic-ai has zeros where nobody counted
-    about = _field(answer, "response_metadata")  # LangChain's: what the provider said
-    sources = (answer,) if about is None else (about, answer)
-    return AnswerUsage(
-        answer=_first_text(sources, _IDS), model=_first_text(sources, _MODELS), **numbers
-    )
-
-
 def _numbers(usage: object) -> dict[str, int]:
-    if _has(usage, "prompt_tokens"):
-        return _openai_chat(usage)
-    if _has(usage, "prompt_token_count") or _has(usage, "promptTokenCount"):
-        return _gemini(usage)
-    if _has(usage, "inputTokens"):
-        return _with_cache_beside(
-            usage,
-            sent=_number(usage, "inputTokens"),
-            cached=_number(usage, "cacheReadInputTokens"),
-            written=_number(usage, "cacheWriteInputTokens"),
-            output=_number(usage, "outputTokens"),
-        )
-    if _has(usage, "cache_read_input_tokens") or _has(usage, "cache_creation_input_tokens"):
-        return _with_cache_beside(
-            usage,
-            sent=_number(usage, "input_tokens"),
-            cached=_number(usage, "cache_read_input_tokens"),
-            written=_number(usage, "cache_creation_input_tokens"),
-            output=_number(usage, "output_tokens"),
-        )
-    return _with_cache_inside(usage)
-
-
-def _openai_chat(usage: object) -> dict[str, int]:
-    """OpenAI's chat API, servers that speak it, and litellm."""
-    details = _field(usage, "prompt_tokens_details")
-    cached = _number(details, "cached_tokens") or _number(usage, "cache_read_input_tokens")
-    written = _number(details, "cache_creation_tokens", "cache_write_tokens")
+    sent, cached, written = _number(usage, _SENT), _number(usage, _CACHED), _number(usage, _WRITTEN)
+    is_beside = any(_has(usage, name) for name in _BESIDE_INPUT) and not _has(usage, _SENT[1])
+    hour = _number(usage, _HOUR)
     return {
-        "input_tokens": _number(usage, "prompt_tokens"),
-        "cached_tokens": cached or _number(usage, "prompt_cache_hit_tokens"),
-        "written_tokens": written or _number(usage, "cache_creation_input_tokens"),
-        "output_tokens": _number(usage, "completion_tokens"),
-    }
-
-
-def _gemini(usage: object) -> dict[str, int]:
-    sent = _number(usage, "prompt_token_count", "promptTokenCount")
-    tools = _number(usage, "tool_use_prompt_token_count", "toolUsePromptTokenCount")
-    said = _number(usage, "candidates_token_count", "candidatesTokenCount")
-    thoughts = _number(usage, "thoughts_token_count", "thoughtsTokenCount")
-    return {
-        "input_tokens": sent + tools,
-        "cached_tokens": _number(usage, "cached_content_token_count", "cachedContentTokenCount"),
-        "output_tokens": said + thoughts,
-    }
-
-
-def _with_cache_beside(
-    usage: object, *, sent: int, cached: int, written: int, output: int
-) -> dict[str, int]:
-    """Anthropic's and Bedrock's: what went through a cache is not in the input."""
-    hour = _number(_field(usage, "cache_creation"), "ephemeral_1h_input_tokens")
-    return {
-        "input_tokens": sent + cached + written,
+        "input_tokens": sent + _number(usage, _TOOLS) + (cached + written if is_beside else 0),
         "cached_tokens": cached,
-        "written_tokens": max(0, written - hour),
-        "written_hour_tokens": min(hour, written),
-        "output_tokens": output,
-    }
-
-
-def _with_cache_inside(usage: object) -> dict[str, int]:
-    """OpenAI's Responses API, LangChain, and pydantic-ai, whose first versions had other names."""
-    details = _field(usage, "input_tokens_details") or _field(usage, "input_token_details")
-    cached = _number(details, "cached_tokens", "cache_read")
-    hour = _number(details, "ephemeral_1h_input_tokens") or _number(usage, "cache_write_1h_tokens")
-    # all that was written, or, in LangChain where the kinds are known, nothing
-    written = _number(details, "cache_creation") or _number(usage, "cache_write_tokens")
-    minutes = written - hour if written else _number(details, "ephemeral_5m_input_tokens")
-    return {
-        "input_tokens": _number(usage, "input_tokens", "request_tokens"),
-        "cached_tokens": cached or _number(usage, "cache_read_tokens"),
-        "written_tokens": max(0, minutes),
+        # all that was written, or, in LangChain where the kinds are known, nothing
+        "written_tokens": max(0, written - hour) if written else _number(usage, _MINUTES),
         "written_hour_tokens": hour,
-        "output_tokens": _number(usage, "output_tokens", "response_tokens"),
+        "output_tokens": _number(usage, _OUTPUT) + _number(usage, _THOUGHTS),
     }
-
-
-def _ollama_usage(answer: object) -> AnswerUsage:
-    return AnswerUsage(
-        answer="",
-        model=_first_text((answer,), _MODELS),
-        input_tokens=_number(answer, "prompt_eval_count"),
-        output_tokens=_number(answer, "eval_count"),
-    )
 
 
 def _has(value: object, name: str) -> bool:
@@ -144,17 +93,16 @@ def _has(value: object, name: str) -> bool:
 
 def _field(value: object, name: str) -> Any:
     """A field of a dict or an object."""
-    if isinstance(value, Mapping):
-        return value.get(name)
-    return getattr(value, name, None)
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
-def _number(value: object, *names: str) -> int:
-    """The first of these fields that is a number of tokens, else 0."""
-    for name in names:
-        number = _field(value, name)
-        if isinstance(number, int) and not isinstance(number, bool) and number > 0:
-            return number
+def _number(usage: object, names: tuple[str, ...]) -> int:
+    """The first of these fields that is a number of tokens, in a usage or its details, else 0."""
+    for place in (usage, *[_field(usage, name) for name in _DETAILS]):
+        for name in names:
+            number = _field(place, name)
+            if isinstance(number, int) and not isinstance(number, bool) and number > 0:
+                return number
     return 0
 
 

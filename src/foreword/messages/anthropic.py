@@ -14,46 +14,15 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from foreword.messages.blocks import (
-    is_as_received,
-    json_text,
-    opaque,
-    own_json,
-    parts_for_shape,
-    result_parts,
-    result_view,
-    written,
-)
-from foreword.messages.call_pairs import mend
-from foreword.messages.fields import (
-    FieldPath,
-    Fields,
-    as_object,
-    id_for,
-    kind_of,
-    sendable,
-    without_kind,
-)
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    edit,
-    keep,
-)
+from foreword.messages import blocks, fields
+from foreword.messages.call_pairs import sendable_messages
+from foreword.messages.fields import FieldPath, Fields, as_object, kind_of, sendable, without_kind
+from foreword.messages.message import Message, Role, keep
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 
 SHAPE = "anthropic"
-_ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 _ID = lazy_pattern("[a-zA-Z0-9_-]{1,64}")
-# What the API takes on an instruction beside role and content.
-_INSTRUCTION = ("clear_at", "output_config")
 # What only Anthropic's blocks are called, among those that are told by a type.
 _PARTS = frozenset(
     ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
@@ -65,33 +34,13 @@ _PARTS = frozenset(
 
 def is_message(value: Mapping[str, Any]) -> bool:
     """Whether a message has a block that only this API has."""
-    content = value.get("content")
-    if not isinstance(content, list):
-        return False
-    return any(isinstance(block, Mapping) and str(block.get("type")) in _PARTS for block in content)
-
-
-def from_anthropic(value: object, where: str = "messages") -> tuple[Message, ...]:
-    """The messages of a request (a mapping with `messages` and perhaps `system`) or of a list."""
-    messages = list[Message]()
-    if isinstance(value, Mapping):
-        if value.get("system"):
-            system = {"role": "system", "content": value["system"]}
-            parts = read_content(value["system"], FieldPath(where, "system"))
-            messages.append(keep(Message("system", parts), SHAPE, system))
-        value = value.get("messages")
-    values = FieldPath(where, "messages").sequence(value, "a list of messages")
-    for index, one in enumerate(values):
-        messages.append(read_message(one, FieldPath(where, f"messages[{index}]")))
-    return tuple(messages)
+    return not _PARTS.isdisjoint(fields.part_types(value.get("content")))
 
 
 def read_message(value: object, at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
     value = at.mapping(value, "a mapping with role and content")
-    role = value.get("role")
-    if role not in _ROLES:
-        raise (at / ".role").none_of(role, _ROLES)
+    role = at.role(value, fields.SPEAKERS)
     kind = kind_of(value, at)
     if role == "system" and kind == "conversation":
         kind = "instruction"  # the system prompt stands beside the messages
@@ -103,46 +52,23 @@ def read_message(value: object, at: FieldPath) -> Message:
 
 def read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
     """The parts of a message."""
-    if isinstance(content, str):
-        return (keep(Text(content), SHAPE, content),)
-    if content is None:
-        return ()
-    blocks = at.sequence(content, "text or a list of parts")
-    return tuple([read_block(block, at / f"[{index}]") for index, block in enumerate(blocks)])
+    return blocks.read_content(content, at, read_block)
 
 
-def read_block(block: object, at: FieldPath) -> Part:
-    """One block as a part."""
-    part = _view(block, at)
-    if part is None:
-        return opaque(block, SHAPE)
-    is_typed = isinstance(block, str) or "type" in at.mapping(block)
-    return keep(part, SHAPE, block) if is_typed else part
-
-
-def _view(block: Any, at: FieldPath) -> Part | None:
+def view(block: Any, at: FieldPath) -> Part | None:
     """What a block says; None for one that nobody here reads."""
     match block:
-        case str(text):
-            return Text(text)
         case {"type": "text"}:
             return Text(at.text(block, "text"))
         case {"text": str(text), **more} if "type" not in more:
-            return Text(text)
+            return keep(Text(text), SHAPE, {"type": "text", **block})
         case {"type": "tool_use"}:
-            return ToolCall(
-                id=at.needed_text(block, "id"),
-                name=at.needed_text(block, "name"),
-                arguments=json_text(block.get("input", {})),
-            )
+            call, name = at.needed_text(block, "id"), at.needed_text(block, "name")
+            return ToolCall(call, name, blocks.json_text(block.get("input", {})))
         case {"type": "tool_result"}:
-            text, rest = _result_view(block.get("content"), at / ".content")
-            return ToolResult(
-                id=at.needed_text(block, "tool_use_id"),
-                text=text,
-                failed=bool(block.get("is_error")),
-                rest=rest,
-            )
+            call, failed = at.needed_text(block, "tool_use_id"), bool(block.get("is_error"))
+            text, rest = blocks.result_view(block.get("content"), at / ".content", read_block)
+            return ToolResult(call, text, failed, rest=rest)
         case {"type": "image", "source": {"type": "base64", "data": str(data), **more}} if data:
             return Image(str(more.get("media_type") or ""), data)
         case {"type": "image", "source": {"type": "url", "url": str(url)}}:
@@ -154,13 +80,10 @@ def _view(block: Any, at: FieldPath) -> Part | None:
             return Thinking(text, signature, shape=SHAPE)
         case {"type": "redacted_thinking"}:
             return Thinking("", at.text(block, "data"), redacted=True, shape=SHAPE)
-        case {"type": str(kind)} if kind:
-            return None
-    raise at.missing_type(at.mapping(block))
+    return None
 
 
-def _result_view(content: object, at: FieldPath) -> tuple[str, tuple[Any, ...]]:
-    return result_view(content, lambda block, index: read_block(block, at / f"[{index}]"), SHAPE)
+read_block = blocks.reader(view, SHAPE)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -170,12 +93,11 @@ def to_anthropic(messages: Iterable[Message]) -> list[Fields]:
     """The `messages` of a request; a system message among them is said by the user, unless it
     came in this shape and stands where the API takes it."""
     out = list[Fields]()
-    for message in mend(messages)[0]:
-        content = _content(message)
+    for message in sendable_messages(messages, _ID):
+        role, content = _role(message), _content(message)
+        own = blocks.own_fields(message, SHAPE) if role == "system" else {}
         if content:
-            _add(out, {"role": _role(message), "content": content, **_instruction_fields(message)})
-    if out and out[0]["role"] == "system":
-        out[0] = _as_user(out[0])
+            _add(out, {**own, "role": role, "content": content})
     return out
 
 
@@ -184,14 +106,12 @@ def to_anthropic_request(messages: Iterable[Message]) -> Fields:
     prompt."""
     messages = list(messages)
     system = list(takewhile(_is_system_prompt, messages))
+    prompts = [content for content in map(_content, system) if content]
     request = Fields()
-    if len(system) == 1 and _content(system[0]):
-        request["system"] = _content(system[0])
-    elif system:
-        blocks = list[Fields]()
-        for message in system:
-            blocks += as_blocks(_content(message))
-        request |= {"system": blocks} if blocks else {}
+    if len(prompts) == 1:
+        request["system"] = prompts[0]
+    elif prompts:
+        request["system"] = [block for prompt in prompts for block in as_blocks(prompt)]
     request["messages"] = to_anthropic(messages[len(system) :])
     return request
 
@@ -200,18 +120,29 @@ def _is_system_prompt(message: Message) -> bool:
     return message.role == "system" and message.kind != "instruction"
 
 
+def _role(message: Message) -> Role:
+    """Who says a message: the assistant, the system where it came so, or else the user."""
+    if message.role == "assistant":
+        return "assistant"
+    is_instruction = message.role == "system" and message.kind == "instruction"
+    return "system" if is_instruction and blocks.own_json(message, SHAPE) is not None else "user"
+
+
 def _add(out: list[Fields], message: Fields) -> None:
     """Put a message behind the others, or join it to the last one."""
     if message["role"] == "user" and out and out[-1]["role"] == "system":
-        instruction = _as_user(out.pop())  # the API takes none between two of the user's
-        _add(out, instruction)
-    last_role = out[-1]["role"] if out else ""
+        _add(out, _as_user(out.pop()))  # the API takes none between two of the user's
+    last_role = out[-1]["role"] if out else "assistant"
     if message["role"] == "system" and last_role == "assistant":
         message = _as_user(message)
-    if message["role"] == last_role:
+    if out and message["role"] == last_role:
         out[-1]["content"] = [*as_blocks(out[-1]["content"]), *as_blocks(message["content"])]
     else:
         out.append(message)
+
+
+def _as_user(message: Fields) -> Fields:
+    return {"role": "user", "content": message["content"]}
 
 
 def as_blocks(content: str | list[Fields]) -> list[Fields]:
@@ -219,33 +150,13 @@ def as_blocks(content: str | list[Fields]) -> list[Fields]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _as_user(message: Fields) -> Fields:
-    return {"role": "user", "content": message["content"]}
-
-
-def _role(message: Message) -> Role:
-    """Who says a message: the assistant, the system where it came so, or else the user."""
-    if message.role == "assistant":
-        return "assistant"
-    is_instruction = message.role == "system" and message.kind == "instruction"
-    return "system" if is_instruction and own_json(message, SHAPE) is not None else "user"
-
-
-def _instruction_fields(message: Message) -> Fields:
-    if _role(message) != "system":
-        return {}
-    fields = own_json(message, SHAPE)
-    return {name: fields[name] for name in _INSTRUCTION if name in fields}
-
-
 def _content(message: Message) -> str | list[Fields]:
     """The blocks of a message, or its text where it came as a text."""
-    blocks = [
-        write_block(part) for part in parts_for_shape(message, SHAPE) if not _is_refused(part)
-    ]
-    if len(blocks) == 1 and isinstance(blocks[0], str) and is_as_received(message, SHAPE):
-        return blocks[0]
-    return [block if isinstance(block, dict) else build(Text(block)) for block in blocks]
+    parts = [part for part in blocks.parts_for_shape(message, SHAPE) if not _is_refused(part)]
+    content = [_write(part) for part in parts]
+    if len(content) == 1 and isinstance(content[0], str) and blocks.as_received(message, SHAPE):
+        return content[0]
+    return [block if isinstance(block, dict) else build(Text(block)) for block in content]
 
 
 def _is_refused(part: Part) -> bool:
@@ -255,11 +166,9 @@ def _is_refused(part: Part) -> bool:
     return isinstance(part, Thinking) and not part.signature
 
 
-def write_block(part: Part) -> Any:
+def _write(part: Part) -> Any:
     """One part as a block; a text that came as a text stays one."""
-    if isinstance(part, ToolCall | ToolResult) and not _ID.fullmatch(part.id):
-        part = edit(part)
-    block = sendable(written(part, SHAPE, build))
+    block = sendable(blocks.written(part, SHAPE, build))
     if isinstance(block, str) or isinstance(part, Opaque):
         return block
     # An SDK writes null for a field that is not set, and the API takes no field that it does not
@@ -273,19 +182,13 @@ def build(part: Part) -> Fields:
         case Text(text):
             return {"type": "text", "text": text}
         case ToolCall(call, name, arguments):
-            return {
-                "type": "tool_use",
-                "id": id_for(call, _ID),
-                "name": name,
-                "input": as_object(arguments),
-            }
+            return {"type": "tool_use", "id": call, "name": name, "input": as_object(arguments)}
         case ToolResult(call, text, failed):
-            content: Any = text
-            if part.rest:
-                content = [write_block(inner) for inner in result_parts(part, SHAPE)]
+            rest = (
+                [_write(inner) for inner in blocks.result_parts(part, SHAPE)] if part.rest else ""
+            )
             error = {"is_error": True} if failed else {}
-            call_id = id_for(call, _ID)
-            return {"type": "tool_result", "tool_use_id": call_id, "content": content, **error}
+            return {"type": "tool_result", "tool_use_id": call, "content": rest or text, **error}
         case Image(media_type, data, url):
             base64 = {"type": "base64", "media_type": media_type, "data": data}
             return {"type": "image", "source": base64 if data else {"type": "url", "url": url}}

@@ -13,41 +13,19 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from foreword.messages.blocks import (
-    json_text,
-    opaque,
-    own_json,
-    parts_for_shape,
-    result_parts,
-    result_view,
-    written,
-)
-from foreword.messages.call_pairs import mend
-from foreword.messages.fields import FieldPath, Fields, as_object, kind_of, sendable, without_kind
-from foreword.messages.message import (
-    CACHE_MARKS,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages import blocks, fields
+from foreword.messages.call_pairs import sendable_messages
+from foreword.messages.fields import FieldPath, Fields, as_object, sendable
+from foreword.messages.message import Message, Role, keep
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 SHAPE = "bedrock"
-_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _KINDS = frozenset(
     (
         "toolUse toolResult image document video audio reasoningContent cachePoint guardContent"
         " citationsContent searchResult"
     ).split()
 )
-# What the API takes beside role and content is not known to end; these are ours.
-_SAID = ("role", "content")
 _SERVER_TOOL = "server_tool_use"
 
 
@@ -65,14 +43,14 @@ def is_message(value: Mapping[str, Any]) -> bool:
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
-    role = at.role(value, _ROLES)
-    parts = list[Part]()
-    for index, block in enumerate((at / ".content").sequence(value.get("content"))):
-        parts.append(_read_block(block, role, at / f".content[{index}]"))
-    return keep(Message(role, tuple(parts), kind_of(value, at)), SHAPE, without_kind(value))
+    role = at.role(value, fields.SPEAKERS)
+    parts = [_read_block(block, place, role) for block, place in at.items(value, "content")]
+    return keep(
+        Message(role, tuple(parts), fields.kind_of(value, at)), SHAPE, fields.without_kind(value)
+    )
 
 
-def _read_block(block: object, role: Role, at: FieldPath) -> Part:
+def _read_block(block: object, at: FieldPath, role: Role = "tool") -> Part:
     if isinstance(block, str):
         return keep(Text(block), SHAPE, {"text": block})
     block = at.mapping(block, "a mapping with one key")
@@ -82,7 +60,7 @@ def _read_block(block: object, role: Role, at: FieldPath) -> Part:
     if view is not None:
         return keep(view, SHAPE, block)
     ((kind, data),) = block.items()
-    words = opaque(data, SHAPE, "").text if isinstance(data, Mapping) else ""
+    words = blocks.opaque(data, SHAPE, "").text if isinstance(data, Mapping) else ""
     return keep(Opaque(str(kind), words), SHAPE, block)
 
 
@@ -100,24 +78,20 @@ def _view(block: Mapping[str, Any], at: FieldPath) -> Part | None:
         case {"text": _}:
             return Text(at.text(block, "text"))
         case {"json": value}:  # in a result
-            return Text(json_text(value))
+            return Text(blocks.json_text(value))
         case {"toolUse": data}:
             at = at / ".toolUse"
             data = at.mapping(data)
             call, name = at.needed_text(data, "toolUseId"), at.needed_text(data, "name")
-            return ToolCall(call, name, json_text(data.get("input", {})))
+            return ToolCall(call, name, blocks.json_text(data.get("input", {})))
         case {"toolResult": data}:
             at = at / ".toolResult"
             data = at.mapping(data)
-            text, rest = result_view(
-                data.get("content"),
-                lambda inner, index: _read_block(inner, "tool", at / f".content[{index}]"),
-                SHAPE,
-            )
+            text, rest = blocks.result_view(data.get("content"), at / ".content", _read_block)
             failed = data.get("status") == "error"
             return ToolResult(at.needed_text(data, "toolUseId"), text, failed=failed, rest=rest)
         case {"reasoningContent": {"redactedContent": proof}}:
-            return Thinking("", json_text(proof), redacted=True, shape=SHAPE)
+            return Thinking("", blocks.json_text(proof), redacted=True, shape=SHAPE)
         case {"reasoningContent": {"reasoningText": Mapping() as thought}}:
             text, proof = at.text(thought, "text"), at.text(thought, "signature")
             return Thinking(text, proof, shape=SHAPE)
@@ -134,7 +108,7 @@ def to_bedrock_request(messages: Iterable[Message]) -> Fields:
     those among the others are said by the user."""
     messages = list(messages)
     front = list(takewhile(lambda message: message.role == "system", messages))
-    system = [block for message in front for block in _blocks(message)]
+    system = [block for message in front for block in _content(message)]
     request: Fields = {"system": sendable(system)} if system else {}
     request["messages"] = to_bedrock(messages[len(front) :])
     return request
@@ -143,28 +117,27 @@ def to_bedrock_request(messages: Iterable[Message]) -> Fields:
 def to_bedrock(messages: Iterable[Message]) -> list[Fields]:
     """The `messages` of a request."""
     out = list[Fields]()
-    for message in mend(messages)[0]:
+    for message in sendable_messages(messages):
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = _blocks(message)
+        content = _content(message)
         if out and out[-1]["role"] == role:
-            out[-1]["content"] += blocks
+            out[-1]["content"] += content
             continue
-        if all(block.keys() <= CACHE_MARKS for block in blocks):
+        if all(block.keys() == {"cachePoint"} for block in content):
             continue
-        own = own_json(message, SHAPE) or {}
-        beside = {name: own[name] for name in own if name not in _SAID}
-        out.append({"role": role, "content": blocks, **beside})
+        beside = blocks.own_fields(message, SHAPE, without=("role", "content"))
+        out.append({"role": role, "content": content, **beside})
     for written_message in out:
         if written_message["role"] == "user":  # the API wants results in front
             written_message["content"] = _results_first(written_message["content"])
     return sendable(out)  # type: ignore[no-any-return]
 
 
-def _results_first(blocks: list[Fields]) -> list[Fields]:
+def _results_first(content: list[Fields]) -> list[Fields]:
     """The blocks with results in front, each mark of the cache behind the block that it marks."""
     groups = list[list[Fields]]()
-    for block in blocks:
-        if groups and block.keys() <= CACHE_MARKS:
+    for block in content:
+        if groups and block.keys() == {"cachePoint"}:
             groups[-1].append(block)
         else:
             groups.append([block])
@@ -172,12 +145,10 @@ def _results_first(blocks: list[Fields]) -> list[Fields]:
     return [block for group in groups for block in group]
 
 
-def _blocks(message: Message) -> list[Fields]:
-    blocks = list[Fields]()
-    for part in parts_for_shape(message, SHAPE):
-        if not (isinstance(part, Text) and not part.text.strip()):
-            blocks.append(written(part, SHAPE, build))
-    return blocks
+def _content(message: Message) -> list[Fields]:
+    parts = blocks.parts_for_shape(message, SHAPE)
+    said = [part for part in parts if not isinstance(part, Text) or part.text.strip()]
+    return [blocks.written(part, SHAPE, build) for part in said]
 
 
 def build(part: Part) -> Fields:
@@ -188,7 +159,7 @@ def build(part: Part) -> Fields:
         case ToolCall(call, name, arguments):
             return {"toolUse": {"toolUseId": call, "name": name, "input": as_object(arguments)}}
         case ToolResult(call, failed=failed):
-            content = [written(inner, SHAPE, build) for inner in result_parts(part, SHAPE)]
+            content = blocks.written_result(part, SHAPE, build)
             status = {"status": "error"} if failed else {}
             return {"toolResult": {"toolUseId": call, "content": content, **status}}
         case Thinking(redacted=True, signature=proof):
@@ -204,30 +175,27 @@ def build(part: Part) -> Fields:
     raise TypeError(f"{type(part).__name__} has no block of its own")
 
 
-# what holds bytes in Converse, where JSON has base64
-_MEDIA = ("image", "document", "video", "audio")
+# fields that hold bytes in Converse, where JSON has base64; and those of a call or a tool's answer
+_BYTES = ("bytes", "redactedContent")
+_GIVEN = ("input", "json")
 
 
 def with_bytes(request: Fields) -> Fields:
     """A request as `boto3` takes it: pictures, documents and redacted thoughts as bytes. Base64 it
     would encode once more."""
-    messages = list[Fields]()
-    for message in request["messages"]:
-        messages.append({**message, "content": [_block_with_bytes(b) for b in message["content"]]})
-    return {**request, "messages": messages}
+    changed = Fields()
+    for name, value in request.items():
+        if name in _BYTES and isinstance(value, str):
+            changed[name] = _bytes(value)
+        else:
+            changed[name] = value if name in _GIVEN else _with_bytes(value)
+    return changed
 
 
-def _block_with_bytes(block: Fields) -> Fields:
-    ((kind, data),) = block.items()
-    if kind == "toolResult":
-        content = [_block_with_bytes(each) for each in data["content"]]
-        return {kind: {**data, "content": content}}
-    if kind == "reasoningContent" and isinstance(data.get("redactedContent"), str):
-        return {kind: {**data, "redactedContent": _bytes(data["redactedContent"])}}
-    source = data.get("source") if kind in _MEDIA else None
-    if isinstance(source, dict) and isinstance(source.get("bytes"), str):
-        return {kind: {**data, "source": {**source, "bytes": _bytes(source["bytes"])}}}
-    return block
+def _with_bytes(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_bytes(each) for each in value]
+    return with_bytes(value) if isinstance(value, dict) else value
 
 
 def _bytes(text: str) -> bytes:

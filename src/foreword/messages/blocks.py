@@ -7,135 +7,77 @@ fields beside the view go along. For any other provider the block is built from 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from operator import is_
-from typing import Any
+from typing import Any, TypeVar
 
-from foreword.messages.message import (
+from foreword.messages.fields import FieldPath
+from foreword.messages.message import Message, edit, keep
+from foreword.messages.parts import (
     CACHE_MARKS,
-    Block,
     Image,
-    Message,
     Opaque,
     Part,
     Text,
     Thinking,
     ToolCall,
     ToolResult,
-    edit,
-    keep,
     part_text,
 )
 from foreword.messages.words import words_in
 
 Json = dict[str, Any]
 Builder = Callable[[Part], Any]
+Read = TypeVar("Read")
+Reader = Callable[[Any, FieldPath], Read]
 # Changes a string, or a number in the arguments of a call.
 Rewriter = Callable[[Any], Any]
 
 
-# --- sending --------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
-def own_json(item: Message | Part, shape: str) -> Any:
-    """Return the JSON that an item came as in this shape, edited since or not; None without it."""
-    block = item.block
-    return block.raw if block is not None and block.shape == shape else None
+def reader(view: Reader[Part | None], shape: str, key: str = "type") -> Reader[Part]:
+    """Return what reads a block: a text, what `view` makes of it, or else an opaque part. Its error
+    names a block that has no type under `key`."""
+
+    def read(block: Any, at: FieldPath) -> Part:
+        part = Text(block) if isinstance(block, str) else view(block, at)
+        if part is None:
+            kind = at.mapping(block, f"text or a mapping with a {key}").get(key)
+            if not isinstance(kind, str) or not kind:
+                raise (at / f".{key}").wrong(f"{kind!r} is no type of a part")
+            return opaque(block, shape, key)
+        return keep(part, shape, block) if part.block is None else part
+
+    return read
 
 
-def is_as_received(message: Message, shape: str) -> bool:
-    """Return whether a message and all its parts are what its JSON in this shape says."""
-    block = message.block
-    if block is None or block.shape != shape or block.is_edited:
-        return False
-    return all(part.block is not None and not part.block.is_edited for part in message.parts)
-
-
-def written(part: Part, shape: str, build: Builder) -> Any:
-    """Return the block of a part for a shape: its own, or one that is built from the view."""
-    raw = own_json(part, shape)
-    if raw is None:
-        return build(part)
-    assert part.block is not None
-    if not part.block.is_edited:
-        return raw
-    built = build(part)
-    return {**raw, **built} if isinstance(raw, dict) and isinstance(built, dict) else built
-
-
-def parts_for_shape(message: Message, shape: str) -> list[Part]:
-    """Return the parts of a message as a shape can take them.
-
-    In place of what the provider can't take stand its words, or a mark; no marks in the assistant's
-    own messages, where a model would learn to write them. Thinking goes to nobody but its own
-    provider. A speaker's name is words where the shape has no field for it.
-    """
-    said = list[Part]()
-    for own in message.parts:
-        part = part_for_shape(own, shape)
-        if message.role == "assistant":
-            has_words = isinstance(own, Opaque) and own.text
-            if part is not None and (part is own or has_words):
-                said.append(part)
-        elif part is not None and not isinstance(part, Thinking):
-            said.append(part)
-    if message.speaker and "name" not in (own_json(message, shape) or {}):
-        return _with_speaker(said, message.speaker)
-    return said
-
-
-def _with_speaker(parts: list[Part], speaker: str) -> list[Part]:
-    """Return the parts with the name of who says them in front, as in the text of a message."""
-    if all(isinstance(part, Text) and not part.text.strip() for part in parts):
-        return parts
-    first = parts[0]
-    if isinstance(first, Text):
-        return [Text(f"{speaker}: {first.text}"), *parts[1:]]
-    return [Text(f"{speaker}:"), *parts]
-
-
-def part_for_shape(part: Part, shape: str) -> Part | None:
-    """Return the part itself, words in its place, or None."""
-    is_own = part.block is not None and part.block.shape == shape
-    match part:
-        case Text("") if part.block is not None and not is_own:
-            return None  # a signature that only its own provider reads
-        case Thinking():
-            return part if part.shape == shape else None
-        case Opaque(name=name) if name in CACHE_MARKS:
-            return part if is_own else None
-        case Opaque():
-            return part if is_own else Text(part_text(part))
-        case Image(_, "", ""):
-            return part if is_own else Text(part_text(part))
-        case _:
-            return part
+def read_content(content: object, at: FieldPath, read: Reader[Part]) -> tuple[Part, ...]:
+    """Return the parts in a content, which is a text or a list of blocks; none for null."""
+    if isinstance(content, str):
+        return (read(content, at),)
+    blocks = at.each(content, "text or a list of parts") if content is not None else ()
+    return tuple([read(*block) for block in blocks])
 
 
 def result_view(
-    content: object, view: Callable[[Any, int], Part | None], shape: str
+    content: object, at: FieldPath, read: Reader[Part]
 ) -> tuple[str, tuple[Image | Opaque, ...]]:
     """Return the words of a tool's answer, and the rest of it."""
     if not isinstance(content, list):
         return json_text(content), ()
     texts = list[str]()
     rest = list[Image | Opaque]()
-    for index, block in enumerate(content):
-        part = view(block, index)
+    for part in read_content(content, at, read):
         if isinstance(part, Text):
             texts.append(part.text)
         elif isinstance(part, Image | Opaque):
             rest.append(part)
-        else:
-            rest.append(opaque(block, shape))
+        elif part.block is not None:
+            rest.append(opaque(part.block.raw, part.block.shape))
     return "\n".join(texts), tuple(rest)
-
-
-def result_parts(result: ToolResult, shape: str) -> list[Part]:
-    """Return what a tool's answer holds as a shape can take it: its words, then the rest."""
-    parts: list[Part] = [Text(result.text)] if result.text or not result.rest else []
-    return [*parts, *[part_for_shape(part, shape) or part for part in result.rest]]
 
 
 def opaque(block: Any, shape: str, key: str = "type") -> Opaque:
@@ -172,48 +114,141 @@ def joined(messages: Sequence[Message]) -> Message:
     return whole
 
 
+# --- sending --------------------------------------------------------------------------------------
+
+
+def own_json(item: Message | Part, shape: str) -> Any:
+    """Return the JSON that an item came as in this shape, edited since or not; None without it."""
+    block = item.block
+    return block.raw if block is not None and block.shape == shape else None
+
+
+def own_fields(item: Message | Part, shape: str, without: Container[str] = ()) -> Json:
+    """Return the fields of the JSON that an item came as in this shape, but for some."""
+    raw = own_json(item, shape)
+    return {name: raw[name] for name in raw if name not in without} if isinstance(raw, dict) else {}
+
+
+def as_received(message: Message, shape: str) -> Any:
+    """Return the JSON of a message in this shape if it and all its parts are what that says."""
+    block = message.block
+    if block is None or block.shape != shape or block.is_edited:
+        return None
+    is_edited = any(part.block is None or part.block.is_edited for part in message.parts)
+    return None if is_edited else block.raw
+
+
+def written(part: Part, shape: str, build: Builder) -> Any:
+    """Return the block of a part for a shape: its own, or one that is built from the view."""
+    raw = own_json(part, shape)
+    if raw is None:
+        return build(part)
+    assert part.block is not None
+    if not part.block.is_edited:
+        return raw
+    built = build(part)
+    return {**raw, **built} if isinstance(raw, dict) and isinstance(built, dict) else built
+
+
+def parts_for_shape(
+    message: Message, shape: str, thoughts: Container[str] | None = None
+) -> list[Part]:
+    """Return the parts of a message as a shape can take them.
+
+    In place of what the provider can't take stand its words, or a mark; no marks in the assistant's
+    own messages, where a model would learn to write them. Thinking goes to nobody but its own
+    provider, or to those that `thoughts` names. A speaker's name is words where the shape has no
+    field for it.
+    """
+    said = list[Part]()
+    is_assistants = message.role == "assistant"
+    for own in message.parts:
+        part = part_for_shape(own, shape)
+        if isinstance(own, Thinking) and not (
+            is_assistants and own.shape in (thoughts or (shape,))
+        ):
+            part = None
+        is_mark = is_assistants and part is not own and not (isinstance(own, Opaque) and own.text)
+        if part is not None and not is_mark:
+            said.append(part)
+    is_named = message.speaker and "name" not in (own_json(message, shape) or {})
+    if not is_named or all(isinstance(part, Text) and not part.text.strip() for part in said):
+        return said
+    first = said[0]
+    if isinstance(first, Text):
+        return [Text(f"{message.speaker}: {first.text}"), *said[1:]]
+    return [Text(f"{message.speaker}:"), *said]
+
+
+def part_for_shape(part: Part, shape: str) -> Part | None:
+    """Return the part itself, words in its place, or None; thinking is itself."""
+    if part.block is not None and part.block.shape == shape:
+        return part
+    match part:
+        case Text("") if part.block is not None:
+            return None  # a signature that only its own provider reads
+        case Opaque(name=name) if name in CACHE_MARKS:
+            return None
+        case Opaque() | Image(_, "", ""):
+            return Text(part_text(part))
+    return part
+
+
+def result_parts(result: ToolResult, shape: str) -> list[Part]:
+    """Return what a tool's answer holds as a shape can take it: its words, then the rest."""
+    words = [Text(result.text)] if result.text or not result.rest else []
+    rest = [part_for_shape(part, shape) for part in result.rest]
+    return [*words, *[part for part in rest if part is not None]]
+
+
+def written_result(result: ToolResult, shape: str, build: Builder) -> list[Any]:
+    """Return the blocks of what a tool's answer holds."""
+    return [written(part, shape, build) for part in result_parts(result, shape)]
+
+
+def short_content(content: Sequence[Any], build: Builder) -> Any:
+    """Return one text as a text, any other content as blocks."""
+    parts = [build(Text(block)) if isinstance(block, str) else block for block in content]
+    if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
+        return parts[0]["text"]
+    return parts
+
+
 # --- counting -------------------------------------------------------------------------------------
 
 
 def data_beside_words(message: Message) -> str:
     """Return all that goes to a provider beside the words and the pictures: documents, thoughts,
     and fields that the view does not show."""
-    texts: list[str] = []
-    for part in message.parts:
-        match part:
-            case Opaque():
-                texts.append(_data_beside_text(part))
-            case Thinking(text=text, signature=signature):
-                texts += [text, signature, _fields_beside(part)]
-            case ToolResult(rest=rest):
-                texts.append(_fields_beside(part))
-                texts += [_data_beside_text(one) for one in rest if isinstance(one, Opaque)]
-            case _:
-                texts.append(_fields_beside(part))
+    texts = list[str]()
+    for part in _parts_within(message):
+        if isinstance(part, Thinking):
+            texts += [part.text, part.signature]
+        if isinstance(part, Opaque):
+            data = json_text(part.block.raw) if part.block is not None else ""
+            # a document that is one text is counted once, with the words
+            texts.append(data.replace(json_text([part.text])[2:-2], "", 1) if part.text else data)
+        else:
+            texts.append(json_text(_part_beside(part) or None))
     return "".join(texts)
 
 
-def _data_beside_text(part: Opaque) -> str:
-    """Return the data of a part; a document that is one text is counted once, with the words."""
-    data = json_text(part.block.raw) if part.block is not None else ""
-    if not part.text:
-        return data
-    return data.replace(json_text([part.text])[2:-2], "", 1)
-
-
-def _fields_beside(part: Part) -> str:
-    """Return the fields of a part's JSON that its view does not show, as JSON."""
-    beside = _part_beside(part)
-    return json_text(beside) if beside else ""
+def _parts_within(message: Message) -> Iterator[Part]:
+    """Return the parts of a message, with the opaque parts of results."""
+    for part in message.parts:
+        yield part
+        if isinstance(part, ToolResult):
+            yield from [inner for inner in part.rest if isinstance(inner, Opaque)]
 
 
 def _part_beside(part: Part) -> Json:
+    """Return the fields of a part's JSON that its view does not show."""
     if part.block is None or not isinstance(part.block.raw, dict):
         return {}
-    from foreword.messages.shapes import builder  # which imports every shape
+    from foreword.messages.shapes import shape_named  # which imports every shape
 
-    build = builder(part.block.shape)
-    return _difference(part.block.raw, build(part)) if build is not None else {}
+    shape = shape_named(part.block.shape)
+    return _difference(part.block.raw, shape.build(part)) if shape is not None else {}
 
 
 def _difference(raw: Any, built: Any) -> Json:
@@ -264,15 +299,15 @@ def _rewrite_part(part: Part, text: Rewriter, arguments: Rewriter) -> Part:
             continue
         if not is_same:
             changes[field.name] = new
-    raw = part.block.raw if part.block is not None else None
-    new_raw = _rewrite_json(raw, change)
-    if not changes and new_raw is raw:
+    block = part.block
+    new_raw = _rewrite_json(block.raw, change) if block is not None else None
+    is_same_json = block is None or new_raw is block.raw
+    if not changes and is_same_json:
         return part
     rewritten = replace(part, **changes)
-    if part.block is not None and new_raw is not raw:
+    if block is not None and not is_same_json:
         # A string that changes in the view alone spans two of the JSON: then the view is sent.
-        block = Block(part.block.shape, new_raw, is_edited=part.block.is_edited)
-        object.__setattr__(rewritten, "block", block)
+        object.__setattr__(rewritten, "block", replace(block, raw=new_raw))
     return rewritten
 
 
@@ -299,16 +334,13 @@ def losses(messages: Iterable[Message], shape: str) -> list[str]:
     """Return what messages of other shapes hold that is not sent in this one, one line each."""
     lost = dict[str, None]()  # each once, in order
     for message in messages:
-        for item in (message, *message.parts):
-            for each in (item, *(item.rest if isinstance(item, ToolResult) else ())):
-                if each.block is not None and each.block.shape != shape:
-                    lost |= dict.fromkeys(_losses(each, shape))
+        for item in (message, *_parts_within(message)):
+            if item.block is not None and item.block.shape != shape:
+                lost |= dict.fromkeys(_losses(item, item.block.shape, shape))
     return list(lost)
 
 
-def _losses(item: Message | Part, shape: str) -> Iterator[str]:
-    assert item.block is not None
-    own = item.block.shape
+def _losses(item: Message | Part, own: str, shape: str) -> Iterator[str]:
     match item:
         case Thinking():
             yield f"a thought of {item.shape or own} is not sent to {shape}"
@@ -316,29 +348,15 @@ def _losses(item: Message | Part, shape: str) -> Iterator[str]:
             if name not in CACHE_MARKS:
                 yield f"{name or 'a part'} of {own} is sent to {shape} as text"
         case _:
-            for name in _names_with_words(item):
-                yield f"{name} of {own} is not sent to {shape}"
-
-
-def _names_with_words(item: Message | Part) -> list[str]:
-    """Return the fields of an item's JSON that hold a sentence which the view does not show."""
-    beside = _message_beside(item) if isinstance(item, Message) else _part_beside(item)
-    names = list[str]()
-    for name, value in beside.items():
-        if " " in words_in({name: value}):
-            names.append(name)
-    return names
+            beside = _message_beside(item) if isinstance(item, Message) else _part_beside(item)
+            for name, value in beside.items():
+                if " " in words_in({name: value}):  # a sentence that the view does not show
+                    yield f"{name} of {own} is not sent to {shape}"
 
 
 def _message_beside(message: Message) -> Json:
-    from foreword.messages.shapes import TABLE  # which imports every shape
+    from foreword.messages.shapes import shape_named  # which imports every shape
 
-    assert message.block is not None
-    raw = message.block.raw
-    shapes = [each for each in TABLE if message.block.shape == each.SHAPE]
-    if not isinstance(raw, dict) or not shapes:
-        return {}
-    built = shapes[0].write([Message(message.role, message.parts)])
-    if len(built) != 1:
-        return {}
-    return {name: raw[name] for name in raw if name not in built[0]}
+    shape = shape_named(message.block.shape) if message.block is not None else None
+    built = shape.write([Message(message.role, message.parts)]) if shape is not None else []
+    return own_fields(message, shape.SHAPE, without=built[0]) if shape and len(built) == 1 else {}

@@ -6,25 +6,16 @@ Pure. `OpenCalls` pairs results with calls; `group_by_calls` and `mend` follow i
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from operator import is_
 
-from foreword.messages.message import (
-    RESULT_MARK,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    edit,
-    part_text,
-)
+from foreword.messages.fields import id_for
+from foreword.messages.message import RESULT_MARK, Message, Role, edit
+from foreword.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult, part_text
 
 NO_RESULT = "(no result was recorded)"
 # How the names of a provider's parts end that answer a call of the assistant's.
@@ -139,6 +130,28 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
             missing = tuple([ToolResult(call_id, NO_RESULT) for call_id in open_ids])
             mended.append(Message("tool", missing))
     return mended, repair.notes
+
+
+def sendable_messages(
+    messages: Iterable[Message], ids: re.Pattern[str] | None = None
+) -> list[Message]:
+    """The messages as `mend` leaves them; in place of ids of calls that a provider does not take,
+    those that are made from them."""
+    mended = mend(messages)[0]
+    if ids is None:
+        return mended
+    return [_with_ids(message, ids) for message in mended]
+
+
+def _with_ids(message: Message, allowed: re.Pattern[str]) -> Message:
+    if not any(isinstance(part, _PAIRED) for part in message.parts):
+        return message
+    parts = list[Part]()
+    for part in message.parts:
+        if isinstance(part, ToolCall | ToolResult) and not allowed.fullmatch(part.id):
+            part = edit(part, id=id_for(part.id, allowed))
+        parts.append(part)
+    return _with_parts(message, tuple(parts))
 
 
 def _join_calls(messages: list[Message]) -> list[Message]:

@@ -12,10 +12,14 @@ from math import isfinite
 from typing import Any
 
 from foreword.errors import BadSource, did_you_mean
-from foreword.messages.message import KINDS, Image, Kind, Role
+from foreword.messages.message import KINDS, ROLES, Kind, Role
+from foreword.messages.parts import Image
 from foreword.pattern import lazy_pattern
 
 Fields = dict[str, Any]
+# The roles of shapes that call them as we do; in many a result is no message of its own.
+SPEAKERS: dict[str, Role] = {role: role for role in ROLES if role != "tool"}
+SAME_ROLES: dict[str, Role] = {role: role for role in ROLES}
 SHORT_ID = lazy_pattern("[^\x00\ud800-\udfff]{1,64}")  # what OpenAI takes for the id of a call
 _UNSENT = lazy_pattern("[\x00\ud800-\udfff]")
 
@@ -49,10 +53,6 @@ class FieldPath:
         if role is None:
             raise (self / ".role").none_of(value.get("role"), roles)
         return role
-
-    def missing_type(self, part: Mapping[str, Any], name: str = "type") -> BadSource:
-        """The error for a part that has no type."""
-        return (self / f".{name}").wrong(f"{part.get(name)!r} is no type of a part")
 
     def text(self, value: Mapping[str, Any], name: str) -> str:
         """The field of that name as text, nothing for null."""
@@ -88,6 +88,34 @@ class FieldPath:
         if isinstance(value, Sequence) and not isinstance(value, str | bytes):
             return value
         raise self.wrong(f"must be {of}")
+
+    def each(self, value: object, of: str = "a list") -> list[tuple[Any, FieldPath]]:
+        """The items of a list, each with its place."""
+        return [(item, self / f"[{index}]") for index, item in enumerate(self.sequence(value, of))]
+
+    def items(self, value: Mapping[str, Any], name: str) -> list[tuple[Any, FieldPath]]:
+        """The items of a list in a field, each with its place; none where it is not set."""
+        return (self / f".{name}").each(value.get(name) or ())
+
+    def only(self, value: Mapping[str, Any], name: str) -> tuple[Any, FieldPath]:
+        """The one item of a list of replies, with its place."""
+        replies = self.items(value, name)
+        if len(replies) != 1:
+            problem = f"there are {len(replies)} replies, and one can be read"
+            raise (self / f".{name}").wrong(problem)
+        return replies[0]
+
+
+def part_types(content: object) -> set[str]:
+    """The types of the blocks in a content."""
+    parts = content if isinstance(content, list) else ()
+    return {str(part.get("type")) for part in parts if isinstance(part, dict)}
+
+
+def has_field(content: object, name: str) -> bool:
+    """Whether a block of a content has this field."""
+    parts = content if isinstance(content, list) else ()
+    return any(isinstance(part, dict) and name in part for part in parts)
 
 
 def kind_of(value: Mapping[str, Any], at: FieldPath) -> Kind:

@@ -1,9 +1,6 @@
-"""Messages of frameworks that are only read, as those of the APIs of OpenAI and Anthropic.
-
-AutoGen's have a `type` and a `source`; the parts of Haystack's are named by their key; smolagents
-has two roles of its own, whose messages are words; AG2's may hold several results. What is said is
-read as a message of OpenAI's chat, which has names and thoughts; results of tools as Anthropic's,
-which may fail and hold pictures.
+"""Messages of frameworks that are only read: AutoGen's, which have a `type` and a `source`;
+Haystack's, whose parts are named by their key; smolagents', which have two roles of their own; and
+AG2's, which may hold several results. The last two are messages of OpenAI's chat otherwise.
 """
 
 from __future__ import annotations
@@ -11,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from foreword.messages.blocks import json_text
-from foreword.messages.fields import FieldPath, Fields
+from foreword.messages import blocks
+from foreword.messages.fields import SAME_ROLES, FieldPath, Fields
+from foreword.messages.message import Message, Role, edit, keep
+from foreword.messages.parts import Image, Part, Text, Thinking, ToolCall, ToolResult
 
-Converter = Callable[[Mapping[str, Any], FieldPath], list[Fields]]
-_AUTOGEN = {
+# What a message of a framework is: messages, or dicts in another shape.
+Converter = Callable[[Mapping[str, Any], FieldPath], Sequence[Message | Mapping[str, Any]]]
+_AUTOGEN: dict[str, Role] = {
     "SystemMessage": "system",
     "UserMessage": "user",
     "AssistantMessage": "assistant",
     "FunctionExecutionResultMessage": "tool",
 }
 _SMOLAGENTS = {"tool-call": "assistant", "tool-response": "user"}
+_SHAPE = "openai"  # of names and thoughts: they come from servers that speak it
 
 
 def converter(value: Mapping[str, Any]) -> Converter | None:
@@ -29,16 +30,16 @@ def converter(value: Mapping[str, Any]) -> Converter | None:
     kind, role, content = value.get("type"), value.get("role"), value.get("content")
     if isinstance(kind, str) and kind in _AUTOGEN and role is None:
         return _of_autogen
-    if isinstance(role, str) and role in _SMOLAGENTS:
-        return _of_smolagents
-    if value.get("tool_responses") and role is not None:
+    if not isinstance(role, str):
+        return None
+    if role in _SMOLAGENTS:
+        return lambda value, at: [{**value, "role": _SMOLAGENTS[role]}]
+    if value.get("tool_responses"):
         return _of_ag2
-    parts = content if isinstance(content, list) and "meta" in value else [None]
-    if isinstance(role, str) and all(
-        isinstance(part, Mapping) and len(part) == 1 for part in parts
-    ):
-        return _of_haystack
-    return None
+    if "meta" not in value or not isinstance(content, list):
+        return None
+    is_haystacks = all(isinstance(part, Mapping) and len(part) == 1 for part in content)
+    return _of_haystack if is_haystacks else None
 
 
 def fields_of(value: Any) -> Fields:
@@ -49,11 +50,7 @@ def fields_of(value: Any) -> Fields:
     return fields | ({"tool_calls": value.tool_calls} if value.tool_calls else {})
 
 
-def _of_smolagents(value: Mapping[str, Any], at: FieldPath) -> list[Fields]:
-    return [{**value, "role": _SMOLAGENTS[value["role"]]}]
-
-
-def _of_ag2(value: Mapping[str, Any], at: FieldPath) -> list[Fields]:
+def _of_ag2(value: Mapping[str, Any], at: FieldPath) -> list[Mapping[str, Any]]:
     """The results, and what a user says with them; a tool's own words only repeat them."""
     messages = [*(at / ".tool_responses").sequence(value["tool_responses"])]
     if value["role"] != "tool":
@@ -61,86 +58,64 @@ def _of_ag2(value: Mapping[str, Any], at: FieldPath) -> list[Fields]:
     return messages
 
 
-def _of_autogen(value: Mapping[str, Any], at: FieldPath) -> list[Fields]:
-    role = _AUTOGEN[value["type"]]
-    content, thought = value.get("content"), value.get("thought")
-    if isinstance(content, str):
-        return [_said(role, content, [], thought, value.get("source"))]
-    blocks, calls = list[Any](), list[Fields]()
-    for index, part in enumerate((at / ".content").sequence(content, "text or a list of parts")):
-        place = at / f".content[{index}]"
-        if isinstance(part, str):
-            blocks.append({"type": "text", "text": part})
-        elif role == "tool":
-            call = place.needed_text(place.mapping(part, "a result"), "call_id")
-            blocks.append(_result(call, part.get("content"), part.get("is_error")))
-        elif "arguments" in place.mapping(part, "text or a mapping"):
-            calls.append(_call(part.get("id"), part.get("name"), part["arguments"]))
-        else:
-            blocks.append(_image_url(place.needed_text(part, "data"), "image/png"))
-    if role == "tool":
-        return [{"role": "user", "content": blocks}]
-    if calls and thought:  # what is said with the calls
-        blocks, thought = [{"type": "text", "text": thought}], None
-    return [_said(role, blocks, calls, thought, value.get("source"))]
+def _of_autogen(value: Mapping[str, Any], at: FieldPath) -> list[Message]:
+    parts = [*blocks.read_content(value.get("content"), at / ".content", _read_autogen)]
+    thought = at.text(value, "thought")
+    if thought:  # beside calls it is what was said with them
+        has_calls = any(isinstance(part, ToolCall) for part in parts)
+        parts.insert(0, Text(thought) if has_calls else _thinking(thought))
+    return [_message(_AUTOGEN[value["type"]], parts, name=value.get("source"))]
 
 
-def _of_haystack(value: Mapping[str, Any], at: FieldPath) -> list[Fields]:
-    blocks, calls, results = list[Fields](), list[Fields](), list[Fields]()
-    thought = None
-    for index, part in enumerate(value["content"]):
-        place = at / f".content[{index}]"
-        match part:
-            case {"reasoning": {"reasoning_text": str(text)}}:
-                thought = text
-            case {"tool_call": Mapping() as call}:
-                name = call.get("tool_name")
-                calls.append(_call(call.get("id") or name, name, call.get("arguments")))
-            case {"tool_call_result": Mapping() as result}:
-                origin = (place / ".origin").mapping(result.get("origin"), "a call")
-                answer = result.get("result")
-                if isinstance(answer, list):
-                    answer = [_haystack_block(each, place, for_result=True) for each in answer]
-                call_id = origin.get("id") or origin.get("tool_name")
-                results.append(_result(call_id, answer, result.get("error")))
-            case _:
-                blocks.append(_haystack_block(part, place))
-    if results:
-        return [{"role": "user", "content": results}]
-    return [_said(str(value["role"]), blocks, calls, thought, value.get("name"))]
+def _autogen_view(block: Any, at: FieldPath) -> Part | None:
+    match at.mapping(block, "text or a mapping"):
+        case {"arguments": arguments}:
+            call, name = at.needed_text(block, "id"), at.needed_text(block, "name")
+            return ToolCall(call, name, blocks.json_text(arguments))
+        case {"data": str(data)}:
+            return Image("image/png", data)
+    text, failed = blocks.json_text(block.get("content")), bool(block.get("is_error"))
+    return ToolResult(at.needed_text(block, "call_id"), text, failed)
 
 
-def _haystack_block(part: Any, at: FieldPath, *, for_result: bool = False) -> Fields:
+_read_autogen = blocks.reader(_autogen_view, "autogen")
+
+
+def _of_haystack(value: Mapping[str, Any], at: FieldPath) -> list[Message]:
+    role = at.role(value, SAME_ROLES)
+    parts = blocks.read_content(value["content"], at / ".content", _read_haystack)
+    return [_message(role, parts, name=value.get("name"))]
+
+
+def _haystack_view(part: Any, at: FieldPath) -> Part | None:
     match at.mapping(part, "a mapping with one key"):
         case {"text": str(text)}:
-            return {"type": "text", "text": text}
+            return Text(text)
+        case {"reasoning": {"reasoning_text": str(text)}}:
+            return _thinking(text)
         case {"image": {"base64_image": str(data), **more}}:
-            media_type = more.get("mime_type") or "image/png"
-            if for_result:
-                source = {"type": "base64", "media_type": media_type, "data": data}
-                return {"type": "image", "source": source}
-            return _image_url(data, str(media_type))
-    return {"type": next(iter(part), ""), **part}
+            return Image(str(more.get("mime_type") or "image/png"), data)
+        case {"tool_call": Mapping() as call}:
+            name, arguments = at.needed_text(call, "tool_name"), call.get("arguments")
+            return ToolCall(at.text(call, "id") or name, name, blocks.json_text(arguments))
+        case {"tool_call_result": Mapping() as result}:
+            origin = (at / ".origin").mapping(result.get("origin"), "a call")
+            text, rest = blocks.result_view(result.get("result"), at / ".result", _read_haystack)
+            call_id = at.first_text(origin, "id", "tool_name")
+            return ToolResult(call_id, text, bool(result.get("error")), rest=rest)
+    return blocks.opaque({"type": next(iter(part), ""), **part}, "haystack")
 
 
-def _said(
-    role: str, content: str | Sequence[Any], calls: list[Fields], thought: Any, name: Any
-) -> Fields:
-    message: Fields = {"role": role, "content": content or None}
-    name = None if name == role else name  # what AutoGen calls the one user there is
-    beside = {"tool_calls": calls, "reasoning_content": thought, "name": name}
-    return message | {field: value for field, value in beside.items() if value}
+_read_haystack = blocks.reader(_haystack_view, "haystack")
 
 
-def _call(call: Any, name: Any, arguments: Any) -> Fields:
-    function = {"name": name, "arguments": json_text(arguments)}
-    return {"id": call, "type": "function", "function": function}
+def _thinking(text: str) -> Thinking:
+    return keep(Thinking(text, shape=_SHAPE), _SHAPE, {"reasoning_content": text})
 
 
-def _result(call: Any, content: Any, failed: Any) -> Fields:
-    error = {"is_error": True} if failed else {}
-    return {"type": "tool_result", "tool_use_id": call, "content": content, **error}
-
-
-def _image_url(data: str, media_type: str) -> Fields:
-    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
+def _message(role: Role, parts: Sequence[Part], *, name: Any) -> Message:
+    """A message of a framework; AutoGen calls the one user there is by the role."""
+    message = Message(role, tuple(parts))
+    if not name or name == role:
+        return message
+    return edit(keep(message, _SHAPE, {"role": role, "name": name}))

@@ -12,40 +12,20 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
-from foreword.messages.blocks import (
-    json_text,
-    opaque,
-    own_json,
-    part_for_shape,
-    parts_for_shape,
-    written,
-)
-from foreword.messages.call_pairs import mend
+from foreword.messages import blocks
+from foreword.messages.call_pairs import sendable_messages
 from foreword.messages.fields import FieldPath, Fields, as_object, json_or_text, sendable
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages.message import Message, Role, keep
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 
 SHAPE = "gemini"
-_ROLES: dict[str, Role] = {
-    "user": "user",
-    "model": "assistant",
-    "function": "tool",
-    "system": "system",
-}
+_ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
+_ROLES |= {"system": "system"}
 # Fields that belong to any part; the one beside them says what it is.
 _OF_ANY_PART = ("thought", "thoughtSignature", "videoMetadata", "partMetadata", "mediaResolution")
 _WORDS = ("output", "result", "error")  # under which a tool's answer is one text
@@ -76,55 +56,37 @@ def from_gemini(value: object, where: str = "contents") -> tuple[Message, ...]:
     messages = list[Message]()
     if isinstance(value, Mapping):
         request = _camel_fields(value)
-        system = request.get("systemInstruction")
-        if system:
-            messages.append(_read_system(system, FieldPath(where, "systemInstruction")))
-        value = _contents(request, where)
+        if request.get("systemInstruction"):
+            said = read_message(request["systemInstruction"], FieldPath(where, "systemInstruction"))
+            raw = blocks.own_json(said, SHAPE)
+            messages.append(keep(Message("system", said.parts), SHAPE, raw))
+        value = request.get("contents")
+        if "candidates" in request:
+            reply, at = FieldPath(where, "response").only(request, "candidates")
+            value = [at.mapping(reply, "a mapping with content").get("content")]
     if isinstance(value, str | Mapping):
         value = [value]
-    contents = FieldPath(where, "contents").sequence(value, "a list of contents")
-    for index, content in enumerate(contents):
-        messages.append(read_message(content, FieldPath(where, f"contents[{index}]")))
-    return tuple(messages)
-
-
-def _contents(request: Fields, where: str) -> object:
-    """What a request asks, or the one reply of a response."""
-    if "candidates" not in request:
-        return request.get("contents")
-    at = FieldPath(where, "candidates")
-    candidates = at.sequence(request["candidates"])
-    if len(candidates) != 1:
-        raise at.wrong(f"there are {len(candidates)} replies, and one can be read")
-    return [(at / "[0]").mapping(candidates[0], "a mapping with content").get("content")]
-
-
-def _read_system(value: object, at: FieldPath) -> Message:
-    said = read_message(value, at)
-    return keep(Message("system", said.parts), SHAPE, own_json(said, SHAPE))
+    contents = FieldPath(where, "contents").each(value, "a list of contents")
+    return (*messages, *[read_message(*each) for each in contents])
 
 
 def read_message(value: object, at: FieldPath) -> Message:
     """One turn; `at` is its place in the input."""
-    if isinstance(value, str):
-        value = {"role": "user", "parts": value}
-    value = at.mapping(value, "text or a mapping with parts")
-    role = _ROLES.get(str(value.get("role") or "user"))
-    if role is None:
-        raise (at / ".role").none_of(value.get("role"), _ROLES)
-    listed = value.get("parts") or []
-    listed = [listed] if isinstance(listed, str) else (at / ".parts").sequence(listed)
-    parts = [_read_part(part, at / f".parts[{index}]") for index, part in enumerate(listed)]
-    return keep(Message(role, tuple(parts)), SHAPE, _camel_fields(value))
+    value = {"parts": value} if isinstance(value, str) else value
+    value = _camel_fields(at.mapping(value, "text or a mapping with parts"))
+    role = at.role({"role": value.get("role") or "user"}, _ROLES)
+    listed = [value["parts"]] if isinstance(value.get("parts"), str) else None
+    items = at.items({"parts": listed} if listed else value, "parts")
+    return keep(Message(role, tuple([_read_part(*item) for item in items])), SHAPE, value)
 
 
 def _camel_fields(value: Mapping[str, Any]) -> Fields:
     """The fields that are set, named as the API names them; their Python package has `_`."""
-    fields = Fields()
-    for name, field in value.items():
-        if field is not None:
-            fields[_UNDERSCORE.sub(lambda found: found[1].upper(), str(name))] = field
-    return fields
+    return {
+        _UNDERSCORE.sub(lambda found: found[1].upper(), str(name)): field
+        for name, field in value.items()
+        if field is not None
+    }
 
 
 def _api_names(value: Any) -> Any:
@@ -145,11 +107,11 @@ def _read_part(value: object, at: FieldPath) -> Part:
     if len(kinds) > 1 and len({"text", "functionCall", "functionResponse"} & {*kinds}) > 1:
         raise (at / f".{kinds[1]}").wrong(f"a part can't be this and {kinds[0]} at once")
     view = _view(part, at)
-    if view is not None:
-        return keep(view, SHAPE, part)
-    data = part[kinds[0]]
-    name = at.text(data, "mimeType") if isinstance(data, Mapping) else ""
-    return keep(Opaque(name or kinds[0], _words(data)), SHAPE, part)
+    if view is None:
+        data = part[kinds[0]]
+        name = at.text(data, "mimeType") if isinstance(data, Mapping) else ""
+        view = Opaque(name or kinds[0], _words(data))
+    return keep(view, SHAPE, part)
 
 
 def _view(part: Mapping[str, Any], at: FieldPath) -> Part | None:
@@ -164,32 +126,23 @@ def _view(part: Mapping[str, Any], at: FieldPath) -> Part | None:
         case {"functionCall": call}:
             at = at / ".functionCall"
             name = at.needed_text(at.mapping(call, "a mapping"), "name")
-            return ToolCall(at.text(call, "id") or name, name, json_text(call.get("args", {})))
+            arguments = blocks.json_text(call.get("args", {}))
+            return ToolCall(at.text(call, "id") or name, name, arguments)
         case {"functionResponse": response}:
             at = at / ".functionResponse"
             name = at.needed_text(at.mapping(response, "a mapping"), "name")
             answer = response.get("response", {})
-            rest = list[Image | Opaque]()
-            for index, each in enumerate((at / ".parts").sequence(response.get("parts") or [])):
-                inner = _read_part(each, at / f".parts[{index}]")
-                rest.append(inner if isinstance(inner, Image | Opaque) else opaque(each, SHAPE, ""))
-            return ToolResult(
-                id=at.text(response, "id") or name,
-                text=_answer_text(answer),
-                failed=isinstance(answer, Mapping) and "error" in answer,
-                rest=tuple(rest),
-            )
+            files = response.get("parts") or None
+            rest = blocks.result_view(files, at / ".parts", _read_part)[1]
+            words = _words_field(answer)
+            text = answer[words] if words else blocks.json_text(answer)
+            failed = isinstance(answer, Mapping) and "error" in answer
+            return ToolResult(at.text(response, "id") or name, text, failed=failed, rest=rest)
         case {"inlineData": Mapping() as file} | {"fileData": Mapping() as file}:
             kind = at.text(file, "mimeType")
             if kind.startswith("image/"):
                 return Image(kind, at.text(file, "data"), at.text(file, "fileUri"))
     return None
-
-
-def _answer_text(answer: object) -> str:
-    """The words of an answer: those of its one field, else its JSON."""
-    name = _words_field(answer)
-    return str(answer[name]) if isinstance(answer, Mapping) and name else json_text(answer)
 
 
 def _words_field(answer: object) -> str:
@@ -205,17 +158,13 @@ def _words(data: Any) -> str:
     """The words in a part that nobody here reads; those of a text file are its own."""
     if not isinstance(data, Mapping):
         return ""
-    words = opaque({name: data[name] for name in data if name not in ("data", "mimeType")}, "").text
-    if str(data.get("mimeType")).startswith("text/") and isinstance(data.get("data"), str):
-        words = "\n".join(filter(None, (words, _decode_text(data["data"]))))
+    beside = {name: data[name] for name in data if name not in ("data", "mimeType")}
+    words, text = blocks.opaque(beside, "").text, data.get("data")
+    if str(data.get("mimeType")).startswith("text/") and isinstance(text, str):
+        with suppress(ValueError):  # no base64: the text itself
+            text = b64decode(text).decode("utf-8", "replace")
+        return "\n".join(filter(None, (words, text)))
     return words
-
-
-def _decode_text(data: str) -> str:
-    try:
-        return b64decode(data).decode("utf-8", "replace")
-    except ValueError:  # no base64
-        return data
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -227,13 +176,12 @@ def to_gemini_request(messages: Iterable[Message]) -> Fields:
     messages = list(messages)
     system = list(takewhile(lambda message: message.role == "system", messages))
     request = Fields()
-    parts = [written(p, SHAPE, build) for each in system for p in parts_for_shape(each, SHAPE)]
+    said = [part for message in system for part in blocks.parts_for_shape(message, SHAPE)]
+    parts = [blocks.written(part, SHAPE, build) for part in said]
     if parts:
-        role = (own_json(system[0], SHAPE) or {}).get("role")
-        request["systemInstruction"] = {
-            "parts": sendable(parts),
-            **({"role": role} if role else {}),
-        }
+        role = blocks.own_fields(system[0], SHAPE).get("role")
+        named = {"role": role} if role else {}
+        request["systemInstruction"] = sendable({"parts": parts, **named})
     request["contents"] = to_gemini(messages[len(system) :])
     return request
 
@@ -242,36 +190,36 @@ def to_gemini(messages: Iterable[Message]) -> list[Fields]:
     """The `contents` of a request; a system message among them is said by the user."""
     out = list[Fields]()
     names = dict[str, str]()  # of tools, by the id of a call
-    for message in mend(messages)[0]:
+    for message in sendable_messages(messages):
         names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
         parts = list[Fields]()
-        for part in parts_for_shape(message, SHAPE):
-            block = written(part, SHAPE, build)
-            if isinstance(part, ToolResult) and not block["functionResponse"].get("name"):
-                block["functionResponse"]["name"] = names.get(part.id, "")
+        for part in blocks.parts_for_shape(message, SHAPE):
+            block = blocks.written(part, SHAPE, build)
+            if isinstance(part, ToolResult):
+                block["functionResponse"].setdefault("name", names.get(part.id, ""))
             if block != {"text": ""}:  # a signature may stand in a part without words
                 parts.append(block)
-        if not parts:
-            continue
-        own = own_json(message, SHAPE) or {}
+        own = blocks.own_fields(message, SHAPE, without=("parts",))
         role = own.get("role", "user") if message.role == "tool" else "user"
         role = "model" if message.role == "assistant" else role
-        beside = {name: own[name] for name in own if name not in ("role", "parts")}
-        if out and _is_answer(out[-1]) and all("functionResponse" in part for part in parts):
+        if not parts:
+            continue
+        if out and _is_answer(out[-1]["parts"]) and _is_answer(parts):
             out[-1]["parts"] += parts
-        elif own and "role" not in own and message.role == "user":
-            out.append({**beside, "parts": parts})
-        else:
-            out.append({"role": role, **beside, "parts": parts})
+            continue
+        is_bare = blocks.own_json(message, SHAPE) is not None and "role" not in own
+        named = {} if is_bare and message.role == "user" else {"role": role}
+        out.append({**own, **named, "parts": parts})
     return sendable(out)  # type: ignore[no-any-return]
 
 
-def _is_answer(content: Fields) -> bool:
-    return all("functionResponse" in part for part in content["parts"])
+def _is_answer(parts: list[Fields]) -> bool:
+    return all("functionResponse" in part for part in parts)
 
 
 def build(part: Part) -> Fields:
     """What a part says, as one of the API's."""
+    own = blocks.own_fields(part, SHAPE)
     match part:
         case Text(text):
             return {"text": text}
@@ -280,9 +228,10 @@ def build(part: Part) -> Fields:
             return {"text": text, "thought": True, **proof}
         case ToolCall(call, name, arguments):
             named = {"name": name, "args": as_object(arguments)}
-            return {"functionCall": named if _has_no_id(part) else {"id": call, **named}}
-        case ToolResult():
-            return {"functionResponse": _response(part)}
+            return {"functionCall": {**_id(own.get("functionCall"), call), **named}}
+        case ToolResult(call):
+            came = own.get("functionResponse")
+            return {"functionResponse": {**_id(came, call), **_response(part, came or {})}}
         case Image(media_type, data, url):
             source = {"data": data} if data else {"fileUri": url}
             file = {"mimeType": media_type or "image/png", **source}
@@ -290,31 +239,25 @@ def build(part: Part) -> Fields:
     raise TypeError(f"{type(part).__name__} has no part of its own")
 
 
-def _has_no_id(part: ToolCall | ToolResult) -> bool:
-    """Whether a call or a response came without an id: the API knows it by its name."""
-    own = own_json(part, SHAPE) or {}
-    came = own.get("functionCall", own.get("functionResponse"))
-    return came is not None and not came.get("id")
+def _id(came: Fields | None, call: str) -> Fields:
+    """The id of a call or a response, unless it came without one: the API knows it by its name."""
+    return {} if came is not None and not came.get("id") else {"id": call}
 
 
-def _response(result: ToolResult) -> Fields:
-    came = (own_json(result, SHAPE) or {}).get("functionResponse", {})
-    texts = [result.text]
+def _response(result: ToolResult, came: Fields) -> Fields:
+    texts = list[str]()
     files = list[Fields]()
-    for part in result.rest:
-        own = part_for_shape(part, SHAPE)
-        if isinstance(own, Text):
-            texts.append(own.text)  # only files can stand beside the answer
-        elif own is not None:
-            files.append(written(own, SHAPE, build))
-    text = "\n".join(filter(None, texts))
-    answer = None if _words_field(came.get("response")) else json_or_text(text)
-    if not came or not isinstance(answer, dict):
-        name = _words_field(came.get("response")) or ("error" if result.failed else "output")
-        answer = {name: text}
-    response = {"name": came.get("name", ""), "response": answer}
-    response |= {"parts": files} if files else {}
-    return response if _has_no_id(result) else {"id": result.id, **response}
+    for part in blocks.result_parts(result, SHAPE):
+        if isinstance(part, Text):
+            texts.append(part.text)  # only files can stand beside the answer
+        else:
+            files.append(blocks.written(part, SHAPE, build))
+    text, words = "\n".join(texts), _words_field(came.get("response"))
+    answer = json_or_text(text) if came and not words else None
+    if not isinstance(answer, dict):
+        answer = {words or ("error" if result.failed else "output"): text}
+    name = {"name": came["name"]} if came else {}
+    return {**name, "response": answer, **({"parts": files} if files else {})}
 
 
 write = to_gemini

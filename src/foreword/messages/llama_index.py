@@ -6,46 +6,18 @@ written as blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foreword.messages import openai_chat
-from foreword.messages.blocks import (
-    is_as_received,
-    json_text,
-    opaque,
-    own_json,
-    parts_for_shape,
-    result_parts,
-    result_view,
-    written,
-)
-from foreword.messages.call_pairs import mend
+from foreword.messages import blocks, fields, openai_chat
+from foreword.messages.call_pairs import sendable_messages
 from foreword.messages.fields import FieldPath, Fields, as_object, image_from_address, sendable
-from foreword.messages.message import (
-    Image,
-    Message,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages.message import Message, Role, keep
+from foreword.messages.parts import Image, Part, Text, Thinking, ToolCall, ToolResult
 
 SHAPE = "llama_index"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "model": "assistant",
-    "chatbot": "assistant",
-    "tool": "tool",
-    "function": "tool",
-}
-_SAID = ("content", "blocks", "additional_kwargs")
+_ROLES: dict[str, Role] = fields.SAME_ROLES | {"developer": "system", "function": "tool"}
+_ROLES |= {"model": "assistant", "chatbot": "assistant"}
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -58,30 +30,24 @@ def is_message(value: Mapping[str, Any]) -> bool:
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
-    role = _ROLES.get(_plain_role(value))
-    if role is None:
-        raise (at / ".role").none_of(value.get("role"), _ROLES)
+    role = at.role({"role": _plain_role(value)}, _ROLES)
     if "blocks" not in value and "content" not in value:
         raise (at / ".blocks").wrong("is missing")
     place = at / ".additional_kwargs"
     beside = place.mapping(value.get("additional_kwargs") or {}, "a mapping")
+    # older dumps have a text in place of blocks, and some have both
+    content = value.get("blocks") or at.text(value, "content") or None
     if role == "tool":
-        blocks = value.get("blocks") or value.get("content")
-        text, rest = result_view(
-            blocks, lambda block, index: _read_block(block, at / f".blocks[{index}]"), SHAPE
-        )
+        text, rest = blocks.result_view(content, at / ".blocks", _read_block)
         call = place.first_text(beside, "tool_call_id", "name")
-        failed = beside.get("is_error") is True
-        parts: list[Part] = [keep(ToolResult(call, text, failed=failed, rest=rest), SHAPE, value)]
-    else:
-        parts = list(_read_blocks(value, at))
-        ids = {part.id for part in parts if isinstance(part, ToolCall)}
-        for index, each in enumerate(
-            (place / ".tool_calls").sequence(beside.get("tool_calls") or [])
-        ):
-            call_beside = openai_chat.read_call(each, place / f".tool_calls[{index}]")
-            if call_beside.id not in ids:
-                parts.append(call_beside)
+        result = ToolResult(call, text, failed=beside.get("is_error") is True, rest=rest)
+        return keep(Message(role, (keep(result, SHAPE, value),)), SHAPE, value)
+    parts = [*blocks.read_content(content, at / ".blocks", _read_block)]
+    ids = {part.id for part in parts if isinstance(part, ToolCall)}
+    for each, place_of_call in place.items(beside, "tool_calls"):
+        call_beside = openai_chat.read_call(each, place_of_call)
+        if call_beside.id not in ids:
+            parts.append(call_beside)
     return keep(Message(role, tuple(parts)), SHAPE, value)
 
 
@@ -90,22 +56,7 @@ def _plain_role(value: Mapping[str, Any]) -> str:
     return str(value.get("role")).rpartition(".")[2].lower()
 
 
-def _read_blocks(value: Mapping[str, Any], at: FieldPath) -> Iterator[Part]:
-    """The parts of a message; older dumps have a text for them, and some have both."""
-    blocks = (at / ".blocks").sequence(value.get("blocks") or [])
-    content = at.text(value, "content")
-    if not blocks and content:
-        yield keep(Text(content), SHAPE, content)
-    for index, block in enumerate(blocks):
-        yield _read_block(block, at / f".blocks[{index}]")
-
-
-def _read_block(block: object, at: FieldPath) -> Part:
-    view = _view(at.mapping(block, "a mapping with a block_type"), at)
-    return keep(view, SHAPE, block) if view is not None else opaque(block, SHAPE, "block_type")
-
-
-def _view(block: Mapping[str, Any], at: FieldPath) -> Part | None:
+def _view(block: Any, at: FieldPath) -> Part | None:
     """What a block says; None for one that nobody here reads."""
     match block:
         case {"block_type": "text"}:
@@ -117,15 +68,14 @@ def _view(block: Mapping[str, Any], at: FieldPath) -> Part | None:
             media_type = image.media_type or at.text(block, "image_mimetype")
             return Image(media_type, image.data, image.url)
         case {"block_type": "tool_call"}:
-            call, name = at.first_text(block, "tool_call_id", "tool_name"), "tool_name"
-            return ToolCall(
-                call, at.needed_text(block, name), json_text(block.get("tool_kwargs", {}))
-            )
+            name, given = at.needed_text(block, "tool_name"), block.get("tool_kwargs", {})
+            return ToolCall(at.text(block, "tool_call_id") or name, name, blocks.json_text(given))
         case {"block_type": "thinking"}:
             return Thinking(at.text(block, "content"), shape=SHAPE)
-        case {"block_type": str(kind)} if kind:
-            return None
-    raise at.missing_type(block, "block_type")
+    return None
+
+
+_read_block = blocks.reader(_view, SHAPE, "block_type")
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -134,24 +84,24 @@ def _view(block: Mapping[str, Any], at: FieldPath) -> Part | None:
 def to_llama_index(messages: Iterable[Message]) -> list[Fields]:
     """The messages as `ChatMessage.model_validate` takes them."""
     out = list[Fields]()
-    for message in mend(messages)[0]:
-        own = own_json(message, SHAPE) or {}
-        if own and is_as_received(message, SHAPE):
-            out.append({**own, "role": _plain_role(own)})
+    for message in sendable_messages(messages):
+        received = blocks.as_received(message, SHAPE)
+        if received:
+            out.append({**received, "role": _plain_role(received)})
             continue
-        blocks = list[Any]()
-        for part in parts_for_shape(message, SHAPE):
-            block = written(part, SHAPE, build)
+        content = list[Any]()
+        for part in blocks.parts_for_shape(message, SHAPE):
+            block = blocks.written(part, SHAPE, build)
             if isinstance(part, ToolResult):
                 out.append(block)
             else:
-                blocks.append(block if isinstance(block, dict) else build(part))
-        if message.role == "tool" or not (blocks or message.role == "assistant"):
+                content.append(block if isinstance(block, dict) else build(part))
+        if message.role == "tool" or not (content or message.role == "assistant"):
             continue
-        beside = own.get("additional_kwargs") or {}
+        own = blocks.own_fields(message, SHAPE, without=("role", "content", "blocks"))
+        beside = own.pop("additional_kwargs", None) or {}
         beside = {name: beside[name] for name in beside if name != "tool_calls"}
-        said: Fields = {"role": message.role, "blocks": blocks, "additional_kwargs": beside}
-        out.append(said | {name: own[name] for name in own if name not in (*_SAID, "role")})
+        out.append({"role": message.role, "blocks": content, "additional_kwargs": beside, **own})
     return sendable(out)  # type: ignore[no-any-return]
 
 
@@ -163,18 +113,17 @@ def build(part: Part) -> Fields:
         case Image(media_type, data, url):
             source = {"image": data} if data else {"url": url}
             built = {"block_type": "image", "image_mimetype": media_type, **source}
-            return own_json(part, SHAPE) or built
+            return blocks.own_json(part, SHAPE) or built
         case Thinking(text):
             return {"block_type": "thinking", "content": text}
         case ToolCall(call, name, arguments):
             named = {"tool_call_id": call, "tool_name": name}
             return {"block_type": "tool_call", **named, "tool_kwargs": as_object(arguments)}
         case ToolResult(call, failed=failed):
-            blocks = [written(inner, SHAPE, build) for inner in result_parts(part, SHAPE)]
-            own = (own_json(part, SHAPE) or {}).get("additional_kwargs") or {}
-            error = {"is_error": True} if failed else {}
-            beside = {**own, "tool_call_id": call, **error}
-            return {"role": "tool", "blocks": blocks, "additional_kwargs": beside}
+            beside = blocks.own_fields(part, SHAPE).get("additional_kwargs") or {}
+            beside = {**beside, "tool_call_id": call, **({"is_error": True} if failed else {})}
+            content = blocks.written_result(part, SHAPE, build)
+            return {"role": "tool", "blocks": content, "additional_kwargs": beside}
     raise TypeError(f"{type(part).__name__} has no block of its own")
 
 

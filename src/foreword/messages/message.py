@@ -10,6 +10,17 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, TypeVar, get_args
 
+from foreword.messages.parts import (
+    Block,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    count_images,
+    part_text,
+    says_nothing,
+)
 from foreword.pattern import lazy_pattern
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -36,98 +47,8 @@ NOT_HISTORY: frozenset[Kind] = frozenset(
 )  # made anew for every turn, so they never stay in a history
 RESULT_MARK = "[result of a tool]"  # before a result that stands among the words of somebody else
 IMAGE_TOKENS = 1_600  # about the most that one image costs
-# Characters of an image's address in words: one line, not a signed link's worth.
-LONGEST_ADDRESS = 80
-# Parts by which a client marks where a prompt cache should break (Bedrock's, pydantic-ai's): they
-# say nothing, and move from call to call.
-CACHE_MARKS = frozenset(("cachePoint", "cache-point"))
 # one line that can't be a tag
 _SPEAKER = lazy_pattern("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The JSON that a message or a part came as, whose shape it has, and whether the view has been
-    edited since.
-
-    `replace` does not copy the field that has it (`init=False`), so a view that says something else
-    is never sent as the JSON that it once was.
-    """
-
-    shape: str
-    raw: Any
-    is_edited: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Words."""
-
-    text: str
-    block: Block | None = field(default=None, init=False, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A picture: its bytes in base64, or its address; with neither, only its provider can find
-    it."""
-
-    media_type: str = ""
-    data: str = ""
-    url: str = ""
-    block: Block | None = field(default=None, init=False, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Thinking:
-    """What the model thought, with the proof or the encrypted form that only its own provider
-    reads."""
-
-    text: str
-    signature: str = ""
-    _: KW_ONLY
-    redacted: bool = False
-    shape: str = ""  # whose it is
-    block: Block | None = field(default=None, init=False, compare=False, repr=False)
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether its provider refuses it once a byte of it has changed."""
-        return self.redacted or bool(self.signature)
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """A part that only its own provider reads; everybody else gets its words."""
-
-    name: str
-    text: str = ""  # all words in it: of a document, of what a server searched
-    block: Block | None = field(default=None, init=False, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """The model asks for a tool."""
-
-    id: str
-    name: str
-    arguments: str  # JSON, as the model wrote it
-    block: Block | None = field(default=None, init=False, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What the tool answered: all its words, and the rest such as images."""
-
-    id: str
-    text: str
-    failed: bool = False
-    _: KW_ONLY
-    rest: tuple[Image | Opaque, ...] = ()
-    block: Block | None = field(default=None, init=False, compare=False, repr=False)
-
-
-Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +75,7 @@ class Message:
     def text(self) -> str:
         """The words a model would read, tool calls and results included; pictures and the like
         as a short mark."""
-        parts = [part_text(part) for part in self.parts if not _says_nothing(part)]
+        parts = [part_text(part) for part in self.parts if not says_nothing(part)]
         words = "\n".join(parts)
         speaker = self.speaker if words.strip() else ""
         return f"{speaker}: {words}" if speaker else words
@@ -174,7 +95,7 @@ class Message:
     @property
     def images(self) -> int:
         """How many pictures it shows; each costs about `IMAGE_TOKENS`."""
-        return sum(map(_count_images, self.parts))
+        return sum(map(count_images, self.parts))
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -223,11 +144,6 @@ def relabel(message: Message, **labels: Any) -> Message:
     return labelled
 
 
-def _says_nothing(part: Part) -> bool:
-    is_mark = isinstance(part, Opaque) and part.name in CACHE_MARKS
-    return is_mark or isinstance(part, Thinking)
-
-
 # Whose thinking is valid only after the very prefix that it was produced for.
 _BOUND_SHAPES = ("anthropic", "bedrock")
 
@@ -250,41 +166,3 @@ def _is_bound_thinking(part: Part) -> bool:
 def texts_in(message: Message) -> list[str]:
     """The texts that were said in a message, without its calls and results."""
     return [part.text for part in message.parts if isinstance(part, Text)]
-
-
-def part_text(part: Part) -> str:
-    """One part in words, the same every time."""
-    match part:
-        case Text(text):
-            return text
-        case ToolCall(name=name, arguments=arguments):
-            return f"[calls {name}({arguments})]"
-        case ToolResult(text=text, rest=rest):
-            attached = [part_text(one) for one in rest]
-            return "\n".join([text, *attached] if text or not rest else attached)
-        case Image():
-            return _image_text(part)
-        case Thinking():
-            return ""
-        case Opaque(name=name) if name in CACHE_MARKS:
-            return ""
-        case Opaque(text=text):
-            return f"{opaque_mark(part)}\n{text}" if text else opaque_mark(part)
-
-
-def opaque_mark(part: Opaque) -> str:
-    """What a part is that only its provider reads, in one line."""
-    return f"[{part.name or 'something that is not text'}]"
-
-
-def _image_text(image: Image) -> str:
-    if image.data:
-        kilobytes = max(1, round(len(image.data) * 3 / 4 / 1024))  # four characters for three bytes
-        return f"[image {image.media_type}, {kilobytes:,} KB]"
-    return f"[image {image.url[:LONGEST_ADDRESS]}]" if image.url else "[image]"
-
-
-def _count_images(part: Part) -> int:
-    if isinstance(part, ToolResult):
-        return sum(map(_count_images, part.rest))
-    return isinstance(part, Image)

@@ -9,7 +9,7 @@ Haystack, smolagents, AG2) become those of OpenAI's and Anthropic's APIs (`frame
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -51,18 +51,20 @@ def is_answer(value: object) -> bool:
     is only read."""
     if not isinstance(value, Mapping):
         return False
-    if converter(value) is not None:
-        return True
-    if "role" in value:
-        return False
-    if isinstance(value.get("choices"), list) or isinstance(value.get("candidates"), list):
-        return True
-    output = value.get("output")
-    if isinstance(output, Mapping) and isinstance(output.get("message"), Mapping):
-        return True  # Bedrock's
-    if isinstance(value.get("message"), Mapping) and "done" in value:
-        return True  # Ollama's
-    return value.get("object") == "response" and isinstance(output, list)
+    return converter(value) is not None or ("role" not in value and _answer_field(value) != "")
+
+
+def _answer_field(answer: Mapping[str, Any]) -> str:
+    """The field of an answer that has its messages; nothing where this is no answer."""
+    for name in ("choices", "candidates"):
+        if isinstance(answer.get(name), list):
+            return name
+    output = answer.get("output")
+    is_bedrocks = isinstance(output, Mapping) and isinstance(output.get("message"), Mapping)
+    if is_bedrocks or (answer.get("object") == "response" and isinstance(output, list)):
+        return "output"
+    is_ollamas = isinstance(answer.get("message"), Mapping) and "done" in answer
+    return "message" if is_ollamas else ""
 
 
 def holds_messages(value: object) -> bool:
@@ -79,69 +81,64 @@ def plain_message(value: Mapping[str, Any], at: FieldPath) -> Mapping[str, Any]:
         raise at.wrong("is nested too deeply to be read") from None
 
 
-def _copy(value: Any, at: FieldPath, *, is_given: bool = False) -> Any:
+def _copy(value: Any, at: FieldPath, *, is_given: bool = False, is_dumped: bool = False) -> Any:
     """A value of JSON that nobody else changes. An object that is nobody's message, block or value
     is an error that names its place; bytes are a picture's or a file's, and no argument of a
-    call."""
-    kind = type(value)
-    if kind in _SCALARS:
+    call. What an object has no value for is left out, unless a model or a tool gave it."""
+    if type(value) in _SCALARS:
         return value
     if isinstance(value, Mapping):
         copy = Fields()
         for name, member in value.items():
+            if member is None and is_dumped and not is_given:
+                continue
             if type(member) in _SCALARS:  # nearly always: without a path for each
                 copy[str(name)] = member
             else:
                 given = is_given or name in _GIVEN
-                copy[str(name)] = _copy(member, at / f".{name}", is_given=given)
+                place = at / f".{name}"
+                copy[str(name)] = _copy(member, place, is_given=given, is_dumped=is_dumped)
         return copy
     if isinstance(value, list | tuple):
-        return [
-            _copy(each, at / f"[{index}]", is_given=is_given) for index, each in enumerate(value)
-        ]
-    if (is_given and isinstance(value, bytes)) or not (is_plain(value) or _has_fields(value)):
-        raise at.wrong(f"{kind.__name__} is nothing that is known", hint=_KNOWN)
-    return _plain(value, nulls=is_given)
+        copies = list[Any]()
+        for index, each in enumerate(value):
+            place = at / f"[{index}]"
+            copies.append(_copy(each, place, is_given=is_given, is_dumped=is_dumped))
+        return copies
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, bytes) and not (is_given and not is_dumped):
+        return b64encode(value).decode()
+    if hasattr(value, "isoformat"):  # a time
+        return value.isoformat()
+    if isinstance(value, str | int | float):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "model_dump"):
+        value = _object_fields(value.model_dump, "python")
+    else:
+        raise at.wrong(f"{type(value).__name__} is nothing that is known", hint=_KNOWN)
+    return _copy(value, at, is_dumped=True)
 
 
-def _has_fields(value: object) -> bool:
-    return (
-        isinstance(value, Enum)
-        or is_dataclass(value)
-        or hasattr(value, "model_dump")
-        or hasattr(value, "isoformat")
-    )
-
-
-def plain_values(value: object, at: FieldPath) -> list[Any]:
+def plain_values(value: object, at: FieldPath) -> Sequence[Any]:
     """What an object holds: most often one message as a dict; an error for what is unknown."""
     if isinstance(value, Mapping):
         convert = converter(value)
         if convert is not None:
             return convert(plain_message(value, at), at)
-        return _messages_in(_plain(value), at)
-    packages = _packages(value)
-    if "smolagents" in packages or "haystack" in packages:
-        return [fields_of(value)]
-    if "pydantic_ai" in packages:
-        return _of_pydantic_ai(value)
-    if "claude_agent_sdk" in packages:
-        return [_of_agent_sdk(value, at)]
-    if "agents" in packages and hasattr(value, "to_input_item"):
-        return [_plain(value.to_input_item())]
-    if "agents" in packages and isinstance(getattr(value, "output", None), list):
-        return [_plain(item) for item in value.output]  # type: ignore[attr-defined]
+        return _messages_in(_copy(value, at, is_dumped=True), at)
+    packages = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
+    for package, convert_object in _CONVERTERS.items():
+        if package in packages:
+            return convert_object(value, at)
     dump: Callable[..., Any] | None = getattr(value, "model_dump", None)
     if dump is None or not packages & _DUMPED:
         raise at.wrong(f"{type(value).__name__} is no message", hint=_KNOWN)
     # LlamaIndex keeps base64 as bytes, which only its JSON writes as the text that it is
     mode = "json" if "llama_index" in packages else "python"
-    return _messages_in(_plain(_object_fields(dump, mode)), at)
-
-
-def _packages(value: object) -> set[str]:
-    """The packages that the classes of an object come from."""
-    return {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
+    return _messages_in(_copy(_object_fields(dump, mode), at, is_dumped=True), at)
 
 
 def _object_fields(dump: Callable[..., Any], mode: str) -> Any:
@@ -154,79 +151,54 @@ def _object_fields(dump: Callable[..., Any], mode: str) -> Any:
 
 def _messages_in(dumped: Any, at: FieldPath) -> list[Any]:
     """The messages of an answer, or the one message that it is."""
-    if not isinstance(dumped, Mapping):
-        raise at.wrong("holds no message", hint=_KNOWN)
-    if isinstance(dumped.get("choices"), list):  # a chat completion
-        return [_only(dumped["choices"], at / ".choices").get("message")]
-    if isinstance(dumped.get("candidates"), list):  # Gemini's answer
-        return [_only(dumped["candidates"], at / ".candidates").get("content")]
-    if dumped.get("object") == "response" and isinstance(dumped.get("output"), list):
-        return list(dumped["output"])
-    output = dumped.get("output")
-    if isinstance(output, Mapping) and isinstance(output.get("message"), Mapping):
-        return [output["message"]]  # Bedrock's answer
-    if isinstance(dumped.get("message"), Mapping) and "role" not in dumped:
-        return [dumped["message"]]  # LlamaIndex's and Ollama's answers
-    return [dumped]
+    name = _answer_field(at.mapping(dumped, "a mapping with messages"))
+    if name in ("choices", "candidates"):
+        reply, place = at.only(dumped, name)
+        field = "message" if name == "choices" else "content"
+        return [place.mapping(reply, "a mapping").get(field)]
+    if name == "output" and isinstance(dumped[name], list):
+        return list(dumped[name])
+    if name == "output":
+        return [dumped[name]["message"]]
+    is_llama_indexs = isinstance(dumped.get("message"), Mapping) and "role" not in dumped
+    return [dumped["message"] if name or is_llama_indexs else dumped]
 
 
-def _only(listed: list[Any], at: FieldPath) -> Mapping[str, Any]:
-    if len(listed) != 1:
-        raise at.wrong(f"there are {len(listed)} replies, and one can be read")
-    return at.mapping(listed[0], "a mapping")
-
-
-def _of_pydantic_ai(value: object) -> list[Any]:
+def _of_pydantic_ai(value: Any, at: FieldPath) -> list[Any]:
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-    dumped: list[Any] = ModelMessagesTypeAdapter.dump_python([value], mode="json")  # type: ignore[list-item]
+    dumped: list[Any] = ModelMessagesTypeAdapter.dump_python([value], mode="json")
     return dumped
 
 
-def _of_agent_sdk(value: object, at: FieldPath) -> Fields:
+def _of_agents(value: Any, at: FieldPath) -> list[Any]:
+    """The items of OpenAI's Agents SDK: one, or those of an answer."""
+    items = [value.to_input_item()] if hasattr(value, "to_input_item") else value.output
+    return [_copy(item, at, is_dumped=True) for item in items]
+
+
+def _of_agent_sdk(value: Any, at: FieldPath) -> list[Any]:
     """A message of the Claude Agent SDK in the shape of Anthropic's API."""
     role = _AGENT_ROLES.get(type(value).__name__)
     if role is None:
         raise at.wrong(f"{type(value).__name__} is no message of a conversation", hint=_KNOWN)
-    content = getattr(value, "content", None)
-    if isinstance(content, str):
-        return {"role": role, "content": content}
-    blocks = (at / ".content").sequence(content)
-    written = list[Any]()
-    for index, block in enumerate(blocks):
+    if isinstance(value.content, str):
+        return [{"role": role, "content": value.content}]
+    content = list[Any]()
+    for index, block in enumerate((at / ".content").sequence(value.content)):
+        place = at / f".content[{index}]"
         kind = _AGENT_BLOCKS.get(type(block).__name__)
         if kind is None:
-            raise (at / f".content[{index}]").wrong(f"{type(block).__name__} is no known block")
-        written.append({"type": kind, **_plain(block)})
-    return {"role": role, "content": written}
+            raise place.wrong(f"{type(block).__name__} is no known block")
+        content.append({"type": kind, **_copy(block, place)})
+    return [{"role": role, "content": content}]
 
 
-def _plain(value: Any, *, nulls: bool = False) -> Any:
-    """A value as JSON has it: bytes in base64, no nulls in objects unless they are asked for."""
-    if isinstance(value, Mapping):
-        return _members(value.items()) if nulls else _without_nulls(value.items())
-    if isinstance(value, list | tuple):
-        return [_plain(each, nulls=nulls) for each in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    if hasattr(value, "isoformat"):  # a time
-        return value.isoformat()
-    if is_dataclass(value) and not isinstance(value, type):
-        return _without_nulls((field.name, getattr(value, field.name)) for field in fields(value))
-    if hasattr(value, "model_dump"):
-        return _plain(_object_fields(value.model_dump, "python"))
-    return value
-
-
-def _without_nulls(items: Iterable[tuple[Any, Any]]) -> Fields:
-    found = Fields()
-    for name, value in items:
-        if value is not None:
-            found[str(name)] = _plain(value, nulls=name in _GIVEN)
-    return found
-
-
-def _members(items: Iterable[tuple[Any, Any]]) -> Fields:
-    return {str(name): _plain(value, nulls=True) for name, value in items}
+# packages whose objects are no pydantic models, or dump into no shape that is read
+_CONVERTERS: dict[str, Callable[[Any, FieldPath], list[Any]]] = {
+    "smolagents": lambda value, at: [fields_of(value)],
+    "haystack": lambda value, at: [fields_of(value)],
+    "pydantic_ai": _of_pydantic_ai,
+    "claude_agent_sdk": _of_agent_sdk,
+    "agents": _of_agents,
+}

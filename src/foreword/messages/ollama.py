@@ -9,35 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from foreword.messages.blocks import (
-    is_as_received,
-    json_text,
-    own_json,
-    parts_for_shape,
-    written,
-)
-from foreword.messages.call_pairs import mend
-from foreword.messages.fields import FieldPath, Fields, as_object, kind_of, sendable, without_kind
-from foreword.messages.message import (
-    Image,
-    Message,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-    part_text,
-)
+from foreword.messages import blocks, fields
+from foreword.messages.call_pairs import sendable_messages
+from foreword.messages.fields import FieldPath, Fields
+from foreword.messages.message import Message, keep
+from foreword.messages.parts import Image, Part, Text, Thinking, ToolCall, ToolResult, part_text
 
 SHAPE = "ollama"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
 _OWN_FIELDS = frozenset(("thinking", "images", "tool_name"))
 # The fields of a message that hold what it says; all others are kept as they are.
 _SAID = ("role", "content", "thinking", "images", "tool_calls")
@@ -66,43 +44,36 @@ def is_message(value: Mapping[str, Any]) -> bool:
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
-    role = at.role(value, _ROLES)
-    images = tuple(_read_images(value, at))
-    parts: tuple[Part, ...]
+    role, raw = at.role(value, fields.SAME_ROLES), fields.without_kind(value)
+    parts = tuple(_read_parts(value, at))
     if role == "tool":
         call = at.first_text(value, "tool_call_id", "tool_name")
-        result = ToolResult(call, at.text(value, "content"), rest=images)
-        parts = (keep(result, SHAPE, without_kind(value)),)
-    else:
-        parts = tuple(_read_parts(value, images, at))
-    return keep(Message(role, parts, kind_of(value, at)), SHAPE, without_kind(value))
+        images = tuple([part for part in parts if isinstance(part, Image)])
+        parts = (keep(ToolResult(call, at.text(value, "content"), rest=images), SHAPE, raw),)
+    return keep(Message(role, parts, fields.kind_of(value, at)), SHAPE, raw)
 
 
-def _read_parts(value: Mapping[str, Any], images: Iterable[Image], at: FieldPath) -> Iterator[Part]:
-    if value.get("thinking"):
-        text = at.text(value, "thinking")
-        yield keep(Thinking(text, shape=SHAPE), SHAPE, {"thinking": text})
-    content = at.text(value, "content")
+def _read_parts(value: Mapping[str, Any], at: FieldPath) -> Iterator[Part]:
+    thought, content = at.text(value, "thinking"), at.text(value, "content")
+    if thought:
+        yield keep(Thinking(thought, shape=SHAPE), SHAPE, {"thinking": thought})
     if content:
         yield keep(Text(content), SHAPE, content)
-    yield from images
-    for index, call in enumerate((at / ".tool_calls").sequence(value.get("tool_calls") or [])):
-        yield _read_call(call, at / f".tool_calls[{index}]")
-
-
-def _read_images(value: Mapping[str, Any], at: FieldPath) -> Iterator[Image]:
-    for index, image in enumerate((at / ".images").sequence(value.get("images") or [])):
+    for image, place in at.items(value, "images"):
         if not isinstance(image, str):
-            raise (at / f".images[{index}]").wrong("must be base64")
+            raise place.wrong("must be base64")
         yield keep(Image("image/png", image), SHAPE, image)
+    for call, place in at.items(value, "tool_calls"):
+        yield _read_call(call, place)
 
 
 def _read_call(call: object, at: FieldPath) -> ToolCall:
     call = at.mapping(call, "a mapping with a function")
-    function = (at / ".function").mapping(call.get("function"), "a mapping with a name")
-    name = (at / ".function").needed_text(function, "name")
-    arguments = json_text(function.get("arguments", {}))
-    return keep(ToolCall(at.text(call, "id") or name, name, arguments), SHAPE, call)
+    place = at / ".function"
+    function = place.mapping(call.get("function"), "a mapping with a name")
+    name, arguments = place.needed_text(function, "name"), function.get("arguments", {})
+    view = ToolCall(at.text(call, "id") or name, name, blocks.json_text(arguments))
+    return keep(view, SHAPE, call)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -112,54 +83,51 @@ def to_ollama(messages: Iterable[Message]) -> list[Fields]:
     """Messages for Ollama's chat, as its API and its Python package take them."""
     out = list[Fields]()
     names = dict[str, str]()  # of tools, by the id of a call
-    for message in mend(messages)[0]:
+    for message in sendable_messages(messages):
         names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
         said = list[Part]()
-        for part in parts_for_shape(message, SHAPE):
+        for part in blocks.parts_for_shape(message, SHAPE):
             if isinstance(part, ToolResult):
-                result = written(part, SHAPE, build)
+                result = blocks.written(part, SHAPE, build)
                 out.append({**result, "tool_name": names.get(part.id, result["tool_name"])})
             else:
                 said.append(part)
         if said:
-            out.append(_message(message, said))
-    return sendable(out)  # type: ignore[no-any-return]
+            out.append(blocks.as_received(message, SHAPE) or _message(message, said))
+    return fields.sendable(out)  # type: ignore[no-any-return]
 
 
 def _message(message: Message, parts: list[Part]) -> Fields:
-    own = own_json(message, SHAPE) or {}
-    if len(parts) == len(message.parts) and is_as_received(message, SHAPE):
-        return own
     texts = list[str]()
-    thoughts = list[str]()
-    calls = list[Fields]()
-    images = list[str]()
+    beside: dict[str, list[Any]] = {"thinking": [], "images": [], "tool_calls": []}
     for part in parts:
         match part:
             case ToolCall():
-                calls.append(written(part, SHAPE, build))
+                beside["tool_calls"].append(blocks.written(part, SHAPE, build))
             case Thinking(text):
-                thoughts.append(text)
+                beside["thinking"].append(text)
             case Image(data=data) if data:
-                images.append(data)
+                beside["images"].append(data)
             case _:
                 texts.append(part_text(part))
     role = "user" if message.role == "tool" else message.role
     said: Fields = {"role": role, "content": "\n".join(texts)}
-    beside = {"thinking": "\n".join(thoughts), "images": images, "tool_calls": calls}
     said |= {name: value for name, value in beside.items() if value}
-    return {**said, **{name: own[name] for name in own if name not in _SAID}}
+    if beside["thinking"]:
+        said["thinking"] = "\n".join(beside["thinking"])
+    return said | blocks.own_fields(message, SHAPE, without=_SAID)
 
 
 def build(part: Part) -> Any:
     """What a part says as a call, as a message with a result, or as a text."""
     match part:
         case ToolCall(call, name, arguments):
-            return {"id": call, "function": {"name": name, "arguments": as_object(arguments)}}
+            function = {"name": name, "arguments": fields.as_object(arguments)}
+            return {"id": call, "function": function}
         case ToolResult(call, text):
-            texts = [text, *(part_text(each) for each in part.rest if not _has_data(each))]
+            rest = [each for each in part.rest if not isinstance(each, Image) or not each.data]
+            content = "\n".join(filter(None, [text, *map(part_text, rest)]))
             images = [each.data for each in part.rest if isinstance(each, Image) and each.data]
-            content = "\n".join(filter(None, texts))
             result = {"role": "tool", "content": content, "tool_name": call, "tool_call_id": call}
             return {**result, **({"images": images} if images else {})}
         case Thinking(text):
@@ -167,10 +135,6 @@ def build(part: Part) -> Any:
         case Image(data=data):
             return data
     return part_text(part)
-
-
-def _has_data(part: Part) -> bool:
-    return isinstance(part, Image) and bool(part.data)
 
 
 write = to_ollama

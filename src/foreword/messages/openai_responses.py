@@ -9,62 +9,24 @@ outputs right behind the calls of their message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from foreword.messages.blocks import (
-    is_as_received,
-    json_text,
-    opaque,
-    own_json,
-    parts_for_shape,
-    result_parts,
-    result_view,
-    written,
-)
-from foreword.messages.call_pairs import mend
-from foreword.messages.fields import (
-    SHORT_ID,
-    FieldPath,
-    Fields,
-    address_of,
-    as_arguments,
-    as_object,
-    id_for,
-    image_from_address,
-    kind_of,
-    sendable,
-    without_kind,
-)
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    edit,
-    keep,
-    part_text,
-)
+from foreword.messages import blocks, fields
+from foreword.messages.call_pairs import sendable_messages
+from foreword.messages.fields import SHORT_ID, FieldPath, Fields, address_of, image_from_address
+from foreword.messages.message import Message, Role, edit, keep
 from foreword.messages.openai_chat import openai_role
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 SHAPE = "responses"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-}
+_ROLES: dict[str, Role] = fields.SPEAKERS | {"developer": "system"}
 _CONTENT = frozenset(
     ("input_text", "output_text", "input_image", "input_file", "input_audio", "refusal")
 )
-# parts that the Chat Completions API has under the same name: they tell neither from the other
-_IN_CHAT_TOO = frozenset(("refusal", "input_audio"))
+# but for parts that the Chat Completions API has under the same name
+_OWN_CONTENT = _CONTENT - {"refusal", "input_audio"}
 _ITEMS = frozenset(
     (
         "message reasoning compaction compaction_trigger item_reference mcp_list_tools"
@@ -74,6 +36,7 @@ _ITEMS = frozenset(
 _SHELL = "local_shell_call"
 _CUSTOM = "custom_tool_call"
 _CALLS_TO_ANSWER = frozenset(("computer_call", "shell_call", "apply_patch_call"))  # by a client
+_OUTPUTS = ("function_call_output", f"{_CUSTOM}_output", f"{_SHELL}_output")
 _THOUGHTS = ("summary", "content")  # of a reasoning item
 
 
@@ -84,15 +47,12 @@ def is_message(value: object) -> bool:
     """Whether this is an item of this API rather than a message of another."""
     if not isinstance(value, Mapping):
         return False
-    if "role" not in value or value.get("type") == "additional_tools":  # it has a role, too
-        return value.get("type") != "message" and _is_item_type(value.get("type"))
-    if value.get("type") == "message" and "model" not in value:
+    kind = value.get("type")
+    if "role" not in value or kind == "additional_tools":  # it has a role, too
+        return kind != "message" and _is_item_type(kind)
+    if kind == "message" and "model" not in value:
         return True
-    content = value.get("content")
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - _IN_CHAT_TOO:
-            return True
-    return False
+    return not _OWN_CONTENT.isdisjoint(fields.part_types(value.get("content")))
 
 
 def _is_item_type(kind: object) -> bool:
@@ -108,9 +68,8 @@ def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
         for name, role in (("instructions", "system"), ("input", "user"), ("output", "assistant")):
             said = value.get(name) or []
             if isinstance(said, str):
-                items.append({"role": role, "content": said})
-            else:
-                items += FieldPath(where, name).sequence(said)
+                said = [{"role": role, "content": said}]
+            items += FieldPath(where, name).sequence(said)
     else:
         items += FieldPath(where, "input").sequence(value, "a list of items")
     messages = list[Message]()
@@ -118,18 +77,16 @@ def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
         message = read_message(item, FieldPath(where, f"input[{index}]"))
         joined = join(messages[-1], message) if messages else None
         if joined:
-            messages[-1] = joined
-        else:
-            messages.append(message)
+            messages.pop()
+        messages.append(joined or message)
     return tuple(messages)
 
 
 def join(last: Message, message: Message) -> Message | None:
     """Two neighbours as one, if the assistant made both in one go."""
-    if last.role != "assistant" or message.role != "assistant" or not message.parts:
-        return None
-    items, more = own_json(last, SHAPE), own_json(message, SHAPE)
-    if items is None or more is None:
+    items, more = blocks.own_json(last, SHAPE), blocks.own_json(message, SHAPE)
+    is_assistants = last.role == message.role == "assistant"
+    if not is_assistants or not message.parts or items is None or more is None:
         return None
     first = message.parts[0]
     is_item = isinstance(first, ToolCall | Opaque) and not _is_content(first)
@@ -146,35 +103,17 @@ def read_message(item: object, at: FieldPath) -> Message:
         role = at.role(item, _ROLES)
         if "content" not in item and role != "assistant":
             raise (at / ".content").wrong("is missing")
-        parts = _read_content(item.get("content"), at / ".content")
-        message = Message(role, parts, kind_of(item, at))
-        return keep(message, SHAPE, [without_kind(item)])
+        parts = blocks.read_content(item.get("content"), at / ".content", read_part)
+        message = Message(role, parts, fields.kind_of(item, at))
+        return keep(message, SHAPE, [fields.without_kind(item)])
     if not _is_item_type(kind):
         raise (at / ".type").wrong(f"{kind!r} is no type of an item")
-    return keep(Message(_item_role(str(kind)), (read_part(item, at),)), SHAPE, [item])
+    role = "tool" if str(kind).endswith("_output") else "assistant"
+    role = "user" if str(kind).endswith("approval_response") else role
+    return keep(Message(role, (read_part(item, at),)), SHAPE, [item])
 
 
-def _item_role(kind: str) -> Role:
-    """Whose an item is: who approves is the user."""
-    if kind.endswith("approval_response"):
-        return "user"
-    return "tool" if kind.endswith("_output") else "assistant"
-
-
-def _read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
-    if isinstance(content, str):
-        return (keep(Text(content), SHAPE, content),)
-    blocks = at.sequence(content or (), "text or a list of parts")
-    return tuple([read_part(block, at / f"[{index}]") for index, block in enumerate(blocks)])
-
-
-def read_part(item: object, at: FieldPath) -> Part:
-    """An item, or a part of a message's content."""
-    view = _view(at.mapping(item), at)
-    return keep(view, SHAPE, item) if view is not None else opaque(item, SHAPE)
-
-
-def _view(item: Mapping[str, Any], at: FieldPath) -> Part | None:
+def view(item: Any, at: FieldPath) -> Part | None:
     """What an item or a part says; None for one that nobody here reads."""
     match item:
         case {"type": "input_text" | "output_text"}:
@@ -186,37 +125,24 @@ def _view(item: Mapping[str, Any], at: FieldPath) -> Part | None:
         case {"type": "input_image"}:
             return Image()
         case {"type": "function_call" | "custom_tool_call" as kind}:
-            return ToolCall(
-                id=at.needed_text(item, "call_id"),
-                name=at.needed_text(item, "name"),
-                arguments=json_text(item.get("input" if kind == _CUSTOM else "arguments")),
-            )
+            call, name = at.needed_text(item, "call_id"), at.needed_text(item, "name")
+            given = item.get("input" if kind == _CUSTOM else "arguments")
+            return ToolCall(call, name, blocks.json_text(given))
         case {"type": "local_shell_call", "action": Mapping() as action}:
             call = at.text(item, "call_id") or at.text(item, "id")
-            return ToolCall(call, _SHELL.removesuffix("_call"), json_text(action))
-        case {
-            "type": "function_call_output" | "custom_tool_call_output" | "local_shell_call_output"
-        }:
-            text, rest = result_view(
-                item.get("output"),
-                lambda part, index: read_part(part, at / f".output[{index}]"),
-                SHAPE,
-            )
+            return ToolCall(call, _SHELL.removesuffix("_call"), blocks.json_text(action))
+        case {"type": str(kind)} if kind in _OUTPUTS:
+            text, rest = blocks.result_view(item.get("output"), at / ".output", read_part)
             return ToolResult(at.first_text(item, "call_id", "id"), text, rest=rest)
         case {"type": "reasoning"}:
-            text = "\n".join(_thoughts(item, at))
-            proof = item.get("encrypted_content")
-            return Thinking(text, str(proof or ""), redacted=not text, shape=SHAPE)
-        case {"type": str(kind)} if kind:
-            return None
-    raise at.missing_type(item)
+            thoughts = [each for name in _THOUGHTS for each in at.items(item, name)]
+            texts = [place.text(place.mapping(block), "text") for block, place in thoughts]
+            text, proof = "\n".join(texts), str(item.get("encrypted_content") or "")
+            return Thinking(text, proof, redacted=not text, shape=SHAPE)
+    return None
 
 
-def _thoughts(item: Mapping[str, Any], at: FieldPath) -> Iterable[str]:
-    for name in _THOUGHTS:
-        for index, block in enumerate((at / f".{name}").sequence(item.get(name) or [])):
-            place = at / f".{name}[{index}]"
-            yield place.text(place.mapping(block), "text")
+read_part = blocks.reader(view, SHAPE)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -225,13 +151,13 @@ def _thoughts(item: Mapping[str, Any], at: FieldPath) -> Iterable[str]:
 def to_responses(messages: Iterable[Message]) -> list[Fields]:
     """Items for the `input` of a request."""
     items = list[Fields]()
-    for message in mend(messages)[0]:
+    for message in sendable_messages(messages, SHORT_ID):
         items += _items(message)
     custom = {item["call_id"] for item in items if item.get("type") == _CUSTOM}
     for at, item in enumerate(items):
         if item.get("type") == "function_call_output" and item.get("call_id") in custom:
             items[at] = {**item, "type": f"{_CUSTOM}_output"}
-    return sendable(items)  # type: ignore[no-any-return]
+    return fields.sendable(items)  # type: ignore[no-any-return]
 
 
 def without_open_calls(items: Iterable[Fields]) -> list[Fields]:
@@ -242,7 +168,8 @@ def without_open_calls(items: Iterable[Fields]) -> list[Fields]:
     closed = list[Fields]()
     for item in items:
         if item.get("type") in _CALLS_TO_ANSWER and item.get("call_id") not in answered:
-            item = {"role": "assistant", "content": part_text(opaque(item, SHAPE))}
+            words = Message("assistant", (blocks.opaque(item, SHAPE),)).text
+            item = {"role": "assistant", "content": words}
         closed.append(item)
     return closed
 
@@ -250,17 +177,17 @@ def without_open_calls(items: Iterable[Fields]) -> list[Fields]:
 def without_item_ids(message: Message) -> Message:
     """The message without the ids of this API's items: it takes an item with an id only together
     with the reasoning it came with."""
-    if own_json(message, SHAPE) is None:
+    items = blocks.own_json(message, SHAPE)
+    if items is None:
         return message
     parts = list[Part]()
     for part in message.parts:
-        raw = own_json(part, SHAPE)
+        raw = blocks.own_json(part, SHAPE)
         if isinstance(raw, dict) and "id" in raw and not isinstance(part, Opaque | Thinking):
             part = keep(edit(part), SHAPE, _without_id(raw))
         parts.append(part)
-    assert message.block is not None
     bare = edit(message, parts=tuple(parts))
-    return keep(bare, SHAPE, [_without_id(item) for item in message.block.raw])
+    return keep(bare, SHAPE, [_without_id(item) for item in items])
 
 
 def _without_id(item: Mapping[str, Any]) -> Fields:
@@ -270,33 +197,27 @@ def _without_id(item: Mapping[str, Any]) -> Fields:
 
 
 def _items(message: Message) -> Iterable[Fields]:
-    own = own_json(message, SHAPE) or []
-    parts = parts_for_shape(message, SHAPE)
-    has_words_first = parts == (ordered := _words_first(parts))
-    has_long_ids = not all(SHORT_ID.fullmatch(call) for call in (*message.calls, *message.results))
-    if (
-        is_as_received(message, SHAPE)
-        and has_words_first
-        and len(parts) == len(message.parts)
-        and not has_long_ids
-    ):
-        yield from own
+    parts = blocks.parts_for_shape(message, SHAPE)
+    ordered = _words_first(parts)
+    received = blocks.as_received(message, SHAPE)
+    if received is not None and ordered == list(message.parts):
+        yield from received
         return
+    own = blocks.own_json(message, SHAPE) or []
     beside: Fields = next((item for item in own if item.get("type") in ("message", None)), {})
     role = openai_role(message)
     for is_content, group in groupby(ordered, key=_is_content):
         if is_content:
-            yield {**beside, "role": role, "content": _content(list(group), role)}
+            yield {**beside, "role": role, "content": _content(group, role)}
             beside = {}
         else:
-            yield from map(write_item, group)
+            yield from [blocks.written(part, SHAPE, build) for part in group]
 
 
 def _words_first(parts: list[Part]) -> list[Part]:
     """The parts with words before calls: what is said after a call would be another message."""
-    first_call = 0
-    while first_call < len(parts) and not isinstance(parts[first_call], ToolCall):
-        first_call += 1
+    calls = [at for at, part in enumerate(parts) if isinstance(part, ToolCall)]
+    first_call = calls[0] if calls else len(parts)
     rest = sorted(parts[first_call:], key=lambda part: not _is_content(part))
     return parts[:first_call] + rest
 
@@ -305,31 +226,21 @@ def _is_content(part: Part) -> bool:
     return isinstance(part, Text | Image) or (isinstance(part, Opaque) and part.name in _CONTENT)
 
 
-def _content(parts: Sequence[Part], role: str) -> str | list[Fields]:
-    blocks = list[Fields]()
+def _content(parts: Iterable[Part], role: str) -> str | list[Fields]:
+    content = list[Fields]()
     for part in parts:
-        block = written(part, SHAPE, build)
-        if isinstance(block, str):
-            block = build(Text(block))
+        block = blocks.written(part, SHAPE, build)
+        block = build(Text(block)) if isinstance(block, str) else block
         if role == "assistant" and block["type"] == "input_text":
             block = {**block, "type": "output_text"}
-        blocks.append(block)
-    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
-        return str(blocks[0]["text"])
-    return blocks
-
-
-def write_item(part: Part) -> Fields:
-    """One part that is an item of its own."""
-    if isinstance(part, ToolCall | ToolResult) and not SHORT_ID.fullmatch(part.id):
-        part = edit(part)
-    return written(part, SHAPE, build)  # type: ignore[no-any-return]
+        content.append(block)
+    return blocks.short_content(content, build)  # type: ignore[no-any-return]
 
 
 def build(part: Part) -> Fields:
     """What a part says as an item, or as a part of a message's content."""
-    own = own_json(part, SHAPE)
-    kind = own.get("type") if isinstance(own, dict) else None
+    own = blocks.own_fields(part, SHAPE)
+    kind = own.get("type")
     match part:
         case Text(text) if kind == "refusal":
             return {"type": kind, "refusal": text}
@@ -338,22 +249,17 @@ def build(part: Part) -> Fields:
         case Image():
             return {"type": "input_image", "image_url": address_of(part)}
         case ToolCall(call, name, arguments):
-            call_id = id_for(call, SHORT_ID)
             if kind == _SHELL:
-                return {"type": kind, "call_id": call_id, "action": as_object(arguments)}
+                return {"type": kind, "call_id": call, "action": fields.as_object(arguments)}
             if kind == _CUSTOM:
-                return {"type": kind, "call_id": call_id, "name": name, "input": arguments}
-            written_arguments = as_arguments(arguments)
-            item = {"type": "function_call", "call_id": call_id, "name": name}
-            return {**item, "arguments": written_arguments}
+                return {"type": kind, "call_id": call, "name": name, "input": arguments}
+            item = {"type": "function_call", "call_id": call, "name": name}
+            return {**item, "arguments": fields.as_arguments(arguments)}
         case ToolResult(call, text):
-            output: Any = text
-            if part.rest:
-                output = [written(inner, SHAPE, build) for inner in result_parts(part, SHAPE)]
-            call_id = id_for(call, SHORT_ID)
-            return {"type": kind or "function_call_output", "call_id": call_id, "output": output}
+            output = blocks.written_result(part, SHAPE, build) if part.rest else text
+            return {"type": kind or "function_call_output", "call_id": call, "output": output}
         case Thinking(signature=proof):
-            said = {name: own[name] for name in _THOUGHTS if own and name in own}
+            said = {name: own[name] for name in _THOUGHTS if name in own}
             return {"type": "reasoning", **said, **({"encrypted_content": proof} if proof else {})}
     raise TypeError(f"{type(part).__name__} has no block of its own")
 

@@ -11,34 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from foreword.extras import extra
-from foreword.messages import anthropic, openai_responses
-from foreword.messages.blocks import (
-    is_as_received,
-    json_text,
-    opaque,
-    own_json,
-    part_for_shape,
-    parts_for_shape,
-    result_parts,
-    result_view,
-    written,
-)
-from foreword.messages.call_pairs import mend
+from foreword.messages import anthropic, blocks, openai_responses
+from foreword.messages.call_pairs import sendable_messages
 from foreword.messages.fields import FieldPath, Fields, json_or_text
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages.message import Message, Role, keep
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -48,6 +29,7 @@ NO_TIME = "1970-01-01T00:00:00Z"
 # provider_name -> whose thinking it is
 _WHOSE = {"anthropic": anthropic.SHAPE, "openai": openai_responses.SHAPE}
 _NAMES = {shape: name for name, shape in _WHOSE.items()}
+_ROLES: dict[str, Role] = {"system-prompt": "system", "user-prompt": "user"}
 _FILES = frozenset(
     ("binary", "image-url", "audio-url", "video-url", "document-url", "uploaded-file")
 )
@@ -68,9 +50,8 @@ def from_pydantic_ai_json(value: object, where: str = "messages") -> tuple[Messa
     """Messages from the JSON of theirs."""
     before = EarlierMessages()
     messages = list[Message]()
-    values = FieldPath(where, "messages").sequence(value, "a list of messages")
-    for index, one in enumerate(values):
-        messages += read_message(one, FieldPath(where, f"messages[{index}]"), before)
+    for one, at in FieldPath(where, "messages").each(value, "a list of messages"):
+        messages += read_message(one, at, before)
     return tuple(messages)
 
 
@@ -92,74 +73,73 @@ def read_message(
     """The messages in one request or response. Instructions stand behind the system prompts of
     their request, as pydantic-ai sends them."""
     value = at.mapping(value, "a mapping with kind and parts")
-    listed = (at / ".parts").sequence(value.get("parts"))
-    parts = [(part, at / f".parts[{index}]") for index, part in enumerate(listed)]
     if value.get("kind") == "response":
-        said = tuple([_read_response_part(part, place) for part, place in parts])
+        said = tuple(
+            [_read_part(at.mapping(raw), place) for raw, place in at.items(value, "parts")]
+        )
         return [keep(Message("assistant", said), SHAPE, value)]
     if value.get("kind") != "request":
         raise (at / ".kind").none_of(value.get("kind"), ("request", "response"))
     messages = list[Message]()
-    for part, place in parts:
-        messages.append(keep(_read_request_part(part, place), SHAPE, {**value, "parts": [part]}))
+    for raw, place in at.items(value, "parts"):
+        messages.append(keep(_read_request_part(raw, place), SHAPE, {**value, "parts": [raw]}))
     instructions = at.text(value, "instructions")
     before = before or EarlierMessages()
     if instructions and instructions != before.instructions:
         before.instructions = instructions
-        prompts = 0
-        while prompts < len(messages) and messages[prompts].role == "system":
-            prompts += 1
+        prompts = list(takewhile(lambda message: message.role == "system", messages))
         text = keep(Text(instructions), SHAPE, instructions)
         raw = {"kind": "request", "instructions": instructions, "parts": []}
-        messages.insert(prompts, keep(Message("system", (text,)), SHAPE, raw))
+        messages.insert(len(prompts), keep(Message("system", (text,)), SHAPE, raw))
     return messages
 
 
-def _read_request_part(part: object, at: FieldPath) -> Message:
-    match at.mapping(part, "a mapping with a part_kind"):
-        case {"part_kind": "tool-return"} | {"part_kind": "retry-prompt", "tool_name": str()}:
-            return Message("tool", (_read_return(part, at),))
-        case {"part_kind": "system-prompt" | "user-prompt" as kind, "content": str(text)}:
-            content = (keep(Text(text), SHAPE, text),)
-            return Message("system" if kind == "system-prompt" else "user", content)
-        case {"part_kind": "system-prompt" | "user-prompt" as kind, "content": content}:
-            blocks = (at / ".content").sequence(content, "text or a list of parts")
-            said = list[Part]()
-            for index, block in enumerate(blocks):
-                said.append(_read_block(block, at / f".content[{index}]"))
-            return Message("system" if kind == "system-prompt" else "user", tuple(said))
-        case {"part_kind": str(kind)} if kind not in ("system-prompt", "user-prompt"):
-            return Message("user", (opaque(part, SHAPE, "part_kind"),))
-        case {"part_kind": str()}:
-            raise (at / ".content").wrong("is missing")
-    raise at.missing_type(at.mapping(part), "part_kind")
+def _read_request_part(part: Any, at: FieldPath) -> Message:
+    role = _ROLES.get(str(at.mapping(part).get("part_kind")))
+    if role is None:
+        answer = _read_part(part, at)
+        return Message("tool" if isinstance(answer, ToolResult) else "user", (answer,))
+    if "content" not in part:
+        raise (at / ".content").wrong("is missing")
+    return Message(role, blocks.read_content(part["content"], at / ".content", _read_block))
 
 
-def _read_block(block: Any, at: FieldPath) -> Part:
+def _block_view(block: Any, at: FieldPath) -> Part:
     """A part of what a user said, or of what a tool gave."""
     match block:
-        case str(text):
-            return keep(Text(text), SHAPE, block)
         case {"kind": "binary", "media_type": str(kind), "data": str(data)} if (
             data and kind.startswith("image/")
         ):
-            return keep(Image(kind, data.translate(_STANDARD)), SHAPE, block)
+            return Image(kind, data.translate(_STANDARD))
         case {"kind": "image-url", "url": str(url)} if url:
-            return keep(Image(str(block.get("media_type") or ""), url=url), SHAPE, block)
-    return opaque(at.mapping(block, "text or a mapping with a kind"), SHAPE, "kind")
+            return Image(str(block.get("media_type") or ""), url=url)
+    return blocks.opaque(at.mapping(block, "text or a mapping with a kind"), SHAPE, "kind")
 
 
-def _read_return(part: Any, at: FieldPath) -> ToolResult:
-    content = part.get("content")
-    text, rest = json_text(content), tuple[Image | Opaque, ...]()
-    if _has_files(content):
-        text, rest = result_view(
-            content, lambda block, index: _read_block(block, at / f".content[{index}]"), SHAPE
-        )
-    is_retry = part["part_kind"] == "retry-prompt"
-    failed = is_retry or part.get("outcome") not in (None, "success")
-    call = at.text(part, "tool_call_id")
-    return keep(ToolResult(call, text, failed=failed, rest=rest), SHAPE, part)
+def _view(part: Any, at: FieldPath) -> Part | None:
+    """What a part of a message says; None for one that nobody here reads."""
+    match at.mapping(part, "a mapping with a part_kind"):
+        case {"part_kind": "text"}:
+            return Text(at.text(part, "content"))
+        case {"part_kind": "thinking"}:
+            whose = _WHOSE.get(str(part.get("provider_name")), SHAPE)
+            text, proof = at.text(part, "content"), at.text(part, "signature")
+            return Thinking(text, proof, redacted=not text, shape=whose)
+        case {"part_kind": "tool-call"}:
+            call, name = at.text(part, "tool_call_id"), at.needed_text(part, "tool_name")
+            return ToolCall(call, name, blocks.json_text(part.get("args")))
+        case {"part_kind": "file", "content": content}:
+            image = _block_view(content, at / ".content")
+            return image if isinstance(image, Image) else None
+        case {"part_kind": "tool-return"} | {"part_kind": "retry-prompt", "tool_name": str()}:
+            given = part.get("content")
+            text, rest = blocks.json_text(given), tuple[Image | Opaque, ...]()
+            if _has_files(given):
+                text, rest = blocks.result_view(given, at / ".content", _read_block)
+            is_retry = part["part_kind"] == "retry-prompt"
+            failed = is_retry or part.get("outcome") not in (None, "success")
+            return ToolResult(at.text(part, "tool_call_id"), text, failed, rest=rest)
+    return None
 
 
 def _has_files(content: object) -> bool:
@@ -167,29 +147,8 @@ def _has_files(content: object) -> bool:
     return any(isinstance(item, dict) and str(item.get("kind")) in _FILES for item in items)
 
 
-def _read_response_part(part: object, at: FieldPath) -> Part:
-    view = _response_view(at.mapping(part, "a mapping with a part_kind"), at)
-    return keep(view, SHAPE, part) if view is not None else opaque(part, SHAPE, "part_kind")
-
-
-def _response_view(part: Mapping[str, Any], at: FieldPath) -> Part | None:
-    """What a part of a response says; None for one that nobody here reads."""
-    match part.get("part_kind"):
-        case "text":
-            return Text(at.text(part, "content"))
-        case "thinking":
-            whose = _WHOSE.get(str(part.get("provider_name")), SHAPE)
-            text, proof = at.text(part, "content"), at.text(part, "signature")
-            return Thinking(text, proof, redacted=not text, shape=whose)
-        case "tool-call":
-            call, name = at.text(part, "tool_call_id"), at.needed_text(part, "tool_name")
-            return ToolCall(call, name, json_text(part.get("args")))
-        case "file":
-            image = _read_block(part.get("content"), at / ".content")
-            return image if isinstance(image, Image) else None
-        case str(kind) if kind:
-            return None
-    raise at.missing_type(part, "part_kind")
+_read_block = blocks.reader(_block_view, SHAPE, "kind")
+_read_part = blocks.reader(_view, SHAPE, "part_kind")
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -204,20 +163,19 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
     """The JSON of theirs from messages."""
     out = list[Fields]()
     names = dict[str, str]()  # of tools, by the id of a call
-    mended = mend(messages)[0]
+    mended = sendable_messages(messages)
     carried = {_request(message).get("instructions") for message in mended}
     last_request: Fields = {}  # the fields of the last request, without its parts
     for message in mended:
         names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
+        own = blocks.own_fields(message, SHAPE)
         if message.role == "assistant":
-            own = own_json(message, SHAPE)
             parts = _response_parts(message)
             if parts or own:
-                response = own or {"kind": "response", "timestamp": NO_TIME}
-                out.append({**response, "parts": parts})
+                out.append({**(own or {"kind": "response", "timestamp": NO_TIME}), "parts": parts})
             continue
-        if message.text in carried and _is_instructions(message):
-            continue
+        if message.text in carried and own and not own["parts"]:
+            continue  # the instructions of a request, which has them
         request = _request(message)
         parts = list(_request_parts(message, names))
         if out and out[-1]["kind"] == "request" and last_request == request:
@@ -228,34 +186,27 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
     return out
 
 
-def _is_instructions(message: Message) -> bool:
-    """Whether this came as the instructions of a request, and not as one of its parts."""
-    own = own_json(message, SHAPE)
-    return own is not None and not own["parts"]
-
-
 def _request(message: Message) -> Fields:
-    """The fields of the request that a message came in."""
-    own = own_json(message, SHAPE)
-    if own is None or own["kind"] != "request" or _is_instructions(message):
+    """The fields of the request that a message came in, unless it came as its instructions."""
+    own = blocks.own_fields(message, SHAPE)
+    if not own or own["kind"] != "request" or not own["parts"]:
         return {}
     return {name: own[name] for name in own if name != "parts"}
 
 
 def _request_parts(message: Message, names: Mapping[str, str]) -> Iterable[Fields]:
     """The parts of a request: results and opaque parts one by one, and what was said."""
-    own = own_json(message, SHAPE) or {}
-    if own.get("parts") and is_as_received(message, SHAPE):
-        yield from own["parts"]
+    own_parts = blocks.own_fields(message, SHAPE).get("parts", ())
+    if own_parts and blocks.as_received(message, SHAPE):
+        yield from own_parts
         return
     said = list[Part]()
-    for part in parts_for_shape(message, SHAPE):
-        raw = own_json(part, SHAPE)
+    for part in blocks.parts_for_shape(message, SHAPE):
         if isinstance(part, ToolResult):
             named = {"tool_name": names.get(part.id, ""), "timestamp": NO_TIME}
-            yield named | written(part, SHAPE, build)
-        elif isinstance(raw, dict) and "part_kind" in raw:
-            yield raw
+            yield named | blocks.written(part, SHAPE, build)
+        elif "part_kind" in blocks.own_fields(part, SHAPE):
+            yield blocks.own_json(part, SHAPE)
         else:
             said.append(part)
     if not said:
@@ -266,43 +217,39 @@ def _request_parts(message: Message, names: Mapping[str, str]) -> Iterable[Field
     elif len(said) == 1 and isinstance(said[0], Text):
         content = said[0].text
     kind = "system-prompt" if message.role == "system" else "user-prompt"
-    beside: Fields = {"timestamp": NO_TIME}
-    for part in own.get("parts", ()):
-        beside |= part if part["part_kind"] == kind else {}
-    yield {"part_kind": kind, **beside, "content": content}
+    own = next((part for part in own_parts if part["part_kind"] == kind), {"timestamp": NO_TIME})
+    yield {"part_kind": kind, **own, "content": content}
 
 
 def _content(part: Part) -> Any:
-    return part.text if isinstance(part, Text) else written(part, SHAPE, build)
+    return part.text if isinstance(part, Text) else blocks.written(part, SHAPE, build)
 
 
 def _response_parts(message: Message) -> list[Fields]:
-    """What a response can hold: thinking of any provider, pictures only if they are here."""
+    """What a response can hold: pictures only if they are here."""
     parts = list[Fields]()
-    for part in message.parts:
-        own = part if isinstance(part, Thinking) else part_for_shape(part, SHAPE)
-        is_kept = own is part or (isinstance(part, Opaque) and part.text)
-        if own is None or not is_kept:
-            continue
-        if isinstance(own, Image) and own_json(own, SHAPE) is None:
-            if own.data:
-                parts.append({"part_kind": "file", "content": build(own)})
-        else:
-            parts.append(written(own, SHAPE, build))
+    for part in blocks.parts_for_shape(message, SHAPE, thoughts=(SHAPE, *_NAMES)):
+        block = blocks.written(part, SHAPE, build)
+        if not isinstance(part, Image) or "part_kind" in block:
+            parts.append(block)
+        elif part.data:
+            parts.append({"part_kind": "file", "content": block})
     return parts
 
 
 def build(part: Part) -> Fields:
     """What a part says as a part of theirs; a picture as one of a user's."""
-    own = own_json(part, SHAPE)
-    own = own if isinstance(own, dict) else {}
+    own = blocks.own_fields(part, SHAPE)
     match part:
         case Text(text):
             return {"part_kind": "text", "content": text}
-        case Image() if "content" in own:
-            return {"part_kind": "file", "content": {**own["content"], **_image(part)}}
-        case Image():
-            return _image(part)
+        case Image(media_type, data, url):
+            picture = {"kind": "image-url", "url": url, "media_type": media_type or None}
+            if data:
+                data = data.translate(_URL_SAFE)
+                picture = {"kind": "binary", "media_type": media_type, "data": data}
+            inside = own.get("content")
+            return {"part_kind": "file", "content": {**inside, **picture}} if inside else picture
         case Thinking(text, signature, shape=shape):
             proof = {"signature": signature} if signature else {}
             name = {"provider_name": _NAMES[shape]} if shape in _NAMES else {}
@@ -314,20 +261,13 @@ def build(part: Part) -> Fields:
         case ToolResult(call, text, failed):
             content: Any = text
             if part.rest:
-                content = [_content(inner) for inner in result_parts(part, SHAPE)]
+                content = [_content(inner) for inner in blocks.result_parts(part, SHAPE)]
             elif not isinstance(own.get("content", ""), str):
                 content = json_or_text(text)
             kind = own.get("part_kind", "tool-return")
             outcome = {"outcome": "failed"} if failed and not own else {}
             return {"part_kind": kind, "content": content, "tool_call_id": call, **outcome}
     raise TypeError(f"{type(part).__name__} has no part of its own")
-
-
-def _image(image: Image) -> Fields:
-    if not image.data:
-        return {"kind": "image-url", "url": image.url, "media_type": image.media_type or None}
-    data = image.data.translate(_URL_SAFE)
-    return {"kind": "binary", "media_type": image.media_type, "data": data}
 
 
 def _adapter() -> Any:

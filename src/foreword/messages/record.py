@@ -11,21 +11,9 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.messages.blocks import Json
-from foreword.messages.message import (
-    KINDS,
-    ROLES,
-    Block,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    relabel,
-)
+from foreword.messages.blocks import Json, as_received
+from foreword.messages.message import KINDS, ROLES, Message, relabel
+from foreword.messages.parts import Block, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.pattern import lazy_pattern
 
 SHAPE = "foreword"
@@ -51,12 +39,10 @@ _HALVES = lazy_pattern("[\ud800-\udfff]")
 def to_record(message: Message) -> str:
     """The message as JSON that any database takes."""
     block = message.block
-    shape, raw = SHAPE, None
-    if block is not None and is_read_back(message):
-        shape, raw = block.shape, block.raw
+    raw = as_received(message, block.shape) if block is not None else None
     record = Json(role=message.role)
-    if shape != SHAPE:
-        record["shape"] = shape
+    if block is not None and raw is not None:
+        record["shape"] = block.shape
     if message.kind != "conversation":
         record["kind"] = message.kind
     if message.tokens is not None:
@@ -68,14 +54,6 @@ def to_record(message: Message) -> str:
     if written.isascii():
         return written
     return _HALVES.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
-
-
-def is_read_back(message: Message) -> bool:
-    """Whether the JSON that a message came as is all that it is."""
-    block = message.block
-    if block is None or block.is_edited:
-        return False
-    return all(part.block is not None and not part.block.is_edited for part in message.parts)
 
 
 def from_record(text: str) -> Message:

@@ -7,7 +7,7 @@ only to the fields that the view does not show. Read is all of a message or noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from foreword.messages import (
@@ -23,8 +23,9 @@ from foreword.messages import (
     pydantic_ai,
     vercel,
 )
-from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Part, Text, relabel
+from foreword.messages.fields import FieldPath, has_field
+from foreword.messages.message import Message, relabel
+from foreword.messages.parts import Part, Text
 from foreword.messages.pydantic_ai import EarlierMessages
 
 _PLAIN = ("system", "user", "assistant")
@@ -67,9 +68,9 @@ _BY_NAME = {shape.SHAPE: shape for shape in TABLE}
 _PROVIDERS = (openai_chat.SHAPE, anthropic.SHAPE)
 
 
-def builder(shape: str) -> Callable[[Part], Any] | None:
-    """Return what builds the JSON of a part in a shape; None for one that is only read."""
-    return _BY_NAME[shape].build if shape in _BY_NAME else None
+def shape_named(name: str) -> MessageShape | None:
+    """Return the shape of a name; None for one that is only read."""
+    return _BY_NAME.get(name)
 
 
 def read_again(raw: Any, *, shape: str, role: str) -> Message:
@@ -99,8 +100,8 @@ def read_messages(values: object, where: str, usual: str = "") -> tuple[Message,
     usual = usual or usual_shape(values)
     messages = list[Message]()
     earlier = EarlierMessages()
-    for index, value in enumerate(values):
-        messages += read_any(value, FieldPath(where, f"messages[{index}]"), usual, earlier)
+    for value, at in FieldPath(where, "messages").each(values):
+        messages += read_any(value, at, usual, earlier)
     return tuple(mark_instructions(messages))
 
 
@@ -112,14 +113,9 @@ def usual_shape(values: Sequence[Any]) -> str:
         shape = "" if _is_system(value) else shape_of(value)
         if shape:
             return shape
-    is_marked = any(_has_cache_mark(value) for value in values)
+    contents = [value.get("content") for value in values if isinstance(value, Mapping)]
+    is_marked = any(has_field(content, "cache_control") for content in contents)
     return anthropic.SHAPE if is_marked else ""
-
-
-def _has_cache_mark(value: object) -> bool:
-    content = value.get("content") if isinstance(value, Mapping) else None
-    parts = content if isinstance(content, list) else ()
-    return any(isinstance(part, Mapping) and "cache_control" in part for part in parts)
 
 
 def _is_system(value: object) -> bool:

@@ -15,50 +15,19 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import Any
 
-from foreword.messages.blocks import (
-    json_text,
-    opaque,
-    own_json,
-    parts_for_shape,
-    result_parts,
-    result_view,
-    written,
-)
-from foreword.messages.call_pairs import NO_RESULT, mend
-from foreword.messages.fields import (
-    FieldPath,
-    Fields,
-    address_of,
-    image_from_address,
-    json_or_text,
-    sendable,
-)
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages import blocks, fields
+from foreword.messages.call_pairs import NO_RESULT, sendable_messages
+from foreword.messages.fields import FieldPath, Fields, address_of, image_from_address, json_or_text
+from foreword.messages.message import Message, Role, keep
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.messages.words import words_in
 
 SHAPE = "vercel"
 DENIED = "not allowed by the user"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-    "data": "user",
-}
+_ROLES: dict[str, Role] = fields.SAME_ROLES | {"data": "user"}
+_DYNAMIC = "dynamic-tool"
 _START = "step-start"
 _STEERING = "steering-message"  # what the user said while the assistant was at it
-_DYNAMIC = "dynamic-tool"
 # Parts that stand only in messages for a model.
 _MODEL_PARTS = frozenset(
     ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
@@ -71,15 +40,11 @@ _PICTURES = frozenset(("image", "media", "image-data", "file-data"))
 
 def is_message(value: Mapping[str, Any]) -> bool:
     """Whether this is a message of the SDK: parts with a type, or calls and results as content."""
-    parts = value.get("parts")
+    parts, content = value.get("parts"), value.get("content")
     if isinstance(parts, list) and "role" in value:
-        is_empty = not parts and "id" in value
-        return is_empty or any(isinstance(part, Mapping) and "type" in part for part in parts)
-    content = value.get("content")
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and _is_model_part(part):
-            return True
-    return False
+        return fields.has_field(parts, "type") if parts else "id" in value
+    listed = content if isinstance(content, list) else ()
+    return any(isinstance(part, dict) and _is_model_part(part) for part in listed)
 
 
 def _is_model_part(part: Mapping[str, Any]) -> bool:
@@ -95,81 +60,79 @@ def _is_model_part(part: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Step:
-    """One step of a turn: what is said and called, and the results; each with its JSON."""
+    """One step of a turn: what is said and called, with its JSON, and the results."""
 
+    role: Role
     raw: list[Any] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    answers: list[ToolResult] = field(default_factory=list)
-    answers_raw: list[Any] = field(default_factory=list)
+    results: list[ToolResult] = field(default_factory=list)
     is_steering: bool = False
 
     def ends_before(self, kind: str, part: Part) -> bool:
         """Whether a part begins another step: a boundary does, and words behind results."""
         if not self.parts and not self.is_steering:
             return False
-        if kind in (_START, _STEERING) or self.is_steering:
-            return True
-        return bool(self.answers) and not isinstance(part, ToolCall)
+        is_behind_results = bool(self.results) and not isinstance(part, ToolCall)
+        return self.is_steering or is_behind_results or kind in (_START, _STEERING)
 
 
 def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
     """The messages that one of theirs was made of, each with the slice of it that it is."""
     role = at.role(value, _ROLES)
     name = "parts" if "parts" in value else "content"
-    steps = [_Step()]
-    for index, raw in enumerate((at / f".{name}").sequence(value.get(name))):
-        place = at / f".{name}[{index}]"
+    steps = [_Step(role)]
+    for raw, place in at.items(value, name):
         kind = place.text(place.mapping(raw), "type")
-        part, answer = _read_part(raw if name == "parts" else _interface_part(raw, place), place)
-        if name == "content" and kind == "tool-result" and answer is not None:
-            part, answer = answer, None
+        shown = raw if name == "parts" else _interface_part(raw, place)
+        part = _read_part(shown, place)
+        result = _read_result(shown, part.id, place) if isinstance(part, ToolCall) else None
         if steps[-1].ends_before(kind, part):
-            steps.append(_Step())
+            steps.append(_Step(role))
         step = steps[-1]
         step.raw.append(raw)
         if kind == _STEERING:
-            step.is_steering = True
-            for at_inner, inner in enumerate((place / ".parts").sequence(raw.get("parts"))):
-                step.parts.append(_read_part(inner, place / f".parts[{at_inner}]")[0])
+            step.role, step.is_steering = "user", True
+            step.parts += [_read_part(*inner) for inner in place.items(raw, "parts")]
+        elif name == "content" and result is not None:
+            step.parts.append(result)
         elif kind != _START:
             step.parts.append(part)
-        if answer is not None:
-            step.answers.append(answer)
-            step.answers_raw.append(raw)
+            step.results += [result] if result is not None else []
     if len(steps) > 1 and not steps[-1].parts and not steps[-1].is_steering:
         steps[-2].raw += steps.pop().raw  # a step that has only begun
     messages = list[Message]()
     for step in steps:
-        said_by: Role = "user" if step.is_steering else role
-        said = Message(said_by, tuple(step.parts))
+        said = Message(step.role, tuple(step.parts))
         messages.append(keep(said, SHAPE, {**value, name: step.raw}))
-        if step.answers:
-            answers = Message("tool", tuple(step.answers))
-            messages.append(keep(answers, SHAPE, {**value, name: step.answers_raw}))
+        if step.results:
+            raws = [blocks.own_json(result, SHAPE) for result in step.results]
+            results = Message("tool", tuple(step.results))
+            messages.append(keep(results, SHAPE, {**value, name: raws}))
     return messages
 
 
-def _read_part(part: object, at: FieldPath) -> tuple[Part, ToolResult | None]:
-    """What a part of the interface says, and the result in the part of a call."""
-    part = at.mapping(part)
-    match part:
-        case {"type": "text"}:
-            return keep(Text(at.text(part, "text")), SHAPE, part), None
-        case {"type": "reasoning"}:
-            return keep(Thinking(at.text(part, "text"), shape=SHAPE), SHAPE, part), None
-        case {"type": "file"}:
-            return keep(_read_file(part, at), SHAPE, part), None
-        case {"type": "dynamic-tool"}:
-            name = at.needed_text(part, "toolName")
-        case {"type": str(kind), "toolCallId": _} if kind.startswith("tool-"):
-            name = kind.removeprefix("tool-")
-        case {"type": str(kind)} if kind:
-            return opaque(part, SHAPE), None
-        case _:
-            raise at.missing_type(part)
+def _view(part: Any, at: FieldPath) -> Part | None:
+    """What a part of the interface says, but for the result in the part of a call."""
+    kind = at.text(part, "type")
+    if kind == "text":
+        return Text(at.text(part, "text"))
+    if kind == "reasoning":
+        return Thinking(at.text(part, "text"), shape=SHAPE)
+    if kind == "file":
+        media_type, image = at.text(part, "mediaType"), image_from_address(at.text(part, "url"))
+        if media_type.partition("/")[0] == "image":
+            return Image(image.media_type or media_type, image.data, image.url)
+        beside = {name: part[name] for name in part if name not in ("type", "url", "mediaType")}
+        return Opaque(media_type or "file", words_in(beside))
+    if kind != _DYNAMIC and not (kind.startswith("tool-") and "toolCallId" in part):
+        return None
+    is_dynamic = kind == _DYNAMIC
+    name = at.needed_text(part, "toolName") if is_dynamic else kind.removeprefix("tool-")
     given = part.get("rawInput") if part.get("input") is None else part["input"]
-    call = ToolCall(at.text(part, "toolCallId") or name, name, json_text(given))
-    return keep(call, SHAPE, part), _read_result(part, call.id, at)
+    return ToolCall(at.text(part, "toolCallId") or name, name, blocks.json_text(given))
+
+
+_read_part = blocks.reader(_view, SHAPE)
 
 
 def _interface_part(part: Mapping[str, Any], at: FieldPath) -> Fields:
@@ -185,7 +148,7 @@ def _interface_part(part: Mapping[str, Any], at: FieldPath) -> Fields:
         renamed["type"] = f"tool-{at.needed_text(part, 'toolName')}"
         del renamed["toolName"]
         if kind == "tool-result":
-            renamed |= _interface_answer(renamed.pop("output", None), at / ".output")
+            renamed |= _interface_output(renamed.pop("output", None), at / ".output")
     elif kind in ("image", "file"):
         data = renamed.pop("data", None) or renamed.pop("image", None)
         if isinstance(data, Mapping):  # since version 7 it says what it is
@@ -197,29 +160,20 @@ def _interface_part(part: Mapping[str, Any], at: FieldPath) -> Fields:
     return renamed
 
 
-def _interface_answer(output: Any, at: FieldPath) -> Fields:
+def _interface_output(output: Any, at: FieldPath) -> Fields:
     """The output of a tool, which says what it is, as the interface has it."""
     match output:
         case {"type": "execution-denied"}:
-            return {"state": "output-error", "errorText": _denial(at.text(output, "reason"))}
+            return {"state": "output-error", "errorText": _denial(output, at)}
         case {"type": "error-text" | "error-json", "value": value}:
-            return {"state": "output-error", "errorText": json_text(value)}
+            return {"state": "output-error", "errorText": blocks.json_text(value)}
         case {"type": "text" | "json", "value": value}:
-            return {"state": "output-available", "output": value}
+            output = value
     return {"state": "output-available", "output": output}
 
 
-def _denial(reason: str) -> str:
-    return ": ".join(filter(None, (DENIED, reason)))
-
-
-def _read_file(part: Mapping[str, Any], at: FieldPath) -> Part:
-    media_type, url = at.text(part, "mediaType"), at.text(part, "url")
-    if media_type.partition("/")[0] == "image":
-        image = image_from_address(url)
-        return Image(image.media_type or media_type, image.data, image.url)
-    beside = {name: part[name] for name in part if name not in ("type", "url", "mediaType")}
-    return Opaque(media_type or "file", words_in(beside))
+def _denial(value: Mapping[str, Any], at: FieldPath) -> str:
+    return ": ".join(filter(None, (DENIED, at.text(value, "reason"))))
 
 
 def _read_result(part: Mapping[str, Any], call: str, at: FieldPath) -> ToolResult | None:
@@ -232,19 +186,14 @@ def _read_result(part: Mapping[str, Any], call: str, at: FieldPath) -> ToolResul
             result = ToolResult(call, "", failed=True)
         case _ if name := _parts_field(output):
             place = at / f".output.{name}"
-            text, rest = result_view(
-                output[name],
-                lambda inner, index: _read_display_part(inner, place / f"[{index}]"),
-                SHAPE,
-            )
+            text, rest = blocks.result_view(output[name], place, _read_display_part)
             result = ToolResult(call, text, failed=output.get("isError") is True, rest=rest)
         case _ if output is not None or part.get("state") == "output-available":
-            result = ToolResult(call, json_text(output))
+            result = ToolResult(call, blocks.json_text(output))
         case {"approval": Mapping() as approval} if (
             approval.get("approved") is False or part.get("state") == "output-denied"
         ):
-            reason = (at / ".approval").text(approval, "reason")
-            result = ToolResult(call, _denial(reason), failed=True)
+            result = ToolResult(call, _denial(approval, at / ".approval"), failed=True)
         case _:
             return None
     return keep(result, SHAPE, part)
@@ -261,17 +210,19 @@ def _parts_field(output: Any) -> str:
     return ""
 
 
-def _read_display_part(part: object, at: FieldPath) -> Part:
-    """A part of what a tool shows."""
-    part = at.mapping(part)
-    kind = at.text(part, "type")
+def _display_view(part: Any, at: FieldPath) -> Part | None:
+    """What a part of a tool's output shows."""
+    kind = at.text(at.mapping(part), "type")
     media_type = at.text(part, "mediaType") or at.text(part, "mimeType")
     is_picture = kind in ("image", "image-data") or media_type.startswith("image/")
     if kind == "text":
-        return keep(Text(at.text(part, "text")), SHAPE, part)
+        return Text(at.text(part, "text"))
     if kind in _PICTURES and is_picture and isinstance(part.get("data"), str):
-        return keep(Image(media_type or "image/png", part["data"]), SHAPE, part)
-    return opaque(part, SHAPE)
+        return Image(media_type or "image/png", part["data"])
+    return None
+
+
+_read_display_part = blocks.reader(_display_view, SHAPE)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -284,16 +235,15 @@ def to_vercel(messages: Iterable[Message]) -> list[Fields]:
     A call that came without a result goes back in its state. What the system says later is said by
     the user, unless it came from the interface. Who has no id gets one that is made of the content.
     """
-    mended = mend(messages)[0]
-    results = dict[str, ToolResult]()
-    for message in mended:
-        results |= {part.id: part for part in message.parts if isinstance(part, ToolResult)}
+    mended = sendable_messages(messages)
+    said = [part for message in mended for part in message.parts]
+    results = {part.id: part for part in said if isinstance(part, ToolResult)}
     out = list[Fields]()
     last_header: Fields = {}  # the fields of the last message beside its parts
     begun = False
     for message in mended:
         begun = begun or message.role != "system"
-        own = own_json(message, SHAPE) or {}
+        own = blocks.own_fields(message, SHAPE)
         own = own if "parts" in own and message.role != "tool" else {}
         parts = _write_parts(message, own, results)
         header = {name: own[name] for name in own if name != "parts"}
@@ -303,22 +253,18 @@ def to_vercel(messages: Iterable[Message]) -> list[Fields]:
         if is_assistants and out and out[-1]["role"] == "assistant" and header == last_header:
             out[-1]["parts"] += parts
             continue
-        out.append({**(own or {"id": "", "role": _role(message, begun=begun)}), "parts": parts})
-        out[-1]["id"] = out[-1].get("id") or _new_id(out)
+        is_users = message.role == "tool" or (message.role == "system" and begun)
+        role = "user" if is_users else message.role
+        out.append({"id": "", "role": role, **own, "parts": parts})
+        out[-1]["id"] = out[-1]["id"] or _new_id(out)
         last_header = header
-    return sendable(out)  # type: ignore[no-any-return]
-
-
-def _role(message: Message, *, begun: bool) -> str:
-    if message.role == "assistant":
-        return "assistant"
-    return "system" if message.role == "system" and not begun else "user"
+    return fields.sendable(out)  # type: ignore[no-any-return]
 
 
 def _new_id(out: Sequence[Fields]) -> str:
     """An id for the last message: made of its content, and of its place where another is the
     same."""
-    content = json_text(out[-1]["parts"]).encode("utf-8", "replace")
+    content = blocks.json_text(out[-1]["parts"]).encode("utf-8", "replace")
     name = f"msg-{sha256(content).hexdigest()[:16]}"
     return f"{name}-{len(out)}" if any(other["id"] == name for other in out[:-1]) else name
 
@@ -328,13 +274,13 @@ def _write_parts(
 ) -> list[Fields]:
     """The parts of a message, without results: they stand with their calls."""
     parts = list[Fields]()
-    for part in parts_for_shape(message, SHAPE):
+    for part in blocks.parts_for_shape(message, SHAPE):
         is_blank = isinstance(part, Text) and not part.text.strip() and not own
         is_for_model = isinstance(part, Opaque) and part.name in _MODEL_PARTS
         if isinstance(part, ToolCall):
             parts.append(_write_tool(part, results.get(part.id)))
         elif not (isinstance(part, ToolResult) or is_blank or is_for_model):
-            parts.append(written(part, SHAPE, build))
+            parts.append(blocks.written(part, SHAPE, build))
     if not own:
         begins = message.role == "assistant" and parts
         return [{"type": _START}, *parts] if begins else parts
@@ -351,11 +297,11 @@ def _is_start(part: Mapping[str, Any]) -> bool:
 
 def _write_tool(call: ToolCall, result: ToolResult | None) -> Fields:
     """The part of a call and its result. A call that came without one goes back in its state."""
-    part: Fields = written(call, SHAPE, build)
+    part: Fields = blocks.written(call, SHAPE, build)
     is_open = result is not None and result.block is None and result.text == NO_RESULT
-    if result is None or (is_open and own_json(call, SHAPE)):
+    if result is None or (is_open and blocks.own_json(call, SHAPE)):
         return part
-    answer = written(result, SHAPE, build)
+    answer = blocks.written(result, SHAPE, build)
     if answer == part:
         return part
     call_only = {name: part[name] for name in part if name not in _ANSWER}
@@ -364,29 +310,25 @@ def _write_tool(call: ToolCall, result: ToolResult | None) -> Fields:
 
 def build(part: Part) -> Fields:
     """What a part says as one of the interface's."""
-    own = own_json(part, SHAPE) or {}
+    own = blocks.own_fields(part, SHAPE)
     state = {"state": own["state"]} if "state" in own else {}
     match part:
         case Text(text):
             return {"type": "text", "text": text, **state}
         case Thinking(text):
             return {"type": "reasoning", "text": text, **state}
-        case Image():
-            return {
-                "type": "file",
-                "mediaType": part.media_type or "image/*",
-                "url": address_of(part),
-            }
+        case Image(media_type):
+            media_type = media_type or "image/*"
+            return {"type": "file", "mediaType": media_type, "url": address_of(part)}
         case ToolCall(call, name, arguments):
             answer = {name: own[name] for name in _ANSWER if name in own}
-            kind = {"type": f"tool-{name}"}
-            if own.get("type") == _DYNAMIC:
-                kind = {"type": _DYNAMIC, "toolName": name}
-            is_raw = own.get("input") is None and "rawInput" in own
-            given = own.get("rawInput" if is_raw else "input", {})
-            value = arguments if isinstance(given, str) else json_or_text(arguments or "{}")
+            kind = {"type": own["type"]} if "type" in own else {"type": f"tool-{name}"}
+            kind |= {"toolName": name} if "toolName" in own else {}
+            field = "rawInput" if own.get("input") is None and "rawInput" in own else "input"
+            is_text = isinstance(own.get(field), str)
+            value = arguments if is_text else json_or_text(arguments or "{}")
             answer = answer or {"state": "input-available"}
-            return {**kind, "toolCallId": call, "rawInput" if is_raw else "input": value, **answer}
+            return {**kind, "toolCallId": call, field: value, **answer}
         case ToolResult(call):
             return {**own, "toolCallId": call, **_answer(part, own.get("output"))}
     raise TypeError(f"{type(part).__name__} has no part of its own")
@@ -396,7 +338,7 @@ def _answer(result: ToolResult, output: Any) -> Fields:
     """The fields of a tool's part that say what a result says: as what came, else as MCP has it."""
     name = _parts_field(output)
     if name or result.rest:
-        content = [written(part, SHAPE, _display_part) for part in result_parts(result, SHAPE)]
+        content = blocks.written_result(result, SHAPE, _display_part)
         beside = output if name else {"isError": True} if result.failed else {}
         return {"state": "output-available", "output": {**beside, name or "content": content}}
     if result.failed:
@@ -406,12 +348,9 @@ def _answer(result: ToolResult, output: Any) -> Fields:
 
 
 def _display_part(part: Part) -> Fields:
-    match part:
-        case Text(text):
-            return {"type": "text", "text": text}
-        case Image(media_type, data) if data:
-            return {"type": "image", "data": data, "mimeType": media_type}
-    return {"type": "text", "text": f"[image {part.url}]" if isinstance(part, Image) else ""}
+    if isinstance(part, Image) and part.data:
+        return {"type": "image", "data": part.data, "mimeType": part.media_type}
+    return {"type": "text", "text": Message("tool", (part,)).text}
 
 
 write = to_vercel

@@ -13,7 +13,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ModelFailed
-from foreword.messages.message import Message, Part, Text, ToolCall
+from foreword.messages.message import Message
+from foreword.messages.parts import Part, Text, ToolCall
 from foreword.messages.pydantic_ai import from_pydantic_ai, to_pydantic_ai
 from foreword.models.attempts import ModelCall, checked_call, with_attempts
 from foreword.models.model_errors import FAILED

@@ -14,9 +14,10 @@ from typing import Any
 
 from foreword.errors import BadSource
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Role, Text
+from foreword.messages.message import Message, Role
 from foreword.messages.objects import is_plain
 from foreword.messages.openai_responses import from_responses
+from foreword.messages.parts import Text
 from foreword.messages.shapes import is_message, read_any
 from foreword.origin import Speakers
 from foreword.sources import files

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from foreword.messages.message import RESULT_MARK, ROLES, Message, Role, Text, ToolResult, edit
+from foreword.messages.message import RESULT_MARK, ROLES, Message, Role, edit
+from foreword.messages.parts import Text, ToolResult
 from foreword.origin import gap_in_tags, tags_at
 from foreword.pattern import lazy_pattern
 from foreword.questions.material import MaterialUnit

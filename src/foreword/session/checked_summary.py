@@ -21,7 +21,8 @@ from foreword.compression.check import (
 )
 from foreword.compression.extract import summarize
 from foreword.compression.remarks import is_summary
-from foreword.messages.message import Message, Text, edit, texts_in
+from foreword.messages.message import Message, edit, texts_in
+from foreword.messages.parts import Text
 from foreword.tokens import Counter
 
 MOST_NAMED = 8  # of what is unproven in a note; the marks in the text tell the rest

@@ -18,10 +18,10 @@ from typing import Any
 from foreword.errors import BadSource
 from foreword.messages.answer_usage import answer_usage
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import (
+from foreword.messages.message import Message
+from foreword.messages.parts import (
     CACHE_MARKS,
     Image,
-    Message,
     Opaque,
     Part,
     Text,

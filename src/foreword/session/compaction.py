@@ -18,7 +18,8 @@ from foreword.compression.extract import summarize
 from foreword.compression.plan_status import mark_finished_tasks
 from foreword.engine.render import turn_text
 from foreword.errors import ModelFailed, UsageError
-from foreword.messages.message import Message, Text
+from foreword.messages.message import Message
+from foreword.messages.parts import Text
 from foreword.models import ToolSpec, ask, reply
 from foreword.secrets.known_values import KnownValues
 from foreword.session.checked_summary import (

@@ -15,7 +15,8 @@ from foreword.engine.boundaries import data_to_send
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
 from foreword.engine.render import GAP, Scale, close_tag, message_text, open_tag
 from foreword.engine.report import Omission
-from foreword.messages.message import IMAGE_TOKENS, NOT_HISTORY, Message, Text, edit
+from foreword.messages.message import IMAGE_TOKENS, NOT_HISTORY, Message, edit
+from foreword.messages.parts import Text
 from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Body, Choice, Entry, Form, Section, handle_of

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from shlex import quote
 
 from foreword.messages.call_pairs import is_opaque_answer
-from foreword.messages.message import NOT_HISTORY, Message, Text
+from foreword.messages.message import NOT_HISTORY, Message
+from foreword.messages.parts import Text
 from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages, group_tokens
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 
 from foreword.messages.blocks import rewrite
-from foreword.messages.message import Message, Part, Thinking, edit
+from foreword.messages.message import Message, edit
+from foreword.messages.parts import Part, Thinking
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import HIDDEN
 

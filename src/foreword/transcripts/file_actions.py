@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from foreword.messages.message import Message, ToolCall
+from foreword.messages.message import Message
+from foreword.messages.parts import ToolCall
 from foreword.pattern import lazy_pattern
 
 Action = Literal["read", "edited", "written", "deleted"]

@@ -14,7 +14,8 @@ from typing import Any
 
 from foreword.errors import BadSource
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import Message, Part, Text, Thinking, ToolCall
+from foreword.messages.message import Message
+from foreword.messages.parts import Part, Text, Thinking, ToolCall
 from foreword.messages.shapes import read_any
 from foreword.transcripts import events
 from foreword.transcripts.plumbing import words_of

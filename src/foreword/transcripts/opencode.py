@@ -12,17 +12,8 @@ from dataclasses import replace
 
 from foreword.errors import BadSource
 from foreword.messages.fields import FieldPath
-from foreword.messages.message import (
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    keep,
-)
+from foreword.messages.message import Message, keep
+from foreword.messages.parts import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.transcripts import events
 from foreword.transcripts.plumbing import words_of
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from foreword.messages.message import Message, Part, Text, edit
+from foreword.messages.message import Message, edit
+from foreword.messages.parts import Part, Text
 from foreword.pattern import lazy_pattern
 from foreword.transcripts.events import AGENT_NOTES, MessageEvent, NoteEvent, Values
 

@@ -24,7 +24,8 @@ from foreword.faces.cli.command_input import (
     say_if_new,
 )
 from foreword.faces.cli.options import DependentOption, WordChoice, json_option, store_options
-from foreword.messages.message import KINDS, Kind, Message, Text
+from foreword.messages.message import KINDS, Kind, Message
+from foreword.messages.parts import Text
 from foreword.secrets.masking import mask
 from foreword.text.quantity import quantity
 

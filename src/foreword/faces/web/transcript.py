@@ -13,7 +13,8 @@ from typing import Any
 
 from foreword.director.manual_calls import is_call_by_hand
 from foreword.director.system_prompt import DIRECTOR
-from foreword.messages.message import Image, Message, Opaque, Text, ToolCall, ToolResult
+from foreword.messages.message import Message
+from foreword.messages.parts import Image, Opaque, Text, ToolCall, ToolResult
 from foreword.operations.conversation_operations import StoredMessage, messages_before
 from foreword.origin import speaker_of
 from foreword.plan import plan as planning
