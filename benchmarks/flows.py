@@ -32,7 +32,7 @@ from foreword.work import runs
 from tests.postgres import new_database
 
 PANELS, MEMBERS = 100, 10
-ANSWER = json.dumps({"findings": [], "confidence": 0.9})
+ANSWER = json.dumps({"saw_everything": True, "findings": [], "confidence": 0.9})
 PROVIDER = f"""
 import json, sys, threading
 from foreword.testing import Reply, fake_provider
@@ -97,6 +97,7 @@ def questions(panel: int, model: str) -> list[dict[str, Any]]:
             "request": f"panel {panel}, member {member}",
             "timeout_seconds": 300,
             "attempts": 1,
+            "output": "review",
         }
         for member in range(MEMBERS)
     ]
@@ -111,18 +112,10 @@ def payload(panel: int, model: str) -> dict[str, Any]:
         "questions": questions(panel, model),
         "missing": [],
         "change": change,
-        "profile": _profile(),
+        "profile": {"name": "default", "policy": {}},
         "notes": [],
         "moderator": None,
     }
-
-
-def _profile() -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from foreword.review.profile import ReviewProfile
-
-    return asdict(ReviewProfile(name="default"))
 
 
 @contextmanager

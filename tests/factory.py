@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,24 @@ diff --git a/kiln.py b/kiln.py
 """
 
 
+POLICY = """\
+weighting: {missing_panel_behavior: redistribute}
+block:
+  conditions:
+    - condition: critical_findings > 0 or high_findings > 1
+auto_merge: {enabled: true, conditions: [critical_findings == 0, high_findings <= 1]}
+"""
+
+
+def answer(*titles: str, severity: str = "medium", line: int = 3, **more: Any) -> str:
+    """What a member answers who has found this in `DIFF`."""
+    findings = [
+        {"severity": severity, "file": "kiln.py", "line": line, "title": title, "reason": "It is."}
+        for title in titles
+    ]
+    return json.dumps({"saw_everything": True, "confidence": 0.9, "findings": findings, **more})
+
+
 def project(root: Path, personas: Iterable[str], listed: Iterable[str] | None = None) -> Path:
     """A project whose panel `review` lists these personas; `listed` may name others than there
     are."""
@@ -34,7 +53,7 @@ def project(root: Path, personas: Iterable[str], listed: Iterable[str] | None = 
     write(
         root,
         "policy/default.yaml",
-        "profile: default\nthresholds: {critical: 0, high: 1, answered: 0.7}\n",
+        POLICY,
     )
     write(root, "templates/python/instructions.md", "# Python\n\nSECOND TIER WORDS\n")
     for name in names:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from foreword.engine.package import Package as Package
     from foreword.engine.report import Report as Report
     from foreword.errors import AmbiguousName as AmbiguousName
+    from foreword.errors import AnswerInvalid as AnswerInvalid
     from foreword.errors import BadBudget as BadBudget
     from foreword.errors import BadCheckpoint as BadCheckpoint
     from foreword.errors import BadNode as BadNode
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AmbiguousName": "foreword.errors",
+    "AnswerInvalid": "foreword.errors",
     "BadBudget": "foreword.errors",
     "BadCheckpoint": "foreword.errors",
     "BadNode": "foreword.errors",

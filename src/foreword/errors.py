@@ -22,6 +22,7 @@
       PlanConflict          somebody else has updated the plan in the meantime (exit 1)
       CheckpointDamaged     a checkpoint is there and can't be used, with the one before it (exit 1)
       ModelFailed           a model gave no answer (exit 1)
+        AnswerInvalid         a model's answer does not fit the schema, when asked again either
       BrowserFailed         a browser can't be reached, or a page did not do as asked (exit 1)
         OriginRefused         an address outside the allowed ones, or of a refused scheme
 
@@ -380,6 +381,17 @@ class ModelFailed(ForewordError):
     """A model gave no answer, or none in time."""
 
     code = "model_failed"
+
+
+class AnswerInvalid(ModelFailed):
+    """A model's answer does not fit the schema, and did not when it was asked again; `problem` is
+    what is wrong with it, `words` is the answer."""
+
+    code = "answer_invalid"
+
+    def __init__(self, problem: str, words: str) -> None:
+        self.problem, self.words = problem, words
+        super().__init__(f"the model's answer does not fit the schema: {problem}")
 
 
 class BrowserFailed(ForewordError):

@@ -27,6 +27,7 @@ from foreword.messages.message import Message
 from foreword.messages.parts import Text
 from foreword.messages.shapes import read_any
 from foreword.operations.original_pages import recall
+from foreword.review.member_answer import MOST_FINDINGS
 from foreword.search.search import search_store
 from foreword.sources.diff_source import as_diff
 from foreword.store import artifacts
@@ -38,7 +39,7 @@ from foreword.transcripts.reader import SessionFile, bytes_session
 from foreword.work import flow_runs, panel_runs
 from foreword.work.panel_runs import PanelRequest
 from tests.coding_agents.agent import set_up
-from tests.factory import DIFF
+from tests.factory import DIFF, answer
 from tests.factory import project as small_project
 from tests.work.flow_scene import Agent, phase_of, project
 
@@ -255,33 +256,38 @@ def assert_inside_artifact(text: str) -> int:
 
 
 def test_what_a_panel_finds_stands_under_its_member(tmp_path: Path) -> None:
+    root = small_project(tmp_path, ["anna", "user"])
+    lines = poison("panel")
+    for start in range(0, len(lines), MOST_FINDINGS):
+        _check_panel(root, lines[start : start + MOST_FINDINGS])
+
+
+def _check_panel(root: Path, lines: list[str]) -> None:
+    """One member finds poisoned lines; nobody else is named as who said them."""
     found = [
-        {"severity": "high", "title": line, "detail": line, "remediation": line, "file": "kiln.py"}
-        for line in poison("panel")
+        {"severity": "high", "title": line[:200], "reason": line, "file": "kiln.py", "line": 0}
+        for line in lines
     ]
 
     def script(body: Mapping[str, Any]) -> str:
         if "You moderate" in json.dumps(body):
-            return '{"same": []}'
+            return '{"groups": []}'
         is_anna = "You are anna of the crew" in json.dumps(body)
-        return json.dumps({"findings": found if is_anna else []})
+        return answer(findings=found if is_anna else [])
 
     with fake_provider(script) as provider:
         request = PanelRequest(provider.openai, moderator=provider.openai)
-        change = as_diff(DIFF.encode(), "x")
-        root = small_project(tmp_path, ["anna", "user"])
-        result = panel_runs.run(root, "review", change, request)
-    assert len(result.findings) > 20
+        result = panel_runs.run(root, "review", as_diff(DIFF.encode(), "x"), request)
+    assert len(result.findings) > len(lines) / 2
     assert {finding.said_by for finding in result.findings} == {("anna",)}
     for report in (as_text(result), as_markdown(result)):
         for line in report:
             if markers(line) and not line.startswith("  "):  # below its finding
                 assert line.endswith(" (assistant anna)")
     asked = [message for body in provider.requests for message in body["messages"]]
-    poisoned = [message for message in asked if markers(json.dumps(message))]
-    (shown,) = poisoned  # to the moderator
-    for row in shown["content"].splitlines():
-        assert json.loads(row)["said_by"] == ["assistant anna"]
+    for message in asked:
+        for row in message["content"].splitlines() if markers(json.dumps(message)) else ():
+            assert json.loads(row)["said_by"] == ["assistant anna"]  # to the moderator
 
 
 def test_a_page_that_begins_in_the_middle_of_a_long_message_is_not_the_users() -> None:

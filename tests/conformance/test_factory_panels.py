@@ -16,12 +16,12 @@ import pytest
 
 import foreword
 from foreword.models import ask
-from foreword.review.panel_result import SCHEMA, PanelResult
+from foreword.review.panel_result import PanelResult, schema
 from foreword.sources.diff_source import as_diff
-from foreword.testing import Reply, fake_provider
+from foreword.testing import Reply, ToolCall, fake_provider
 from foreword.work import factory_project, panel_runs
 from foreword.work.panel_runs import PanelRequest
-from tests.factory import DIFF, project
+from tests.factory import DIFF, answer, project
 from tests.patience import PATIENCE_SECONDS, within_time
 
 SAMPLE = Path(foreword.__file__).parent / "demos" / "factory"
@@ -44,7 +44,7 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
 
     def script(body: Mapping[str, Any]) -> str:
         together.wait(PATIENCE_SECONDS)  # nobody is answered before all have been asked
-        return '{"findings": []}'
+        return answer()
 
     root = project(tmp_path, [f"m{number}" for number in range(8)])
     with fake_provider(script) as provider:
@@ -80,7 +80,7 @@ def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
 def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
     diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
     result = panel_runs.run(sample, "code-review", diff, PanelRequest("test"))
-    jsonschema.validate(result.to_dict(), SCHEMA)
+    jsonschema.validate(result.to_dict(), schema())
     assert result.verdict == "changes_requested"
     assert [(one.severity, one.file, one.line) for one in result.findings] == [
         ("critical", "tidepool/stations.py", 5),
@@ -91,12 +91,12 @@ def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
 
 
 def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path: Path) -> None:
-    flaw = json.dumps(
-        {"findings": [{"severity": "high", "title": "Open kiln", "file": "kiln.py", "line": 2}]}
-    )
+    flaw = answer("Open kiln", severity="high")
 
     def script(body: Mapping[str, Any]) -> str | Reply:
-        return Reply(hangs=True) if "You are cleo" in json.dumps(body) else flaw
+        if "You are cleo" in json.dumps(body):
+            return Reply(hangs=True)
+        return Reply(tool_calls=[ToolCall("final_result", json.loads(flaw))])
 
     def attempt(seconds: float) -> PanelResult:
         root = project(tmp_path / f"{seconds:g}", ["anna", "bert", "cleo", "dora"])

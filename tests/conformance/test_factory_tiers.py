@@ -176,7 +176,8 @@ def test_f2_tier_0_is_the_base_the_project_the_profile_and_the_task(tmp_path: Pa
         == (
             "<instructions> # Base Fire no kiln that is open. </instructions> "
             "<project> name: kilns language: python framework: starlette </project> "
-            "<profile> profile_name: careful thresholds.critical: 0 thresholds.high: 1 </profile> "
+            "<profile> profile_name: careful high_findings > 1: human_review "
+            "auto_merge: with 2 conditions </profile> "
             "<task> FEAT-9: A second kiln </task>"
         ).split()
     )
@@ -227,8 +228,8 @@ def test_f2_a_task_file_is_its_reference_and_its_objective(
 
 def test_f2_a_profile_that_does_not_say_its_name_is_called_after_its_file(tmp_path: Path) -> None:
     root = workshop(tmp_path)
-    write(root, "policy/careful.yaml", "thresholds: {critical: 0}\n")
-    assert "<profile>\nprofile: careful\nthresholds.critical: 0\n</profile>" in context(root).text
+    write(root, "policy/careful.yaml", "auto_merge: {enabled: false}\n")
+    assert "<profile>\nprofile: careful\nauto_merge: never\n</profile>" in context(root).text
 
 
 @pytest.mark.parametrize("words", ["Glaze it in blue and in green. ", "釉料分蓝色和绿色。"])

@@ -16,7 +16,7 @@ from foreword.browser import Browser
 from foreword.demos.site import Site
 from foreword.errors import UsageError
 from foreword.review.change_facts import MemberResult, Review, ReviewedChange, confidence_of
-from foreword.review.profile import read_profile
+from foreword.review.policy import Profile, read_policy
 from foreword.review.verdict import decide
 from foreword.store.locations import state_path
 from tests.browser.conftest import (  # noqa: F401
@@ -125,14 +125,22 @@ def test_001_plans_are_a_view_in_postgresql(tmp_path: Path) -> None:
 # --- 002: policies --------------------------------------------------------------------------------
 
 
-def review(**stated: float | None) -> Review:
-    """A change without findings, and the confidence that each member states."""
+def review(data: dict[str, Any], **stated: float) -> tuple[str, float]:
+    """The verdict on a change without findings, and the confidence, by what each member states."""
     members = [
         MemberResult(name=name, status="answered", confidence=confidence)
         for name, confidence in stated.items()
     ]
-    change = ReviewedChange("HEAD", "0")
-    return Review(panel="code-review", findings=(), members=members, change=change)
+    policy = read_policy(data, "policy.yaml")
+    confidence = confidence_of(members, policy.weighting.weights)
+    reviewed = Review(
+        panel="code-review",
+        findings=(),
+        members=members,
+        change=ReviewedChange("HEAD", "0"),
+        confidence=confidence,
+    )
+    return decide(reviewed, Profile(name="strict", policy=policy))[0], confidence
 
 
 def test_002_a_profile_that_requires_a_confidence_of_90_percent_can_approve() -> None:
@@ -144,14 +152,10 @@ def test_002_a_profile_that_requires_a_confidence_of_90_percent_can_approve() ->
         },
         "auto_merge": {"enabled": True, "conditions": ["aggregate_confidence >= 0.90"]},
     }
-    profile = read_profile(data, where="policy.yaml", name="strict")
-    assert confidence_of(review(anna=1.0, bert=0.6), profile) == 0.9
-    assert decide(review(anna=1.0, bert=0.6), profile)[0] == "approve"
-    assert decide(review(anna=0.6, bert=1.0), profile)[0] == "human_review"
-    assert decide(review(anna=None, bert=None), profile)[0] == "human_review"
+    assert review(data, anna=1.0, bert=0.6) == ("approve", 0.9)
+    assert review(data, anna=0.6, bert=1.0) == ("human_review", 0.7)
     of_panels = {**data, "weighting": {"weights": {"code-review": 1}}}
-    equal = read_profile(of_panels, where="policy.yaml", name="strict")
-    assert confidence_of(review(anna=1.0, bert=0.6), equal) == 0.8
+    assert review(of_panels, anna=1.0, bert=0.6) == ("human_review", 0.8)
 
 
 # --- 003: what a package takes and gives ----------------------------------------------------------

@@ -20,7 +20,7 @@ from tests.examples import examples
 from tests.factory import write
 
 ON_DEMAND = {
-    "policy": ("loose", "critical: 9"),
+    "policy": ("loose", "auto_merge: {enabled: true}"),
     "schema": ("pot", '"title": "Pot"'),
     "manifest": ("run-1", "manifest-of-monday"),
     "doc": ("firing", "cone six"),

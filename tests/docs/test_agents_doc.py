@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from foreword.demos import samples
-from foreword.review.change_facts import BASE_CONFIDENCE, PENALTIES
 from foreword.sources.references import references_in
 from tests.docs.pages import check_page
 
@@ -15,13 +14,6 @@ FILES = PAGE.with_name("agent-files.md")
 
 def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
     check_page(PAGE, samples.lay_out(tmp_path / "tidepool", samples.FACTORY))
-
-
-def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
-    text = " ".join(FILES.read_text("utf-8").split())
-    assert f"A member that states none counts with {BASE_CONFIDENCE}, less" in text
-    for severity in ("critical", "high", "medium", "low"):
-        assert f"{PENALTIES[severity]} for each {severity}" in text
 
 
 def test_every_way_to_name_something_in_a_phase_is_one() -> None:

@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +14,10 @@ import foreword
 from foreword import lint
 from foreword.lint import Problem
 from foreword.lint.repair import apply_repairs, repairs
+from foreword.sources.front_matter import without_front_matter
+from foreword.sources.panel_file import read_panel
 from foreword.text import marks
-from tests.corpus import rows
+from tests.corpus import rows, text_of
 from tests.docs.pages import save
 from tests.factory import forbid_listing, project, write
 from tests.work_done import lines_run
@@ -418,37 +421,31 @@ def test_a_panel_whose_member_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert "did you mean 'bert'" in problem.message
 
 
-def test_a_heading_of_a_panel_that_is_nobody_is_told(tmp_path: Path) -> None:
-    panel = (
-        "# Review\n\n## Perspectives\n\n### Potter\n\n**Role:** the clay.\n\n### Fierer\n\nHeat.\n"
-    )
-    factory(tmp_path, {"personas/round_tables/review.md": panel})
-    (problem,) = [one for one in lint.check(tmp_path) if one.code == "no-member"]
-    assert (problem.severity, problem.line) == ("warning", 9)
-    assert "'Fierer' is no member" in problem.message
-
-
-@pytest.mark.parametrize(("policy", "code", "severity"), rows("policies/linted.jsonl"))
-def test_a_profile_is_checked_for_what_a_panel_could_not_judge_by(
-    tmp_path: Path, policy: str, code: str, severity: str
-) -> None:
-    root = project(tmp_path, ["anna"])
-    write(root, "policy/default.yaml", policy)
-    found = [one for one in lint.check(root) if one.file == "policy/default.yaml"]
-    assert [(one.code, one.severity) for one in found] == [(code, severity)]
-
-
-def test_a_part_of_a_profile_that_no_panel_can_apply_has_the_line_of_its_path(
+def test_a_panel_in_another_form_gets_the_names_of_its_members_and_nothing_else_changes(
     tmp_path: Path,
 ) -> None:
+    for name, (before, names) in yaml.safe_load(text_of("documents/panel_forms.yaml")).items():
+        path = f"personas/round_tables/{name}.md"
+        factory(tmp_path, {path: before})
+        problems = [one for one in lint.check(tmp_path) if one.file == path]
+        assert [one.code for one in problems if one.fixable] == (["panel-form"] if names else [])
+        lint.fix(tmp_path, path, is_panel=True)
+        after = (tmp_path / path).read_text("utf-8")
+        assert without_front_matter(after).lstrip("\n") == without_front_matter(before)
+        if names:
+            panel = read_panel(after, name, path, lambda _: None)
+            assert [member.name for member in panel.members] == names
+        assert not any(one.code == "panel-form" for one in lint.check(tmp_path) if names)
+
+
+def test_a_policy_is_checked_with_the_line_of_each_problem(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"])
-    rules = "rules:\n  - {when: 'true', then: block}\n  - when: 'true'\n    then: block\n"
-    rules += "    unless: x\n"
-    write(root, "policy/default.yaml", f"# unless: never\nauto_merge: true\n{rules}")
     write(root, "policy/words.json", '{"type": "object", "properties": {"unless": {}}}')
-    (found,) = [one for one in lint.check(root) if one.file.startswith("policy/")]
-    assert (found.file, found.line) == ("policy/default.yaml", 7)
-    assert "rules[1].unless" in found.message
+    for policy, code, severity, line, words in rows("policies/linted.jsonl"):
+        write(root, "policy/default.yaml", policy)
+        (found,) = [one for one in lint.check(root) if one.file.startswith("policy/")]
+        assert (found.code, found.severity, found.line) == (code, severity, line), found
+        assert words in found.message
 
 
 def test_artifacts_that_are_handed_on_twice_or_never_are_told(tmp_path: Path) -> None:

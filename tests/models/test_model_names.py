@@ -49,12 +49,7 @@ def test_without_a_key_the_variable_to_set_is_named(model: str, variable: str) -
     ("model", "guess"),
     [
         ("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
-        ("openia:gpt-4o", "openai:gpt-4o"),
         ("gpt-4o", "'openai:gpt-4o'?"),
-        ("tset", "Did you mean 'test'?"),
-        ("Test", "Did you mean 'test'?"),
-        ("anthropc:claude", "Unknown model: anthropc:claude. Did you mean 'anthropic:claude'?"),
-        ("test:soon", "'test', or test:2s for"),
     ],
 )
 def test_a_name_that_is_nearly_right_gets_a_suggestion(model: str, guess: str) -> None:
@@ -70,7 +65,18 @@ def test_the_built_in_model_takes_as_long_as_it_is_told_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", ["", "  ", "nosuch:model", "nonsense", "openai:a@http://", "openai:a@http://h:x/v1"]
+    "model",
+    [
+        "",
+        "  ",
+        "tset",
+        "test:soon",
+        "openia:gpt-4o",
+        "nosuch:model",
+        "nonsense",
+        "openai:a@http://",
+        "openai:a@http://h:x/v1",
+    ],
 )
 def test_a_name_that_means_nothing_gets_examples(model: str) -> None:
     assert "for example anthropic:" in refused(model).hint
@@ -107,32 +113,20 @@ def test_a_package_that_is_not_ours_to_install_is_named_too() -> None:
     assert refused("groq:llama-3.3-70b-versatile").hint == pip_install("pydantic-ai-slim[groq]")
 
 
-def test_a_server_at_an_address_needs_no_key() -> None:
-    with fake_provider("hello") as provider:
-        for name in (provider.openai, provider.openai_responses, provider.anthropic):
-            assert ask(name, "", "Hello.").text == "hello"
-
-
 @pytest.mark.parametrize("kind", ["openai", "openai_responses", "anthropic"])
-def test_a_server_at_an_address_never_gets_a_providers_key(
+def test_a_server_at_an_address_gets_the_key_that_is_meant_for_it_and_no_other(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-abcdefgh12345678")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-abcdefgh12345678")
-    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "tok-abcdefgh12345678")
     with fake_provider("hello") as provider:
+        assert ask(getattr(provider, kind), "", "Hello.").text == "hello"
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-abcdefgh12345678")
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-abcdefgh12345678")
+        monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "tok-abcdefgh12345678")
+        monkeypatch.setenv("FOREWORD_MODEL_KEY", "correct-horse")
         ask(getattr(provider, kind), "", "Hello.")
         assert "abcdefgh12345678" not in str(provider.headers)
-
-
-@pytest.mark.parametrize("kind", ["openai", "openai_responses", "anthropic"])
-def test_a_server_at_an_address_gets_the_key_that_is_meant_for_it(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FOREWORD_MODEL_KEY", "correct-horse")
-    with fake_provider("hello") as provider:
-        ask(getattr(provider, kind), "", "Hello.")
-        assert "correct-horse" in str(provider.headers)
+        assert "correct-horse" not in str(provider.headers[0])
+        assert "correct-horse" in str(provider.headers[1])
 
 
 def test_a_key_in_an_address_is_refused_and_not_repeated() -> None:

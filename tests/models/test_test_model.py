@@ -27,13 +27,13 @@ def test_every_line_that_breaks_a_rule_is_a_finding_with_its_place_in_the_new_fi
         ("low", "src/kiln.py", 44, "Unfinished work"),
         ("high", "web/fetch.py", 1, "TLS check switched off"),
     ]
-    assert all(one["detail"] for one in found)
+    assert all(one["reason"] for one in found)
     assert answer.input_tokens > 100
 
 
 def test_a_change_without_faults_has_an_empty_list_of_findings() -> None:
     diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-print(1)\n+value = 1\n"
-    assert json.loads(ask("test", "Report findings.", diff).text) == {"findings": []}
+    assert json.loads(ask("test", "Report findings.", diff).text)["findings"] == []
 
 
 def test_the_answer_is_the_same_every_time_and_the_same_when_streamed() -> None:
@@ -93,52 +93,35 @@ def lookup(name: str) -> str:
     return f"the text of {name}"
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_phase_looks_up_what_it_is_given_once_and_writes_its_artifact(streamed: bool) -> None:
-    request = (
-        "## Phase 3a: Build\nArtifact `[BUILD-1]`. From [FEAT-1] and [DSG-2]; see [FEAT-1] again."
-    )
-    answer = ask(
-        "test", "", request, tools=[lookup], on_text=(lambda text: None) if streamed else None
-    )
-    assert answer.text.splitlines() == [
-        "# [BUILD-1] written in phase 3a",
+PHASES = [
+    (
         "",
-        "Looked up:",
-        "- [FEAT-1]: the text of FEAT-1",
-        "- [DSG-2]: the text of DSG-2",
-    ]
-    assert answer.tool_calls == 2
-
-
-def test_what_a_phase_is_given_may_stand_in_its_instructions() -> None:
-    context = (
-        "An artifact is named as in [ABC-9].\n<artifacts>\n[FEAT-1] Requirements, 412"
-        " tokens\n</artifacts>"
-    )
-    answer = ask(
-        "test",
-        context,
+        "## Phase 3a: Build\nArtifact `[BUILD-1]`. From [FEAT-1] and [DSG-2]; see [FEAT-1] again.",
+        "# [BUILD-1] written in phase 3a",
+        ["FEAT-1", "DSG-2"],
+    ),
+    (
+        "As in [ABC-9].\n<artifacts>\n[FEAT-1] Requirements, 412 tokens\n</artifacts>",
         "Do phase 2. Answer with what the phase hands on as [FEAT-2].",
-        tools=[lookup],
-    )
-    assert (
-        answer.text == "# [FEAT-2] written in phase 2\n\nLooked up:\n- [FEAT-1]: the text of FEAT-1"
-    )
+        "# [FEAT-2] written in phase 2",
+        ["FEAT-1"],
+    ),
+    ("", "Phase 1: write the artifact [FEAT-1].", "# [FEAT-1] written in phase 1", []),
+    ("", "Do phase 3a of this work, after [FEAT-1].", "# Phase 3a", ["FEAT-1"]),
+]
 
 
-def test_a_phase_that_is_given_nothing_says_so() -> None:
-    answer = ask("test", "", "Phase 1: write the artifact [FEAT-1].", tools=[lookup])
-    assert answer.text == "# [FEAT-1] written in phase 1\n\nNothing was looked up."
-    assert answer.tool_calls == 0
-
-
-def test_a_phase_whose_artifact_has_no_name_writes_one_all_the_same() -> None:
-    answer = ask("test", "", "Do phase 3a of this work, after [FEAT-1].", tools=[lookup])
-    assert answer.text == "# Phase 3a\n\nLooked up:\n- [FEAT-1]: the text of FEAT-1"
-
-
-def test_a_phase_without_a_lookup_writes_its_artifact_all_the_same() -> None:
+def test_a_phase_looks_up_what_it_is_given_once_and_writes_its_artifact() -> None:
+    for instructions, request, title, names in PHASES:
+        for listener in (None, lambda text: None):
+            answer = ask("test", instructions, request, tools=[lookup], on_text=listener)
+            looked_up = ["Looked up:", *(f"- [{name}]: the text of {name}" for name in names)]
+            assert answer.text.splitlines() == [
+                title,
+                "",
+                *(looked_up if names else ["Nothing was looked up."]),
+            ]
+            assert answer.tool_calls == len(names)
     assert "[FEAT-2]" in ask("test", "", "Phase 2 produces [FEAT-2] from [FEAT-1].").text
 
 

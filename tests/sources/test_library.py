@@ -48,7 +48,7 @@ def test_a_profile_that_is_not_there_is_an_error_and_without_one_the_defaults_ho
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("thresholds: {high: [}\n", "YAML"), ("", "empty"), ("a: b\0", "binary")]
+    ("text", "problem"), [("block: {conditions: [}\n", "YAML"), ("", "empty"), ("a: b\0", "binary")]
 )
 def test_a_profile_that_cannot_be_read_is_an_error(tmp_path: Path, text: str, problem: str) -> None:
     write(workshop(tmp_path), "project.yaml", "name: x\nprofile: stern\n")

@@ -23,6 +23,7 @@ from foreword.work.artifact_lookup import artifact_text, lookup_tool
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
 from foreword.work.worker_process import run_worker
+from tests.factory import answer
 from tests.patience import PATIENCE_SECONDS
 from tests.work.flow_scene import (
     ARTIFACTS,
@@ -312,8 +313,8 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
 ) -> None:
     root = project(tmp_path)
     agent = Agent()
-    found = [{"severity": "critical", "title": "Hard-coded secret"}]
-    agent.replies["panel"] = lambda: json.dumps({"findings": found, "confidence": 0.9})
+    titles = ["Hard-coded secret"]
+    agent.replies["panel"] = lambda: answer(*titles, severity="critical", line=0)
     with fake_provider(agent) as provider:
         stopped = flow_runs.run(
             root, "feature", TASK, provider.openai, diff=DIFF.read_text(), diff_source="change.diff"
@@ -328,7 +329,7 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
         assert "Hard-coded secret" in foreword.recall(last.handle, root=root)
         asked = agent.asked["panel"]
         assert asked > 1
-        found.clear()
+        titles.clear()
         done = flow_runs.resume(
             root, diff=DIFF.read_text().replace("secret", "word"), diff_source="HEAD~1"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Event
@@ -16,11 +15,12 @@ from foreword.tokens import calibrated, counter
 from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
 from foreword.work.run_status import RunStatus
+from tests.factory import answer
 from tests.patience import PATIENCE_SECONDS
 from tests.work.flow_scene import DIFF, Agent, checkpoints, project, workflow
 
 MEMBERS = 5  # of the panel `code-review`
-NOTHING_FOUND = json.dumps({"findings": [], "confidence": 0.9})
+NOTHING_FOUND = answer()
 
 
 def states(found: FlowStatus) -> dict[str, str]:
@@ -158,7 +158,7 @@ def test_a_gate_is_told_beside_a_failure(tmp_path: Path) -> None:
 
 def test_what_was_charged_is_told_by_model_and_corrects_the_estimate(tmp_path: Path) -> None:
     """A phase has tools, whose descriptions are charged for, too; the members of a panel have
-    none."""
+    none, and the schema of their answers is counted."""
     root = project(tmp_path)
     name = workflow(root, "panels", p1="panel", p2="p1")
     with fake_provider(Agent({"panel": lambda: NOTHING_FOUND})) as provider:

@@ -13,22 +13,25 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 import foreword
 from foreword.errors import UnknownName, UsageError
 from foreword.models import ask
-from foreword.review.panel_result import SCHEMA, PanelResult
+from foreword.review.panel_result import PanelResult, schema
 from foreword.sources.diff_source import as_diff
-from foreword.testing import Reply, fake_provider
+from foreword.testing import Reply, ToolCall, fake_provider
 from foreword.work import panel_runs
 from foreword.work.panel_runs import PanelRequest
 from foreword.work.run_status import RunStatus
 from tests.command import run_in_process
-from tests.factory import DIFF, project, write
+from tests.corpus import text_of
+from tests.factory import DIFF, answer, project
 from tests.patience import PATIENCE_SECONDS, within_time
 from tests.postgres import new_database
 from tests.warm_process import ForkedCommand
 
+ANSWERS = yaml.safe_load(text_of("answers/members.yaml"))
 WHO = re.compile(r"You are (\S+) of the crew")
 
 
@@ -45,12 +48,6 @@ def who(body: Mapping[str, Any]) -> str:
     return found[1] if found else ""
 
 
-def finding(title: str, severity: str = "medium", line: int = 3) -> str:
-    return json.dumps(
-        {"findings": [{"severity": severity, "title": title, "file": "kiln.py", "line": line}]}
-    )
-
-
 def run(
     root: Path, script: Any, diff: str = DIFF, watch: panel_runs.Watch | None = None, **options: Any
 ) -> tuple[PanelResult, list[dict[str, Any]]]:
@@ -58,7 +55,7 @@ def run(
         request = PanelRequest(provider.openai, **{"timeout_seconds": PATIENCE_SECONDS, **options})
         change = as_diff(diff.encode(), "c.diff")
         result = panel_runs.run(root, "review", change, request, watch=watch)
-    jsonschema.validate(result.to_dict(), SCHEMA)
+    jsonschema.validate(result.to_dict(), schema())
     assert PanelResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
 
@@ -76,7 +73,7 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     }
 
     def script(body: Mapping[str, Any]) -> str | Reply:
-        return replies.get(who(body), finding("Secret in the code", "high"))
+        return replies.get(who(body), answer("Secret in the code", severity="high"))
 
     last_statuses: dict[str, str] = {}
 
@@ -93,12 +90,13 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     assert {name: status for name, status in statuses.items() if status != "answered"} == {
         "m03": "late",
         "m05": "failed",
-        "m07": "nonsense",
+        "m07": "invalid",
     }
-    assert last_statuses == {**statuses, "m07 (again)": "nonsense"}
+    assert last_statuses == statuses
     (one,) = result.findings
     assert one.said_by == tuple(name for name in crew if name not in replies)
-    assert result.verdict == "approve"
+    assert result.verdict == "human_review"
+    assert result.reasons == ("Human review: m03, m05, m07 did not answer.",)
     assert [member.name for member in result.without_answer] == ["m03", "m05", "m07"]
     assert all(member.why for member in result.without_answer)
     assert "500" in next(member.why for member in result.members if member.name == "m05")
@@ -108,8 +106,8 @@ def test_a_member_reads_tier_0_its_own_persona_and_the_change_and_nothing_else(
     tmp_path: Path,
 ) -> None:
     root = project(tmp_path, ["anna", "bert"])
-    result, requests = run(root, '{"findings": []}', task="Let nobody open a hot kiln")
-    assert (result.verdict, result.findings, result.confidence) == ("approve", (), 0.85)
+    result, requests = run(root, answer(), task="Let nobody open a hot kiln")
+    assert (result.verdict, result.findings, result.confidence) == ("approve", (), 0.9)
     assert sorted(map(who, requests)) == ["anna", "bert"]
     for body in requests:
         system, user = (message["content"] for message in body["messages"])
@@ -142,7 +140,7 @@ def test_a_panel_runs_on_postgresql_as_well(tmp_path: Path) -> None:
 
 def test_a_missing_persona_is_named_and_counts_as_one_that_did_not_answer(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"], listed=["anna", "nobody"])
-    result, requests = run(root, '{"findings": []}')
+    result, requests = run(root, answer())
     assert [(member.name, member.status) for member in result.members] == [
         ("anna", "answered"),
         ("nobody", "missing"),
@@ -151,64 +149,40 @@ def test_a_missing_persona_is_named_and_counts_as_one_that_did_not_answer(tmp_pa
     assert len(requests) == 1
 
 
-def test_nonsense_is_asked_about_once_more(tmp_path: Path) -> None:
-    root = project(tmp_path, ["anna", "bert"])
-    nonsense = {"anna": 1, "bert": 2}  # how many times each answers so
-
-    def script(body: Mapping[str, Any]) -> str:
-        name = who(body)
-        nonsense[name] -= 1
-        return "Looks good to me." if nonsense[name] >= 0 else finding("No cool down", "low")
-
-    result, requests = run(root, script)
-    assert [(one.name, one.status) for one in result.members] == [
-        ("anna", "answered"),
-        ("bert", "nonsense"),
-    ]
-    assert [finding.said_by for finding in result.findings] == [("anna",)]
-    assert len(requests) == 4
-    again = [json.dumps(body) for body in requests if "could not be read" in json.dumps(body)]
-    assert len(again) == 2
-
-
-def test_what_a_member_says_besides_its_findings_is_asked_about_and_never_lost(
-    tmp_path: Path,
+@pytest.mark.parametrize("wire", ["openai", "openai_responses", "anthropic"])
+def test_an_answer_that_does_not_fit_is_requested_once_more_and_never_approves(
+    wire: str, tmp_path: Path
 ) -> None:
-    clean = '{"findings": []}'
-    replies = {
-        # a second answer takes back no finding of the first
-        "anna": [f"Wait for the audit.\n{finding('No cool down', 'low')}", clean],
-        "bert": ["The kiln may burn down.", "CRITICAL: the kiln may burn down."],
-        "cleo": ['{"findings": [], "summary": "Starts the kiln with a token."}', clean],
-        # what is against the change stands, unless it becomes a finding
-        "dora": [f"LGTM, but the token is in the log. {clean}", clean],
-        "emil": [f"LGTM, but the token is in the log. {clean}", finding("Token in the log", "low")],
-        "fred": ['{"findings": [], "verdict": "request_changes"}', clean],
-    }
-    root = project(tmp_path, replies)
-    write(root, "policy/default.yaml", "thresholds: {critical: 0, high: 0, answered: 0.5}\n")
+    """Each member's answers, then how it counts and what a human is shown."""
+    root = project(tmp_path, [member["name"] for member in ANSWERS])
+    asked = Counter[str]()
 
-    def verdict_of(*members: str) -> PanelResult:
-        asked = Counter[str]()
+    def script(body: Mapping[str, Any]) -> Reply:
+        name = who(body)
+        said = next(member["says"] for member in ANSWERS if member["name"] == name)
+        words = said[min(asked[name], len(said) - 1)]
+        asked[name] += 1
+        if isinstance(words, str):
+            return Reply(words * (50_000 if name == "flood" else 1))
+        form = {"saw_everything": True, "confidence": 0.9, "findings": [], **words}
+        if wire == "openai":
+            return Reply(form.pop("beside", "") + json.dumps(form))
+        return Reply(form.pop("beside", ""), tool_calls=[ToolCall("final_result", form)])
 
-        def script(body: Mapping[str, Any]) -> str:
-            name = who(body)
-            asked[name] += 1
-            return replies[name][asked[name] - 1] if name in members else clean
-
-        return run(root, script)[0]
-
-    assert verdict_of("cleo").verdict == "approve"
-    assert verdict_of("emil").verdict == "approve"
-    objected = verdict_of("dora")
-    assert objected.verdict == "human_review"
-    assert '"but the token is in the log"' in objected.reasons[0]
-    assert "verdict: request_changes" in verdict_of("fred").reasons[0]
-    kept = verdict_of("anna")
-    assert [(one.title, one.said_by) for one in kept.findings] == [("No cool down", ("anna",))]
-    warned = verdict_of("bert")
-    assert warned.verdict == "human_review"
-    assert 'bert says what is in none of its findings: "CRITICAL"' in warned.reasons[0]
+    with fake_provider(script) as provider:
+        model = getattr(provider, wire)
+        request = PanelRequest(model, timeout_seconds=PATIENCE_SECONDS)
+        change = as_diff(DIFF.encode(), "c.diff")
+        result = panel_runs.run(root, "review", change, request)
+    assert result.verdict in ("human_review", "inconclusive")
+    of_member = {member.name: member for member in result.members}
+    words = " ".join(result.reasons)
+    for expected in ANSWERS:
+        member = of_member[expected["name"]]
+        assert member.status == expected["status"], member
+        assert asked[member.name] == expected["requests"], member
+        shown = member.why if expected["status"] == "invalid" else words
+        assert expected["shown"] in shown, (expected, shown)
 
 
 def test_an_unknown_panel_gets_a_suggestion(tmp_path: Path) -> None:
@@ -220,9 +194,9 @@ def test_an_unknown_panel_gets_a_suggestion(tmp_path: Path) -> None:
 
 def test_the_same_is_told_once_and_the_worst_severity_decides(tmp_path: Path) -> None:
     replies = {
-        "anna": finding("Token in the source code", "high", 2),
-        "bert": finding("Hard-coded token in the source code", "critical", 3),
-        "cleo": finding("No cool down", "low", 4),
+        "anna": answer("Token in the source code", severity="high", line=2),
+        "bert": answer("Token in the source code.", severity="critical", line=3),
+        "cleo": answer("No cool down", severity="low", line=4),
     }
     result, _ = run(project(tmp_path, replies), lambda body: replies[who(body)])
     assert [(one.severity, one.said_by) for one in result.findings] == [
@@ -230,7 +204,9 @@ def test_the_same_is_told_once_and_the_worst_severity_decides(tmp_path: Path) ->
         ("low", ("cleo",)),
     ]
     assert result.verdict == "changes_requested"
-    assert result.reasons == ("1 critical finding; profile default allows none.",)
+    assert result.reasons == (
+        "Profile default blocks: critical_findings > 0 or high_findings > 1.",
+    )
     assert [member.findings for member in result.members] == [1, 1, 1]
     assert all(member.input_tokens > 0 and member.output_tokens > 0 for member in result.members)
 
@@ -269,7 +245,7 @@ def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(
     ]
     large = "".join(files)
     assert len(large) > 5_000_000
-    result, requests = run(project(tmp_path, ["anna", "bert"]), '{"findings": []}', large)
+    result, requests = run(project(tmp_path, ["anna", "bert"]), answer(), large)
     (note,) = result.notes
     handle = re.search(r"fw_\w+", note)
     assert "the change was too large: members were shown" in note
@@ -284,7 +260,7 @@ def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(
 def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:
     key = "sk-ant-REDACTED"
     replies = {
-        "anna": finding(f"Key {key} in the code"),
+        "anna": answer(f"Key {key} in the code"),
         "bert": Reply(f"bad key {key}", status=400),
     }
     result, _ = run(project(tmp_path, replies), lambda body: replies[who(body)])
@@ -293,7 +269,7 @@ def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:
 
 def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(tmp_path: Path) -> None:
     replies: dict[str, str | Reply] = {
-        "anna": '{"findings": []}',
+        "anna": answer(),
         "bert": Reply(endless=True, text="word "),
         "cleo": Reply(""),
         "dora": Reply(body="{}"),
@@ -312,43 +288,31 @@ def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(tmp_path: Pat
     assert result.members[0].status == "answered"
 
 
-def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
+def test_a_moderator_may_say_what_is_the_same_and_is_not_believed_blindly(tmp_path: Path) -> None:
     replies = {
-        "anna": finding("Token in the source", "low", 2),
-        "bert": finding("Anyone can read the password", "high", 2),
+        "anna": answer("Token in the source", severity="low", line=2),
+        "bert": answer("Anyone can read the password", severity="high", line=2),
     }
+    root = project(tmp_path, replies)
+    change = as_diff(DIFF.encode(), "x")
+    for groups, is_used in (("[[1, 2]]", True), ("[[1, 7]]", False), ('["all"]', False)):
 
-    def script(body: Mapping[str, Any]) -> str:
-        return replies.get(who(body)) or '{"same": [[1, 2]]}'
+        def script(body: Mapping[str, Any], groups: str = groups) -> str:
+            return replies.get(who(body)) or f'{{"groups": {groups}}}'
 
-    with fake_provider(script) as provider:
-        request = PanelRequest(
-            provider.openai, timeout_seconds=PATIENCE_SECONDS, moderator=provider.openai
+        with fake_provider(script) as provider:
+            model = provider.openai
+            request = PanelRequest(model, timeout_seconds=PATIENCE_SECONDS, moderator=model)
+            result = panel_runs.run(root, "review", change, request)
+        asked = next(body for body in provider.requests if not who(body))
+        rows = [json.loads(row) for row in asked["messages"][-1]["content"].splitlines()]
+        assert [row["said_by"] for row in rows] == [["assistant bert"], ["assistant anna"]]
+        said_by = [finding.said_by for finding in result.findings]
+        assert said_by == ([("anna", "bert")] if is_used else [("bert",), ("anna",)])
+        assert result.merged_by == (model if is_used else "rule")
+        assert (
+            any("the moderator's answer was not used" in note for note in result.notes) != is_used
         )
-        change = as_diff(DIFF.encode(), "x")
-        result = panel_runs.run(project(tmp_path, replies), "review", change, request)
-    (asked,) = [body for body in provider.requests if not who(body)]
-    rows = [json.loads(row) for row in asked["messages"][-1]["content"].splitlines()]
-    assert [row["said_by"] for row in rows] == [["assistant bert"], ["assistant anna"]]
-    (one,) = result.findings
-    assert (one.severity, one.said_by) == ("high", ("anna", "bert"))
-    assert result.merged_by == provider.openai
-    assert result.notes == ()
-
-
-def test_a_moderator_that_makes_things_up_is_not_listened_to(tmp_path: Path) -> None:
-    replies = {
-        "anna": finding("Token in the source", "low", 2),
-        "bert": finding("Anyone can read the password", "high", 2),
-    }
-    result, _ = run(
-        project(tmp_path, replies),
-        lambda body: replies.get(who(body)) or '{"same": [[1, 7]]}',
-        moderator="test",
-    )
-    assert len(result.findings) == 2
-    assert result.merged_by == "rule"
-    assert result.notes[0].startswith("the moderator's answer was not used, and a rule merged: ")
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf"), 1e18])
@@ -376,7 +340,7 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
     def script(body: Mapping[str, Any]) -> str | Reply:
         if who(body) == "cleo" and not late.is_set():
             return Reply(hangs=True)
-        return '{"findings": []}'
+        return answer()
 
     with fake_provider(script) as provider:
         words = [

@@ -133,12 +133,12 @@ def _part(
         text, problem = fields_of(file.text, spec.fields)
         if spec.document == "policy" and not problem:
             # only projects with policies need the room that knows them
-            from foreword.review.profile import decision_lines
+            from foreword.review.policy import decision_lines
 
             data = mapping(file.text)[0]
             if data and data.keys().isdisjoint(spec.fields):
                 # one that does not say its name is called after its file
-                text = f"profile: {PurePosixPath(file.path).stem}\n{text}"
+                text = f"profile: {PurePosixPath(file.path).stem}\n{text}".strip()
             text = "\n".join([text, *decision_lines(data)]).strip("\n")
         if problem:
             out.notes.append(f"{file.path}: {problem}")

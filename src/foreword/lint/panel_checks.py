@@ -1,34 +1,37 @@
-"""Panels and the rules they judge by: does everyone sit there who is named, and can the conditions
-be read."""
+"""Panels and the policies they decide by: is everyone there who is named, and can the policy be
+read."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import replace
+
+from pydantic import ValidationError
 
 from foreword.errors import BadSource, did_you_mean
 from foreword.lint.document_index import DocumentIndex
+from foreword.lint.panel_form import CODE, panel_repair
 from foreword.lint.problem import Problem, error, shared_name, warning
 from foreword.lint.project_files import names
-from foreword.review.condition_parsing import check
-from foreword.review.profile import ReviewProfile, read_profile
-from foreword.review.profile_rules import passed_name
+from foreword.plan.validation import problem_places
+from foreword.review.condition import NotACondition, parse
+from foreword.review.policy import Place, Policy, policy_rules
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import mapping, repeated_key
-from foreword.sources.panel_file import read_panel
+from foreword.sources.front_matter import front_matter, line_of, mapping, repeated_key
+from foreword.sources.panel_file import FIELD, read_panel
 
 
 def panel_problems(index: DocumentIndex) -> Iterator[Problem]:
-    """Members that do not exist, and profiles by which nothing could be judged."""
+    """Yield members that do not exist, panels in another form, and policies that can't be read."""
     for document in index.of_kind("panel"):
-        yield from _missing_members(index, document)
+        yield from _panel_file_problems(index, document)
     active = [named.name for named in names(index) if named.kind == "policy"]
     for document in index.of_kind("policy"):
-        yield from _profile_problems(index, document, is_active=document.name in active)
+        yield from _policy_problems(index, document, is_active=document.name in active)
 
 
-def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Problem]:
+def _panel_file_problems(index: DocumentIndex, document: Document) -> Iterator[Problem]:
     shared_names: dict[str, list[str]] = {}
 
     def find_persona(name: str) -> tuple[str, str] | None:
@@ -41,24 +44,27 @@ def _missing_members(index: DocumentIndex, document: Document) -> Iterator[Probl
     text = index.text(document.path)
     try:
         panel = read_panel(text, document.name, document.path, find_persona)
-    except BadSource:
-        return  # a text about panels, or a panel that nobody can run: `panel list` says so
+    except BadSource as bad:
+        if panel_repair(text) is not None:
+            message = f"{bad.problem}: its members belong into the front matter ({FIELD})"
+            problem = error(document.path, 1, code=CODE, message=message)
+            yield replace(problem, fixable=True)
+        elif FIELD in front_matter(text)[0]:
+            line = _line_with(text, FIELD)
+            yield error(document.path, line, code=CODE, message=bad.problem)
+        return  # else a text about panels
     for name, shared in shared_names.items():
-        yield shared_name(document.path, _line_of(text, name), name, shared)
+        yield shared_name(document.path, _line_with(text, name), name, shared)
     known = [persona.name for persona in index.of_kind("persona")]
     for name in panel.missing:
         message = f"no persona is called {name!r}, so the panel comes to no verdict"
         guess = did_you_mean(name, known)
         if guess:
             message += f"; did you mean {guess!r}?"
-        yield error(document.path, _line_of(text, name), code="unknown-member", message=message)
-    for name in panel.unclear:
-        message = f"{name!r} is no member: it has no **Role:**, and no persona is called so"
-        line = _line_of(text, f"# {name}")
-        yield warning(document.path, line, code="no-member", message=message)
+        yield error(document.path, _line_with(text, name), code="unknown-member", message=message)
 
 
-def _profile_problems(
+def _policy_problems(
     index: DocumentIndex, document: Document, *, is_active: bool
 ) -> Iterator[Problem]:
     file = index.file(document.path)
@@ -66,67 +72,50 @@ def _profile_problems(
         return
     data, problem = mapping(file.text)
     if problem:
-        return  # told by the check of YAML files
+        return  # reported by the check of YAML files
+    if not is_active and data.keys().isdisjoint(Policy.model_fields):
+        return  # other things lie in that folder, too
     repeated = repeated_key(file.text)
     if repeated:
-        yield error(document.path, 1, code="bad-profile", message=repeated)
+        yield error(document.path, 1, code="bad-policy", message=repeated)
     try:
-        profile = read_profile(data, where=document.path, name=document.name)
-    except BadSource as bad:
-        yield error(document.path, 1, code="bad-profile", message=bad.problem)
+        policy = Policy.model_validate(data)
+    except ValidationError as wrong:
+        for place, path, words in problem_places(wrong, Policy):
+            line = line_of(file.text, place)
+            yield error(document.path, line, code="bad-policy", message=f"{path}: {words}")
         return
-    ignored = profile.thresholds.ignored if profile.thresholds is not None else ()
-    if is_active and not profile.has_rules and not ignored:
-        message = "has neither thresholds nor rules with conditions: no panel approves by it"
-        yield warning(document.path, 1, code="profile-without-rules", message=message)
-    if ignored:
-        message = f"no panel knows {', '.join(ignored)}"
-        yield warning(document.path, 1, code="unknown-threshold", message=message)
-    if is_active or _is_profile(profile):
-        yield from _idle_rule_problems(document, file.text, profile)
-    for condition in profile.conditions:
-        problem = check(condition)
-        if problem:
-            message = f"{condition!r} can't be evaluated, so it calls for a person: {problem}"
-            line = _line_of(file.text, condition)
+    if is_active and not policy.has_rules:
+        message = "has no rules with conditions: no panel approves by it"
+        yield warning(document.path, 1, code="policy-without-rules", message=message)
+    for section in policy.unchecked_sections:
+        message = (
+            f"no panel can check {section}, so it escalates to a human unless --fact"
+            f" {section}_passed=true is given"
+        )
+        line = line_of(file.text, (section,))
+        yield warning(document.path, line, code="unchecked-section", message=message)
+    for place, condition in _conditions(policy):
+        try:
+            parse(condition)
+        except NotACondition as unreadable:
+            message = f"{condition!r} can't be evaluated, so it escalates to a human: {unreadable}"
+            line = line_of(file.text, place)
             yield warning(document.path, line, code="unreadable-condition", message=message)
 
 
-def _is_profile(profile: ReviewProfile) -> bool:
-    """Whether a file has anything of a profile: other things lie in that folder, too."""
-    is_applied = any(not rule.is_unapplied for rule in profile.rules)
-    return is_applied or profile.thresholds is not None or profile.approval is not None
+def _conditions(policy: Policy) -> Iterator[tuple[Place, str]]:
+    """Yield every condition that a verdict depends on, with its place in the file."""
+    for place, rule in policy_rules(policy):
+        yield place, rule.condition
+    for number, risk in enumerate(policy.risk_aggregation.rules):
+        yield ("risk_aggregation", "rules", number, "condition"), risk.condition
+    for number, condition in enumerate(policy.auto_merge.conditions if policy.auto_merge else ()):
+        yield ("auto_merge", "conditions", number), condition
 
 
-def _idle_rule_problems(document: Document, text: str, profile: ReviewProfile) -> Iterator[Problem]:
-    """Parts of a profile that no panel applies, so that each panel calls for a person."""
-    for rule in profile.rules:
-        if rule.is_unapplied:
-            message = (
-                f"no panel can apply {rule.where}, so it calls for a person unless --fact"
-                f" {passed_name(rule.where)}=true is given"
-            )
-            line = _line_of_path(text, rule.where)
-            yield warning(document.path, line, code="unapplied-section", message=message)
-
-
-def _line_of_path(text: str, path: str) -> int:
-    """The line of the last name of a path that is below the names before it."""
-    number = 0
-    lines = text.splitlines()
-    for name in re.findall(r"[^.\[\]]+", path):
-        if not name.isdigit():
-            below = range(number, len(lines))
-            number = next((at for at in below if _has_key(lines[at], name)), number)
-    return number + 1
-
-
-def _has_key(line: str, name: str) -> bool:
-    return re.search(rf"(?:^|[\s{{,\"'-]){re.escape(name)}[\"']?\s*:", line) is not None
-
-
-def _line_of(text: str, words: str) -> int:
-    """The first line that has these words; the first of all where none has them so."""
+def _line_with(text: str, words: str) -> int:
+    """Return the first line that has these words; the first of all where none has them."""
     for number, line in enumerate(text.splitlines(), 1):
         if words.casefold() in line.casefold():
             return number

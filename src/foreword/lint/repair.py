@@ -170,15 +170,20 @@ def _closing_mark(text: str, mark: Mark, place: int) -> Repair:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def fix(root: Path, path: str) -> RepairResult:
+def fix(root: Path, path: str, *, is_panel: bool = False) -> RepairResult:
     """Repair one file under the root; it is replaced whole, and not at all where there is
-    nothing to repair."""
+    nothing to repair. A panel in another form gets its front matter, too."""
     file = files.read(root, path)
     if isinstance(file, files.Skip):
         return RepairResult(path, refused=file.reason)
     if file.notes:
         return RepairResult(path, refused="not UTF-8")
     planned = repairs(file.text)
+    if is_panel:
+        from foreword.lint.panel_form import panel_repair
+
+        naming = panel_repair(file.text)
+        planned = (naming, *planned) if naming else planned
     if not planned:
         return RepairResult(path)
     real = (root.resolve() / path).resolve()

@@ -58,7 +58,7 @@ def _is_model_part(part: Mapping[str, Any]) -> bool:
 # --- reading --------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Step:
     """One step of a turn: what is said and called, with its JSON, and the results."""
 
@@ -80,14 +80,14 @@ def read_message(value: Mapping[str, Any], at: FieldPath) -> Sequence[Message]:
     """The messages that one of theirs was made of, each with the slice of it that it is."""
     role = at.role(value, _ROLES)
     name = "parts" if "parts" in value else "content"
-    steps = [_Step(role)]
+    steps = [_Step(role=role)]
     for raw, place in at.items(value, name):
         kind = place.text(place.mapping(raw), "type")
         shown = raw if name == "parts" else _interface_part(raw, place)
         part = _read_part(shown, place)
         result = _read_result(shown, part.id, place) if isinstance(part, ToolCall) else None
         if steps[-1].ends_before(kind, part):
-            steps.append(_Step(role))
+            steps.append(_Step(role=role))
         step = steps[-1]
         step.raw.append(raw)
         if kind == _STEERING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from foreword.tokens import Counter, calibrated
 
@@ -19,6 +20,8 @@ class Answer:
     tool_calls: int
     request_tokens: int = 0  # of the instructions and the request alone; 0 where that can't be told
     cut: bool = False  # whether it ends where it does because of `max_output_tokens`
+    output: Any = None  # by the schema that was requested, if any; `text` is its JSON
+    first: str = ""  # the answer before it, which did not fit the schema
 
 
 def usage_pair(

@@ -11,13 +11,21 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from foreword.errors import ForewordError, ModelFailed, UsageError
+from foreword.errors import AnswerInvalid, ForewordError, ModelFailed, UsageError
 from foreword.models.answer import Answer
 from foreword.models.attempts import ModelCall, checked_call, with_attempts
 from foreword.models.model_errors import FAILED, model_error, one_line
 from foreword.models.stream import StreamReader
+from foreword.models.structured_output import (
+    RETRIES,
+    answer_words,
+    require_only_the_object,
+    responses_of,
+    schema_problem,
+)
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelMessage
 
@@ -40,8 +48,12 @@ def ask(
     max_output_tokens: int | None = None,
     on_text: Callable[[str], None] | None = None,
     cancel: Event | None = None,
+    output: type[BaseModel] | None = None,
 ) -> Answer:
     """The model's answer, or `ModelFailed`; `UsageError` where it can't be asked at all.
+
+    `output` is a schema that the answer has to fit. One that does not is requested once more with
+    what is wrong; then it is an `AnswerInvalid`. Such a question has no tools.
 
     `timeout_seconds` is for everything together: every attempt, every wait, every tool. `on_text`
     is given the text piece by piece as it comes; an empty piece says that a connection broke and
@@ -56,7 +68,9 @@ def ask(
         max_output_tokens=max_output_tokens,
         on_text=on_text,
     )
-    question = _Question(call, instructions, request, tools)
+    if output is not None and tools:
+        raise UsageError("a question has tools or an output schema, not both")
+    question = _Question(call, instructions, request, tools, output)
     return with_attempts(call, question.agent, question.once, cancel)
 
 
@@ -64,11 +78,17 @@ class _Question:
     """One question; another attempt goes on where the last one broke off."""
 
     def __init__(
-        self, call: ModelCall, instructions: str, request: str, tools: Sequence[Tool]
+        self,
+        call: ModelCall,
+        instructions: str,
+        request: str,
+        tools: Sequence[Tool],
+        output: type[BaseModel] | None,
     ) -> None:
         from pydantic_ai.usage import RunUsage
 
-        self.agent = _agent(call, instructions, tools)
+        self.agent = _agent(call, instructions, tools, output)
+        self._output = output
         self._call = call
         self._request = request
         self._has_tools = bool(tools)
@@ -92,42 +112,58 @@ class _Question:
                 return self._answer(result.output, messages, attempt)
             except TimeoutError:
                 raise
-            except Exception:
+            except Exception as error:
                 if _is_empty(messages):
                     raise ModelFailed(f"{FAILED}: its answer is empty") from None
+                self._raise_if_invalid(error, messages)
                 self._finished = _finished_rounds(messages)
                 raise
 
-    def _answer(self, text: str, messages: Sequence[ModelMessage], attempt: int) -> Answer:
-        from pydantic_ai.messages import ModelResponse
+    def _raise_if_invalid(self, error: Exception, messages: Sequence[ModelMessage]) -> None:
+        from pydantic_ai.exceptions import UnexpectedModelBehavior
 
+        replies = responses_of(messages)
+        if self._output is not None and replies and isinstance(error, UnexpectedModelBehavior):
+            words = answer_words(replies[-1])
+            raise AnswerInvalid(schema_problem(words, self._output), words) from None
+
+    def _answer(
+        self, output: str | BaseModel, messages: Sequence[ModelMessage], attempt: int
+    ) -> Answer:
+        text = output if isinstance(output, str) else output.model_dump_json()
         if not text.strip():
             raise ModelFailed(f"{FAILED}: its answer is empty")
-        replies = [message for message in messages if isinstance(message, ModelResponse)]
+        replies = responses_of(messages)
         self._call.check_whole(replies[-1])
+        is_second = self._output is not None and len(replies) > 1
         return Answer(
             text=text,
+            output=None if isinstance(output, str) else output,
+            first=answer_words(replies[0]) if is_second else "",
             model=self._call.name,
             input_tokens=self._usage.input_tokens,
             output_tokens=self._usage.output_tokens,
             attempts=attempt,
-            tool_calls=self._usage.tool_calls,
+            tool_calls=0 if self._output else self._usage.tool_calls,
             request_tokens=0 if self._has_tools else replies[0].usage.input_tokens,
             cut=replies[-1].finish_reason == "length",
         )
 
 
-def _agent(call: ModelCall, instructions: str, tools: Sequence[Tool]) -> Agent[object, str]:
+def _agent(
+    call: ModelCall, instructions: str, tools: Sequence[Tool], output: type[BaseModel] | None
+) -> Agent[object, Any]:
     from pydantic_ai import Agent
     from pydantic_ai.exceptions import UserError
 
     try:
-        return Agent(
+        agent: Agent[object, Any] = Agent(
             call.model,
             name="foreword",
             instructions=instructions or None,
             tools=[_with_errors_as_answers(tool) for tool in tools],
-            retries={"tools": BAD_CALLS, "output": 0},
+            output_type=output or str,
+            retries={"tools": BAD_CALLS, "output": RETRIES if output else 0},
             model_settings=call.settings,
         )
     except UserError as error:
@@ -137,6 +173,9 @@ def _agent(call: ModelCall, instructions: str, tools: Sequence[Tool]) -> Agent[o
             f"the tools can't be used: {type(error).__name__}: {one_line(error)}",
             hint="a tool is a function with types and a docstring",
         ) from None
+    if output is not None:
+        require_only_the_object(agent)
+    return agent
 
 
 def _with_errors_as_answers(tool: Tool) -> Tool:
@@ -161,9 +200,9 @@ def _with_errors_as_answers(tool: Tool) -> Tool:
 
 def _is_empty(messages: Sequence[ModelMessage]) -> bool:
     """Whether the last thing that came is an answer without a word."""
-    from pydantic_ai.messages import ModelResponse, TextPart
+    from pydantic_ai.messages import TextPart
 
-    replies = [message for message in messages if isinstance(message, ModelResponse)]
+    replies = responses_of(messages)
     if not replies:
         return False
     last = replies[-1]

@@ -14,14 +14,14 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foreword.errors import ModelFailed, UsageError
 from foreword.extras import extra
-from foreword.models.connections import Connection
+from foreword.models.connections import http_client
 from foreword.models.model_errors import (
     CallCancelled,
     may_succeed_later,
@@ -110,8 +110,8 @@ def _build_model(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[An
     with extra("models"):
         from pydantic_ai.models import Model
     if isinstance(model, str) and model.partition(":")[0] in OURS:
-        connection = Connection()
-        return find_model(model, connection), model, connection
+        client = http_client()
+        return find_model(model, client), model, aclosing(client)
     if isinstance(model, str):
         return find_model(model), model, nullcontext()
     if isinstance(model, Model):

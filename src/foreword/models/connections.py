@@ -1,18 +1,15 @@
-"""An HTTP client for each call, with what is costly to make in it used again: the certificates that
-are trusted.
+"""An HTTP client for each call, which belongs to the event loop of its call.
 
-Loading them takes some 20 ms, two thirds of a short call. A client belongs to the event loop of its
-call, and a TLS context is set up anew by every connection, so neither is shared while it is in use:
-a call borrows a context that nobody else has, and gives it back when its client is closed. One that
-is never closed takes its context with it.
+The certificates that are trusted are loaded once for a setting of the environment: that takes some
+20 ms, two thirds of a short call.
 """
 
 from __future__ import annotations
 
 import os
 import ssl
-from collections import deque
-from typing import TYPE_CHECKING, Self
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx2
@@ -21,50 +18,29 @@ if TYPE_CHECKING:
 # somebody still looks at the screen, not at the end of its own limit.
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 600.0  # each call has its own limit, which is shorter
-# Contexts kept for later: as many as calls end at about the same time. Each takes some memory; one
-# that is missing costs 20 ms.
-MOST_IDLE = 64
 _VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
-_idle: deque[tuple[tuple[str, ...], ssl.SSLContext]] = deque(maxlen=MOST_IDLE)
 
-
-class Connection:
-    """The client of one call; the call opens it and closes it with `async with`."""
-
-    def __init__(self) -> None:
-        import httpx2
-        from pydantic_ai.models import get_user_agent
-
-        self._trusted, self._context = _borrow_context()
-        self.client: httpx2.AsyncClient = httpx2.AsyncClient(
-            verify=self._context,
-            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
-            headers={"User-Agent": get_user_agent()},
-            event_hooks={"request": [_connect_soon]},
-        )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.client.aclose()
-        _idle.append((self._trusted, self._context))
-
-
-def _borrow_context() -> tuple[tuple[str, ...], ssl.SSLContext]:
-    """The trust settings of the environment, and an idle TLS context made for them."""
+def http_client() -> httpx2.AsyncClient:
+    """Return the client of one call, which the call closes."""
     import httpx2
+    from pydantic_ai.models import get_user_agent
 
     trusted = tuple(os.environ.get(name, "") for name in _VARIABLES)
-    while _idle:
-        try:
-            found = _idle.pop()
-        except IndexError:  # another thread was quicker
-            break
-        if found[0] == trusted:
-            return found
-    return trusted, httpx2.create_ssl_context()
+    return httpx2.AsyncClient(
+        verify=_tls_context(trusted),
+        timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+        headers={"User-Agent": get_user_agent()},
+        event_hooks={"request": [_connect_soon]},
+    )
+
+
+@lru_cache(maxsize=4)
+def _tls_context(trusted: tuple[str, ...]) -> ssl.SSLContext:
+    """Return a TLS context; `trusted` are the settings that it is made for."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 async def _connect_soon(request: httpx2.Request) -> None:

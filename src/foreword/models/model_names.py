@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -20,9 +19,8 @@ from foreword.models.model_errors import one_line
 from foreword.pattern import lazy_pattern
 
 if TYPE_CHECKING:
+    import httpx2
     from pydantic_ai.models import Model
-
-    from foreword.models.connections import Connection
 
 KEY_VARIABLE = "FOREWORD_MODEL_KEY"
 NO_KEY = "no-key"  # the clients want one, whether the server does or not
@@ -39,8 +37,8 @@ TEST = lazy_pattern(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")
 EXTRA = lazy_pattern(r"pydantic-ai-slim\[([\w-]+)\]")
 
 
-def find_model(name: str, connection: Connection | None = None) -> Model:
-    """The model of that name, over a connection of the caller's where it takes one.
+def find_model(name: str, client: httpx2.AsyncClient | None = None) -> Model:
+    """The model of that name, over a client of the caller's where it takes one.
 
     The built-in one is `test`, or `test:2s` if it is to take two seconds.
     """
@@ -56,22 +54,22 @@ def find_model(name: str, connection: Connection | None = None) -> Model:
     try:
         with extra("models"):
             if at_url:
-                return _model_at_url(at_url, connection)
-            return _known_model(name, connection)
+                return _model_at_url(at_url, client)
+            return _known_model(name, client)
     except ImportError as missing:
         raise UsageError(
             f"the model {name} needs a package that is not installed", hint=_install(missing)
         ) from None
 
 
-def _known_model(name: str, connection: Connection | None) -> Model:
+def _known_model(name: str, client: httpx2.AsyncClient | None) -> Model:
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
     kind = name.partition(":")[0]
     try:
-        if connection is not None and kind in OURS:
-            return infer_model(name, provider_factory=lambda _: _provider(kind, connection))
+        if client is not None and kind in OURS:
+            return infer_model(name, provider_factory=lambda _: _provider(kind, client))
         return infer_model(name)
     except UserError as error:
         variable = VARIABLE.search(str(error))
@@ -79,50 +77,37 @@ def _known_model(name: str, connection: Connection | None) -> Model:
             raise UsageError(
                 f"the model {name} needs a key: set {variable[1]}", hint=KEYLESS
             ) from None
-        raise UsageError(
-            f"the model can't be asked: {_with_suggestion(name, one_line(error))}", hint=EXAMPLES
-        ) from None
+        said = one_line(error).replace("'openai-chat:", "'openai:")  # as our pages spell it
+        raise UsageError(f"the model can't be asked: {said}", hint=EXAMPLES) from None
 
 
-def _with_suggestion(name: str, said: str) -> str:
-    """The error about an unknown model, its suggestion spelled as our pages spell it; our own
-    `test` is suggested, too."""
-    kind, colon, rest = name.partition(":")
-    close = get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8)
-    if rest and close and kind != close[0]:
-        without_suggestion = said.partition(". Did you mean")[0]
-        return f"{without_suggestion}. Did you mean '{close[0]}:{rest}'?"
-    is_like_test = get_close_matches(kind.lower(), ["test"], cutoff=0.7)
-    if "Did you mean" in said or not is_like_test:
-        return said.replace("'openai-chat:", "'openai:")
-    slow = ", or test:2s for one that takes 2 seconds" if colon else ""
-    return f"{said}. Did you mean 'test'{slow}?"
-
-
-def _model_at_url(found: re.Match[str], connection: Connection | None) -> Model:
+def _model_at_url(found: re.Match[str], client: httpx2.AsyncClient | None) -> Model:
     """A model on a server of that address."""
     kind = found["kind"]
     name = found["name"]
     url = _checked_url(found["url"])
     key = os.environ.get(KEY_VARIABLE) or NO_KEY
-    provider = _provider(kind, connection, api_key=key, base_url=url)
+    provider = _provider(kind, client, api_key=key, base_url=url)
     if kind == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
 
         return AnthropicModel(name, provider=provider)
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.profiles import ModelProfile
 
     if kind == "openai-responses":
         return OpenAIResponsesModel(name, provider=provider)
-    return OpenAIChatModel(name, provider=provider)
+    # what serves other models in OpenAI's format (llama.cpp, vLLM, Ollama) enforces a schema
+    native = ModelProfile(default_structured_output_mode="native")
+    return OpenAIChatModel(name, provider=provider, profile=native)
 
 
-def _provider(kind: str, connection: Connection | None, **access: str) -> Any:
+def _provider(kind: str, client: httpx2.AsyncClient | None, **access: str) -> Any:
     """The provider of a kind; without an address and a key it has its own."""
     from pydantic_ai.providers import infer_provider_class
 
     provider_class: Any = infer_provider_class(kind)
-    return provider_class(**access, http_client=connection.client if connection else None)
+    return provider_class(**access, http_client=client)
 
 
 def _checked_url(url: str) -> str:

@@ -33,7 +33,7 @@ class ReviewRule(NamedTuple):
     breaks: Callable[[str], object]
     severity: str
     title: str
-    detail: str
+    reason: str
 
 
 _QUOTED_SECRET = lazy_pattern(r"[\"'`][^\"'`\s]*\[hidden\]")
@@ -53,31 +53,31 @@ RULES = [
         breaks=_has_secret,
         severity="critical",
         title="Hard-coded secret",
-        detail="Anyone who can read the code can use it: read it from the environment.",
+        reason="Anyone who can read the code can use it: read it from the environment.",
     ),
     ReviewRule(
         breaks=_SQL.search,
         severity="critical",
         title="SQL built from a string",
-        detail="A value can change the statement: pass it as a parameter.",
+        reason="A value can change the statement: pass it as a parameter.",
     ),
     ReviewRule(
         breaks=lazy_pattern(r"(?<![\w.])eval\(").search,
         severity="high",
         title="eval of a string",
-        detail="Whatever the string says is run: parse it instead.",
+        reason="Whatever the string says is run: parse it instead.",
     ),
     ReviewRule(
         breaks=lazy_pattern(r"\bverify\s*=\s*False\b").search,
         severity="high",
         title="TLS check switched off",
-        detail="Anyone on the way can read and change what is sent: trust the certificate instead.",
+        reason="Anyone on the way can read and change what is sent: trust the certificate instead.",
     ),
     ReviewRule(
         breaks=lazy_pattern(r"\b(?:TODO|FIXME)\b").search,
         severity="low",
         title="Unfinished work",
-        detail="Finish it, or say where it is tracked.",
+        reason="Finish it, or say where it is tracked.",
     ),
 ]
 
@@ -98,7 +98,7 @@ def _finding(line: AddedLine, rule: ReviewRule) -> dict[str, Any]:
         "file": line.file,
         "line": line.number,
         "title": rule.title,
-        "detail": rule.detail,
+        "reason": rule.reason,
     }
 
 

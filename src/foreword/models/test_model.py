@@ -1,7 +1,7 @@
 """The model `test`: answers by rule, the same every time, without key or network. For
 demonstrations and tests.
 
-It reviews a unified diff by `review_rules` (JSON findings), writes the artifact of a phase of a
+It reviews a unified diff by `review_rules` (findings as JSON), writes the artifact of a phase of a
 flow (after looking up what the phase is given), and says one line about anything else. It is a
 pydantic-ai model, so a call takes the same path as a paid one.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "test"
 REVIEW = "review"
+CONFIDENCE = 0.95  # of its own five rules it is as sure as a profile may require
 LOOKUP = "lookup"
 LONGEST_LINE = 80  # characters of what it was asked or found, as it repeats them
 REFERENCE = lazy_pattern(rf"\[({artifact_names.NAME}|phase \d{{1,4}}[a-z]?)\]")
@@ -59,12 +60,15 @@ def _reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
     request = _request(messages)
     found = _lookup_results(messages)
-    task = _task(info.instructions or "", request)
+    task = _task(request)
     lookups = [] if found else _lookups(task, request, info)
     text = "" if lookups else _answer_text(task, request, found)
     parts = list[ToolCallPart | TextPart]()
     for parameter, name in lookups:
         parts.append(ToolCallPart(LOOKUP, {parameter: name}, f"call_{name}"))
+    for form in info.output_tools:
+        text = _filled_form(form.parameters_json_schema, request)
+        parts.append(ToolCallPart(form.name, text, "call_form"))
     if not parts:
         parts.append(TextPart(text))
     count = counter().count
@@ -75,7 +79,7 @@ def _reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 async def _stream_reply(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
-    """The same reply word by word."""
+    """The same reply in pieces."""
     from pydantic_ai.messages import TextPart, ToolCallPart
     from pydantic_ai.models.function import DeltaToolCall
 
@@ -88,11 +92,23 @@ async def _stream_reply(messages: list[ModelMessage], info: AgentInfo) -> AsyncI
             yield {number: DeltaToolCall(part.tool_name, arguments, tool_call_id=part.tool_call_id)}
 
 
-def _task(instructions: str, request: str) -> str:
+def _filled_form(schema: Mapping[str, Any], request: str) -> str:
+    """The answer to a question with a schema: the review of a change, or groups of findings, of
+    which it sees none."""
+    return _review(request) if "findings" in schema["properties"] else '{"groups": []}'
+
+
+def _review(request: str) -> str:
+    findings = review(request)
+    answer = {"saw_everything": True, "confidence": CONFIDENCE, "findings": findings}
+    return json.dumps(answer, indent=2)
+
+
+def _task(request: str) -> str:
     """`review`, the artifact to write, or nothing in particular."""
     artifact = ARTIFACT_TO_WRITE.search(request)
     phase = PHASE.search(request)
-    if '{"findings"' in instructions or (HUNK.search(request) and artifact is None):
+    if HUNK.search(request) and artifact is None:
         return REVIEW
     if artifact:
         return artifact[1]
@@ -112,7 +128,7 @@ def _lookups(task: str, request: str, info: AgentInfo) -> list[tuple[str, str]]:
 
 def _answer_text(task: str, request: str, found: Sequence[tuple[str, str]]) -> str:
     if task == REVIEW:
-        return json.dumps({"findings": review(request)}, indent=2)
+        return _review(request)
     if task:
         return _artifact(task, request, found)
     first = next(filter(str.strip, request.splitlines()), "nothing")

@@ -113,13 +113,21 @@ def problem_lines(
 
     `around` is where the value stands, `whole` what it is called where it stands nowhere.
     """
+    for _, path, words in problem_places(error, shape, around):
+        path = path or whole
+        yield f"{path}: {words}" if path else words
+
+
+def problem_places(
+    error: ValidationError, shape: type[BaseModel], around: tuple[int | str, ...] = ()
+) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+    """What is wrong in each place: the place, the same as people write it, and the words."""
     complaints = dict[tuple[int | str, ...], list[ErrorDetails]]()
     for wrong in error.errors(include_url=False)[:MOST_ERRORS]:
         complaints.setdefault(_place(wrong), []).append(wrong)
     for place, together in complaints.items():
-        path = dotted_path((*around, *place)) or whole
-        words = _words(together, shape)
-        yield f"{path}: {words}" if path else words
+        whole_place = (*around, *place)
+        yield whole_place, dotted_path(whole_place), _words(together, shape)
 
 
 def dotted_path(place: Iterable[int | str]) -> str:
@@ -131,7 +139,8 @@ def dotted_path(place: Iterable[int | str]) -> str:
 
 
 def _place(wrong: ErrorDetails) -> tuple[int | str, ...]:
-    place = wrong["loc"]
+    # a validator of ours may say where in its value the problem is
+    place = (*wrong["loc"], *wrong.get("ctx", {}).get("place", ()))
     while place and _is_kind(place[-1]):
         place = place[:-1]
     return place
@@ -204,9 +213,23 @@ def _mistyped_name(name: str, given: object, shape: type[BaseModel]) -> str:
 
 
 def _nearest_name(name: str, place: tuple[int | str, ...], shape: type[BaseModel]) -> str:
-    known = field_names(shape) if len(place) == 1 else sorted(_all_names(shape))
+    around = _shape_at(shape, place[:-1])
+    known = field_names(around) if around else sorted(_all_names(shape))
     guess = did_you_mean(name[:LONGEST_NAME], known)
     return f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
+
+
+def _shape_at(shape: type[BaseModel], place: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The shape that holds in a place; None where it may be one of several."""
+    for step in place:
+        fields = {field.alias or name: field for name, field in shape.model_fields.items()}
+        inner = [shape]
+        if step in fields:
+            inner = list(_inner_shapes(fields[str(step)].annotation))
+        if len(inner) != 1:
+            return None
+        shape = inner[0]
+    return shape
 
 
 @cache

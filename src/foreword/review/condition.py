@@ -1,339 +1,300 @@
-"""The small language in which projects write their conditions, and what one comes to.
+"""Evaluate the conditions of a policy: Python's own grammar, three truth values.
 
-    aggregate_confidence >= 0.85 and risk_level in ["low", "negligible"]
     count(panel_risk == "high") >= 2 or not ci_checks_passed
-    any_policy_flag starts_with "pii_"
     files_changed_in ["db/", "migrations/"]
+    any_policy_flag starts_with "pii_"
 
-A condition is true, false, or not known: a name that nobody gave a value for makes it so, unless
-the rest decides alone (`false and ci_checks_passed` is false). Several values of one name are asked
-about with `any_`, `all_` and `no_` before it, or with `count`; without, the caller says what a
-comparison comes to that holds for some of them only. Pure; how one is read is in
-`condition_parsing`, what the names stand for in `change_facts`.
+A condition is parsed by `ast` and never executed. A name without a value, and a comparison of
+unlike types, is None (unknown) and makes the condition unknown, unless the rest decides alone.
+Pure; `change_facts` provides the values.
 """
 
 from __future__ import annotations
 
+import ast
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foreword.review.condition_parsing import (
-    RISKS,
-    Compare,
-    ConditionNode,
-    Constant,
-    Join,
-    Name,
-    NamedTest,
-    Not,
-    NotACondition,
-    is_number,
-    parse,
-)
+from foreword.pattern import lazy_pattern
+from foreword.review.findings import SEVERITIES
 
-_ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+# Characters of one condition. People write a line; a policy may come from anybody.
+LONGEST = 2_000
+RISKS = ("negligible", *reversed(SEVERITIES))  # from the mildest to the worst
+_SIGNS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
-_TEXT_TESTS: Mapping[str, Callable[[str, str], bool]] = {
-    "starts_with": str.startswith,
-    "ends_with": str.endswith,
-    "contains": str.__contains__,
-}
-_QUANTIFIERS = ("any", "all", "no")
+_STRING = lazy_pattern(r"(\"[^\"]*\"|'[^']*')")
+# Outside strings: without comments, operators of Python's own, and letters that Python takes for
+# other ones.
+_ALLOWED = lazy_pattern(r"[A-Za-z0-9_\s.,()\[\]<>=!-]*")
+_GLUED_NUMBER = lazy_pattern(r"(?<!\w)\d[\d.]*[A-Za-z_]")  # 0.5and, 1e3, 0x10
+_STARTS_WITH = lazy_pattern(r"\bstarts_with\b")  # `@`, an operator that conditions do not have
+_TEST_NAME = lazy_pattern(r"\b(?!(?:and|or|not|in)\b)[A-Za-z_]\w*\s*$")  # panel_missing "x"
+_PLURAL = lazy_pattern(r"s(?=_|$)")
+_CONSTANTS = {"true": True, "false": False}
+
+
+class NotACondition(ValueError):
+    """A text that is not written in this language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The values of one name, or what a test comes to for each file; None is an unknown value.
+    `quantifier` is `any`, `all` or `no`; empty where the condition does not say."""
+
+    values: Sequence[Any]
+    quantifier: str = ""
+    words: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known: single values, names with several values, and tests with an argument.
+    """What is known: single values, several values of one name, tests with an argument, and the
+    only words that the values of a name can be."""
 
-    A value of `UNKNOWN` in a list is a value that is there and that nobody can name. Where a name
-    has `words`, its values are among them, and what compares to any other word is not known:
-    no finding here is `severe`, and that does not mean that none is.
-    """
+    values: Mapping[str, Any] = field(default_factory=dict)
+    lists: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    tests: Mapping[str, Callable[[Any], bool | Several | None]] = field(default_factory=dict)
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    values: Mapping[str, object] = field(default_factory=dict)
-    lists: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    tests: Mapping[str, Callable[[object], object]] = field(default_factory=dict)
-    words: Mapping[str, Collection[str]] = field(default_factory=dict)
+    def with_values(self, values: Mapping[str, Any]) -> Facts:
+        """Return the facts with these values besides."""
+        return replace(self, values={**self.values, **values})
 
-    def with_values(self, more: Mapping[str, object]) -> Facts:
-        """The facts with these values besides."""
-        return replace(self, values={**self.values, **more})
-
-    def knows(self, name: str) -> bool:
-        """Whether there is a value of that name, or several."""
-        if self.value_of(name) is not UNKNOWN:
-            return True
-        return name not in self.values and self.list_of(name) is not None
-
-    def value_of(self, name: str) -> object:
-        """The single value of a name; `no_high_findings` is whether their number is 0."""
-        if name in self.values:
-            return self.values[name]
-        quantifier, counted = next(_spellings(name))
-        count = self.values.get(counted)
-        if isinstance(count, bool) or not isinstance(count, int) or quantifier not in ("no", "any"):
-            return UNKNOWN
-        return (count == 0) is (quantifier == "no")
-
-    def list_of(self, name: str) -> tuple[str, Sequence[object]] | None:
-        """The values of a name, and how they are asked about: `no_policy_flags` is every flag;
-        nothing where the name does not say."""
-        for quantifier, spelling in _spellings(name):
+    def several(self, name: str) -> Several | None:
+        """Return the list that a name stands for; `no_policy_flags` is no `policy_flag`."""
+        quantifier, _, rest = name.partition("_")
+        if quantifier not in ("any", "all", "no"):
+            quantifier, rest = "", name
+        for spelling in (rest, _PLURAL.sub("", rest)):
             if spelling in self.lists:
-                return quantifier, self.lists[spelling]
+                words = self.words.get(spelling, ())
+                return Several(self.lists[spelling], quantifier, words)
         return None
-
-    def words_of(self, name: str) -> Collection[str]:
-        """The words that the values of a name may be; none where any may be."""
-        for _, spelling in _spellings(name):
-            if spelling in self.words:
-                return self.words[spelling]
-        return ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionOutcome:
-    """What a condition comes to; `value` is None where that is not known, and `unknown` says
-    which names are to blame."""
-
-    value: bool | None
-    unknown: tuple[str, ...] = ()
-    problem: str = ""  # why the condition can't be read at all
-
-
-class _Unknown:
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-
-UNKNOWN = _Unknown()
 
 
 @dataclass(frozen=True, slots=True)
-class EachOutcome:
-    """What a test comes to for each of the things that it is about, as each of the files."""
+class ConditionOutcome:
+    """True, false, or None where that is not known, and why: what is unknown, or what is wrong with
+    the text."""
 
-    outcomes: tuple[object, ...]
+    value: bool | None
+    unknown: str = ""
 
 
-def evaluate(condition: str, facts: Facts, *, mixed: object = True) -> ConditionOutcome:
-    """What a condition comes to, by what is known.
+def evaluate(condition: str, facts: Facts, *, mixed: bool | None) -> ConditionOutcome:
+    """Return what a condition comes to.
 
-    `mixed` is what it comes to where some of several values fulfil it and nothing says how many
-    have to: `finding_severity == "low"` of a low and a critical finding. A rule that stops a change
-    takes it for so, one that approves does not, and UNKNOWN leaves it open.
+    `mixed` is what a comparison without a quantifier comes to that holds for some of several
+    values: a rule that stops a change takes True, one that approves False.
     """
+    evaluator = _Evaluator(facts, mixed)
     try:
-        node = parse(condition)
+        value = evaluator.truth(parse(condition))
     except NotACondition as problem:
-        return ConditionOutcome(value=None, problem=str(problem))
-    evaluator = _Evaluator(facts)
-    value = evaluator.truth(node, mixed)
-    if isinstance(value, bool):
-        return ConditionOutcome(value=value)
-    return ConditionOutcome(value=None, unknown=tuple(dict.fromkeys(evaluator.unknown)))
+        return ConditionOutcome(None, f"it can't be read: {problem}")
+    except RecursionError:
+        return ConditionOutcome(None, "it is nested too deep")
+    unknown = ", ".join(dict.fromkeys(evaluator.unknown)) or "a comparison of unlike values"
+    return ConditionOutcome(value, f"not known here: {unknown}" if value is None else "")
 
 
-class _Evaluator:
-    """Three values: true, false, and UNKNOWN with the names that are to blame."""
+def parse(condition: str) -> ast.expr:
+    """Return the tree of a condition; NotACondition where it has none."""
+    if len(condition) > LONGEST:
+        raise NotACondition(f"it is longer than {LONGEST:,} characters")
+    pieces = _STRING.split(condition.strip())
+    for number in range(0, len(pieces), 2):
+        piece = pieces[number]
+        is_between = 0 < number < len(pieces) - 1
+        is_readable = _ALLOWED.fullmatch(piece) and not _GLUED_NUMBER.search(piece)
+        if not is_readable or (is_between and not piece.strip()):
+            raise NotACondition(f"{piece.strip()[:40]!r} is not expected there")
+        pieces[number] = _STARTS_WITH.sub("@", piece)
+    for number in range(1, len(pieces), 2):
+        literal = repr(pieces[number][1:-1])
+        is_argument = _TEST_NAME.search(pieces[number - 1])
+        pieces[number] = f"({literal})" if is_argument else literal
+    try:
+        return ast.parse("".join(pieces), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError) as error:
+        raise NotACondition(getattr(error, "msg", str(error))) from None
 
-    def __init__(self, facts: Facts) -> None:
+
+class _Evaluator(ast.NodeVisitor):
+    def __init__(self, facts: Facts, mixed: bool | None) -> None:
         self.facts = facts
+        self.mixed = mixed
         self.unknown: list[str] = []
 
-    def truth(self, node: ConditionNode, mixed: object) -> object:
-        match node:
-            case Not(part):
-                return _negate(self.truth(part, _negate(mixed, True)), True)
-            case Join(sign, parts):
-                return _join(sign, [self.truth(part, mixed) for part in parts])
-            case Compare(left, sign, right):
-                return self._compare(left, sign, right, mixed)
-            case _:
-                value = self._value(node, mixed)
-                if isinstance(value, bool) or value is UNKNOWN:
-                    return value
-                return self._blame(node)
+    def truth(self, node: ast.expr) -> bool | None:
+        """Return what a part comes to as a condition; a value that is no truth value is
+        unknown."""
+        value = self.visit(node)
+        if isinstance(value, Several) and all(
+            isinstance(each, bool | None) for each in value.values
+        ):
+            value = None if value.quantifier else self.quantify(value, value.values)
+        return value if isinstance(value, bool) else None
 
-    def _compare(
-        self, left: ConditionNode, sign: str, right: ConditionNode, mixed: object
-    ) -> object:
-        # the two sides of a comparison may be conditions, whose direction nobody can tell
-        wanted = self._value(right, UNKNOWN)
-        if isinstance(left, Name) and left.name not in self.facts.values:
-            found = self.facts.list_of(left.name)
-            if found is not None:
-                quantifier, values = found
-                if is_number(wanted):
-                    return self._blame(left)  # words; how many there are is asked with `count`
-                outcomes = self._outcomes(left.name, values, sign, wanted)
-                if not outcomes and not quantifier:
-                    # none of no findings is critical: that may approve, and stops nothing
-                    return sign in ("!=", "not in") and mixed is False
-                outcome = _quantify(quantifier, outcomes, mixed)
-                return outcome if isinstance(outcome, bool) else self._blame(left)
-        value = self._value(left, UNKNOWN)
-        if value is UNKNOWN:
-            return UNKNOWN
-        name = left.name if isinstance(left, Name | NamedTest) else ""
-        (outcome,) = self._outcomes(name, [value], sign, wanted)
-        return outcome if isinstance(outcome, bool) else self._blame(left)
-
-    def _outcomes(
-        self, name: str, values: Sequence[object], sign: str, wanted: object
-    ) -> list[object]:
-        """What each value of a name compares to."""
-        words = self.facts.words_of(name)
-        outcomes = [compare(value, sign, wanted) for value in values]
-        if not words or sign not in ("==", "!=", "in", "not in"):
-            return outcomes
-        asked = wanted if isinstance(wanted, tuple | list) else (wanted,)
-        if all(isinstance(word, str) and _plain(word) in words for word in asked):
-            return outcomes
-        # a value that is one of the others is; of the rest it is not known
-        is_one = sign in ("==", "in")
-        return [outcome if outcome is is_one else UNKNOWN for outcome in outcomes]
-
-    def _value(self, node: ConditionNode, mixed: object) -> object:
-        match node:
-            case Constant(value):
-                return value
-            case Name(name):
-                return self._named_value(name)
-            case NamedTest("count", argument):
-                return self._count(argument)
-            case NamedTest(name, argument):
-                value = self._test(name, self._value(argument, UNKNOWN))
-                if isinstance(value, EachOutcome):
-                    outcome = _quantify("", value.outcomes, mixed)
-                    return (
-                        outcome if isinstance(outcome, bool) else self._blame(Name(f"{name}(...)"))
-                    )
-                return value
-            case _:
-                return self.truth(node, mixed)
-
-    def _named_value(self, name: str) -> object:
-        value = self.facts.value_of(name)
-        return value if value is not UNKNOWN else self._blame(Name(name))
-
-    def _test(self, name: str, argument: object) -> object:
-        test = self.facts.tests.get(name)
-        value = test(argument) if test is not None else UNKNOWN
-        if value is UNKNOWN:
-            shown = f'"{argument}"' if isinstance(argument, str) else "..."
-            return self._blame(Name(f"{name}({shown})"))
+    def operand(self, node: ast.expr) -> Any:
+        """Return the value of one side of a comparison, for which nothing says in which direction
+        mixed values count."""
+        mixed, self.mixed = self.mixed, None
+        value = self.visit(node)
+        self.mixed = mixed
         return value
 
-    def _count(self, argument: ConditionNode) -> object:
-        """How many values a name has, or of how many a comparison holds."""
-        if isinstance(argument, Name):
-            found = self.facts.list_of(argument.name)
-            if found is not None:
-                return len(found[1])
-            return self._named_value(argument.name)
-        if isinstance(argument, Compare) and isinstance(argument.left, Name):
-            found = self.facts.list_of(argument.left.name)
-            if found is not None:
-                wanted = self._value(argument.right, UNKNOWN)
-                name = argument.left.name
-                outcomes = self._outcomes(name, found[1], argument.sign, wanted)
-                if UNKNOWN not in outcomes:
-                    return outcomes.count(True)
-            return self._blame(argument.left)
-        return self._blame(Name("count(...)"))
+    def generic_visit(self, node: ast.AST) -> Any:
+        raise NotACondition(f"{ast.unparse(node)} is no condition")
 
-    def _blame(self, node: ConditionNode) -> _Unknown:
-        match node:
-            case Name(name) | NamedTest(name, _):
-                self.unknown.append(name)
-            case _:
-                self.unknown.append("a comparison of unlike values")
-        return UNKNOWN
+    def visit_Constant(self, node: ast.Constant) -> Any:
+        return node.value if isinstance(node.value, str | bool | int | float) else None
+
+    def visit_List(self, node: ast.List) -> list[Any]:
+        return [self.operand(member) for member in node.elts]
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id in _CONSTANTS:
+            return _CONSTANTS[node.id]
+        value = self.facts.several(node.id) or self.facts.values.get(node.id)
+        return self.known(value, node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.USub):
+            value = self.operand(node.operand)
+            return -value if _is_number(value) else None
+        if not isinstance(node.op, ast.Not):
+            return self.generic_visit(node)
+        self.mixed = _negate(self.mixed)
+        value = _negate(self.truth(node.operand))
+        self.mixed = _negate(self.mixed)
+        return value
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> bool | None:
+        return _join(isinstance(node.op, ast.Or), [self.truth(part) for part in node.values])
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if len(node.args) != 1 or node.keywords:
+            return self.generic_visit(node)
+        return self.test(node, ast.unparse(node.func), node.args[0])
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """`files_changed_in ["db/"]` is a test whose argument is a list."""
+        members = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return self.test(node, ast.unparse(node.value), ast.List(list(members)))
+
+    def visit_BinOp(self, node: ast.BinOp) -> bool | None:
+        return self.compare(node)
+
+    def visit_Compare(self, node: ast.Compare) -> bool | None:
+        return self.compare(node)
+
+    def compare(self, node: ast.expr) -> bool | None:
+        left, sign, right = _comparison(node)
+        value = self.operand(left)
+        words = self.facts.words.get(ast.unparse(left), ())
+        several = value if isinstance(value, Several) else Several([value], "all", words)
+        outcome = self.quantify(several, self.outcomes(several, sign, right))
+        self.known(outcome, left)
+        return outcome
+
+    def known(self, value: Any, node: ast.expr) -> Any:
+        """Return a value, and note what is to blame where it is unknown."""
+        if value is None and not isinstance(node, ast.Constant):
+            self.unknown.append(ast.unparse(node))
+        return value
+
+    def test(self, node: ast.expr, name: str, argument: ast.expr) -> Any:
+        if name == "count":
+            return self.known(self.count(argument), node)
+        known = self.facts.tests.get(name)
+        return self.known(known(self.operand(argument)) if known else None, node)
+
+    def count(self, argument: ast.expr) -> int | None:
+        """Return how many values a name has, or of how many a comparison holds."""
+        if isinstance(argument, ast.Name):
+            several = self.operand(argument)
+            return len(several.values) if isinstance(several, Several) else None
+        left, sign, right = _comparison(argument)
+        several = self.operand(left)
+        if not isinstance(several, Several):
+            return None
+        outcomes = self.outcomes(several, sign, right)
+        return None if None in outcomes else sum(map(bool, outcomes))
+
+    def outcomes(self, several: Several, sign: type[ast.AST], right: ast.expr) -> list[bool | None]:
+        wanted = self.operand(right)
+        if not several.values and not isinstance(wanted, str | list):
+            return [None]  # the values of a list are words, also where there are none
+        return [_compare(value, sign, wanted, several.words) for value in several.values]
+
+    def quantify(self, several: Several, outcomes: Sequence[bool | None]) -> bool | None:
+        if several.quantifier == "all":
+            return _join(False, outcomes)
+        if several.quantifier:
+            holds = _join(True, outcomes)
+            return _negate(holds) if several.quantifier == "no" else holds
+        if None in outcomes or not outcomes:
+            return None
+        return outcomes[0] if len(set(outcomes)) == 1 else self.mixed
 
 
-def compare(value: object, sign: str, wanted: object) -> object:
-    """Whether a value compares so to another; UNKNOWN where the two can't be compared."""
-    if value is UNKNOWN or wanted is UNKNOWN:
-        return UNKNOWN
-    if sign in ("==", "!="):
-        return _negate(_same(value, wanted), sign == "!=")
-    if sign in ("in", "not in"):
-        if not isinstance(wanted, tuple | list):
-            return UNKNOWN
-        is_in = _join("or", [_same(value, item) for item in wanted])
-        return _negate(is_in, sign == "not in")
-    if sign in _ORDER:
-        return _in_order(value, sign, wanted)
-    if not isinstance(value, str):
-        return UNKNOWN
-    patterns = wanted if isinstance(wanted, tuple | list) else (wanted,)
-    return any(_TEXT_TESTS[sign](_plain(value), _plain(str(each))) for each in patterns)
+def _comparison(node: ast.expr) -> tuple[ast.expr, type[ast.AST], ast.expr]:
+    match node:
+        case ast.Compare(left=left, ops=[sign], comparators=[right]):
+            return left, type(sign), right
+        case ast.BinOp(left=left, op=ast.MatMult() as sign, right=right):
+            return left, type(sign), right
+    raise NotACondition(f"{ast.unparse(node)} is no comparison of two")
 
 
-def _in_order(value: object, sign: str, wanted: object) -> object:
-    if is_number(value) and is_number(wanted):
-        return _ORDER[sign](value, wanted)
-    if isinstance(value, str) and isinstance(wanted, str):
-        places = [_plain(value), _plain(wanted)]
-        if all(place in RISKS for place in places):
-            return _ORDER[sign](RISKS.index(places[0]), RISKS.index(places[1]))
-    return UNKNOWN
+def _compare(left: Any, sign: type[ast.AST], right: Any, words: Sequence[str]) -> bool | None:
+    """Return None where two values can't be compared: a text is not unequal to a number."""
+    if left is None:
+        return None
+    if sign in (ast.In, ast.NotIn) and isinstance(right, list) and right:
+        is_in = _join(True, [_compare(left, ast.Eq, member, words) for member in right])
+        return is_in if sign is ast.In else _negate(is_in)
+    if isinstance(left, str) and isinstance(right, str):
+        return _compare_texts(left.strip().casefold(), sign, right.strip().casefold(), words)
+    if _is_number(left) and _is_number(right):
+        return _SIGNS[sign](left, right) if sign in _SIGNS else None
+    if isinstance(left, bool) and isinstance(right, bool) and sign in (ast.Eq, ast.NotEq):
+        return _SIGNS[sign](left, right)
+    return None
 
 
-def _same(value: object, wanted: object) -> object:
-    """Whether two values are equal; a text and a number are not unequal, they can't be compared."""
-    if isinstance(value, str) and isinstance(wanted, str):
-        return _plain(value) == _plain(wanted)
-    if value is None or wanted is None or (isinstance(value, bool) and isinstance(wanted, bool)):
-        return value is wanted
-    return value == wanted if is_number(value) and is_number(wanted) else UNKNOWN
+def _compare_texts(left: str, sign: type[ast.AST], right: str, words: Sequence[str]) -> bool | None:
+    if sign is ast.MatMult:
+        return left.startswith(right)
+    if sign in (ast.Eq, ast.NotEq):
+        # no finding is `severe`, and that does not mean that none is severe
+        return _SIGNS[sign](left, right) if not words or right in words else None
+    if sign in _SIGNS and left in RISKS and right in RISKS:
+        return _SIGNS[sign](RISKS.index(left), RISKS.index(right))
+    return None
 
 
-def _negate(outcome: object, negated: bool) -> object:
-    return not outcome if negated and isinstance(outcome, bool) else outcome
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _plain(text: str) -> str:
-    return text.strip().casefold()
+def _negate(value: bool | None) -> bool | None:
+    return None if value is None else not value
 
 
-def _join(sign: str, values: Sequence[object]) -> object:
-    decisive = sign == "or"
+def _join(decisive: bool, values: Sequence[bool | None]) -> bool | None:
+    """Return `decisive` where one value is that, None where one is unknown, else the opposite."""
     if decisive in values:
         return decisive
-    return UNKNOWN if UNKNOWN in values else not decisive
-
-
-def _quantify(quantifier: str, outcomes: Sequence[object], mixed: object) -> object:
-    if quantifier == "all":
-        return _join("and", outcomes)
-    if quantifier or not outcomes:
-        return _negate(_join("or", outcomes), quantifier == "no")
-    known = [outcome for outcome in outcomes if outcome is not UNKNOWN]
-    if len(known) < len(outcomes):
-        holding = _quantify("", [*known, True], mixed)
-        failing = _quantify("", [*known, False], mixed)
-        return holding if holding is failing else UNKNOWN
-    return known[0] if len(set(known)) == 1 else mixed
-
-
-def _spellings(name: str) -> Iterator[tuple[str, str]]:
-    """(quantifier, name) of what a name may mean: `no_policy_flags` is none of `policy_flag`."""
-    first, _, rest = name.partition("_")
-    quantifier = first if first in _QUANTIFIERS and rest else ""
-    plain = rest if quantifier else name
-    yield quantifier, plain
-    yield quantifier, _singular(plain)
-
-
-def _singular(name: str) -> str:
-    """`panels_risk`, `policy_flags_severity` and `panel_verdicts` as one of them would be named."""
-    words = name.replace(".", "_").split("_")
-    return "_".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
+    return None if None in values else not decisive

@@ -1,319 +1,184 @@
-"""What a panel comes to: a verdict by the rules of a project's profile, with its reasons.
+"""The verdict of a panel by the policy of its project, with its reasons.
 
 Pure. The verdict follows from the merged findings and from who answered, never from what a member
-votes for. Where the findings come from is in `answer_parsing` and `findings`; who asks the members
-is `work.panel_runs`.
+votes for. First comes what speaks against a change, then whether enough members answered, then
+what escalates to a human, and only then approval.
 """
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from typing import Literal
 
-from foreword.review.change_facts import (
-    EXECUTED,
-    MemberResult,
-    Review,
-    confidence_of,
-    facts_of,
-    has_run,
-)
-from foreword.review.condition import ConditionOutcome, Facts, evaluate
-from foreword.review.findings import Finding, Severity, count_severities
-from foreword.review.panel_result import Verdict
-from foreword.review.profile import OTHERS_STAND, Approval, ReviewProfile
-from foreword.review.profile_rules import ProfileRule, passed_name
-from foreword.review.thresholds import Thresholds
+from foreword.review.change_facts import EXECUTED, Review, facts_of
+from foreword.review.condition import Facts, NotACondition, evaluate, parse
+from foreword.review.findings import Severity, count_severities
+from foreword.review.policy import AutoMerge, Block, Policy, Profile, Rule, policy_rules
 from foreword.text.quantity import quantity
 
-_GRAVE: tuple[Severity, ...] = ("critical", "high")
-# Findings of one kind that no profile lets pass if it looks at them at all.
-_MANY = 1_000
-MOST_NAMED = 5  # unknown thresholds in a reason: one is a typing error, many are another format
+Verdict = Literal["approve", "changes_requested", "human_review", "inconclusive"]
+
+SEVERE: tuple[Severity, ...] = ("critical", "high")
+# Of a project without rules; they approve only where the user asks for it (`--default-rules`).
+BUILT_IN = Policy(
+    block=Block(
+        conditions=[Rule(condition="critical_findings > 0"), Rule(condition="high_findings > 2")]
+    ),
+    auto_merge=AutoMerge(enabled=True, conditions=["critical_findings == 0", "high_findings <= 2"]),
+)
 
 
-def decide(review: Review, profile: ReviewProfile) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict by a project's profile, and its reasons as sentences.
-
-    Whatever speaks against a change comes first, then whether enough members have answered, then
-    whatever calls for a person. A profile approves by its own words; the built-in rules only where
-    the user asks for them.
-    """
-    thresholds = profile.thresholds
-    if thresholds is None and not profile.has_rules:
-        thresholds = Thresholds(profile=profile.name)
-    against: list[str] = []
-    for_a_person: list[str] = []
-    if thresholds is not None:
-        against += _severity_reasons(review.findings, thresholds)
-        against += _confidence_reasons(review, profile, thresholds)
-        for_a_person += _unknown_threshold_reasons(thresholds)
-    blocked, escalated = _rule_reasons(review, profile)
-    against += blocked
-    for_a_person += escalated
-    for name, statements in review.unread.items():
-        said = "; ".join(statements)
-        for_a_person.append(f"Human review: {name} says what is in none of its findings: {said}.")
-    too_few = _answer_reasons(review.members, _answer_quorum(profile, thresholds), profile.name)
+def decide(review: Review, profile: Profile) -> tuple[Verdict, tuple[str, ...]]:
+    """Return the verdict by a project's policy, and its reasons as sentences."""
+    policy = profile.policy if profile.policy.has_rules else BUILT_IN
+    facts = facts_of(review, policy)
+    against = list[str]()
+    human = list(_remark_reasons(review))
+    unknown = list[str]()
+    for _, rule in policy_rules(policy):
+        outcome = evaluate(rule.condition, facts, mixed=True)
+        if rule.effect == "note" or outcome.value is False:
+            continue
+        if outcome.value is None:
+            unknown.append(f"{rule.condition} ({outcome.unknown})")
+        elif rule.effect == "block":
+            against.append(f"Profile {profile.name} blocks: {rule.title}.")
+        else:
+            human.append(f"Human review, as profile {profile.name} requires: {rule.title}.")
+    human += _requirement_reasons(review, policy, profile.name)
+    unanswered = _quorum_reasons(review, policy)
     if against:
-        return "changes_requested", (*against, *too_few, *for_a_person)
-    if too_few:
-        return "inconclusive", (*too_few, *for_a_person)
-    if review.shown:
-        for_a_person.append(f"Human review: members were shown {review.shown} of the change.")
-    for_a_person += _silent_reasons(review.members, profile)
-    for_a_person += _unjudged_reasons(review, profile)
-    if not profile.has_rules and not profile.default_rules:
-        for_a_person.append(_no_rules_reason(profile))
-    if for_a_person:
-        return "human_review", tuple(for_a_person)
-    return "approve", (_approval_reason(review.findings, review.members, profile.name),)
-
-
-def _severity_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
-    reasons = []
-    for severity, count in count_severities(findings).items():
-        most = getattr(thresholds, severity, None)
-        if most is not None and count > most:
-            allowed = f"at most {most}" if most else "none"
-            reasons.append(
-                f"{quantity(count, f'{severity} finding')}; profile {thresholds.profile} allows"
-                f" {allowed}."
-            )
-    return reasons
-
-
-def _confidence_reasons(
-    review: Review, profile: ReviewProfile, thresholds: Thresholds
-) -> list[str]:
-    confidence = confidence_of(review, profile)
-    if confidence >= thresholds.confidence:
-        return []
-    return [
-        f"Confidence is {confidence:.2f}; profile {thresholds.profile} asks for"
-        f" {thresholds.confidence:.2f}."
-    ]
-
-
-def _unknown_threshold_reasons(thresholds: Thresholds) -> list[str]:
-    """A threshold that no panel knows: mistyped or not, it can't be said to be kept."""
-    if not thresholds.ignored:
-        return []
-    names = ", ".join(map(repr, thresholds.ignored[:MOST_NAMED]))
-    return [f"Human review: profile {thresholds.profile} has a threshold no panel knows: {names}."]
-
-
-def _answer_quorum(profile: ReviewProfile, thresholds: Thresholds | None) -> float:
-    """Which share of the members has to answer: all of them, unless the profile or the user says
-    that fewer will do."""
-    if thresholds is not None and ("answered" in thresholds.written or profile.default_rules):
-        return thresholds.answered
-    others_stand = profile.missing_panel_behavior.casefold() in OTHERS_STAND
-    return Thresholds().answered if others_stand else 1.0
-
-
-def _silent_reasons(members: Sequence[MemberResult], profile: ReviewProfile) -> list[str]:
-    """A profile that shares out the weight of a missing panel says nothing of a missing member: the
-    others are heard, and a person sees who was not."""
-    silent = [member.name for member in members if member.status != "answered"]
-    thresholds = profile.thresholds
-    is_allowed = thresholds is not None and "answered" in thresholds.written
-    if not silent or is_allowed or profile.default_rules:
-        return []
-    return [f"Human review: {', '.join(silent)} did not answer."]
-
-
-def _answer_reasons(members: Sequence[MemberResult], least: float, profile: str) -> list[str]:
-    reasons = []
-    answered = sum(member.status == "answered" for member in members)
-    if not answered or answered < least * len(members):
-        consequence = (
-            f"profile {profile} asks for {least:.0%}" if answered else "there is no opinion"
+        human += _unknown_reasons(unknown, profile.name)
+        return "changes_requested", (*against, *unanswered, *human)
+    unmet, unknown_too = _approval_reasons(review, policy, facts, profile.name)
+    human += _unknown_reasons([*unknown, *unknown_too], profile.name)
+    if unanswered:
+        return "inconclusive", (*unanswered, *human)
+    human += [*_shown_reasons(review), *unmet]
+    if policy is BUILT_IN and not profile.default_rules:
+        human.append(
+            f"Human review: profile {profile.name} has no rules; the built-in ones approve only"
+            " with --default-rules."
         )
-        reasons.append(f"{answered} of {quantity(len(members), 'member')} answered; {consequence}.")
-    missing = ", ".join(member.name for member in members if member.status == "missing")
+    if human:
+        return "human_review", tuple(human)
+    return "approve", (_approval_reason(review, profile.name),)
+
+
+def _remark_reasons(review: Review) -> Iterator[str]:
+    for name, remarks in review.remarks.items():
+        yield f"Human review: {name} {'; '.join(remarks)}."
+
+
+def _requirement_reasons(review: Review, policy: Policy, name: str) -> Iterator[str]:
+    """Yield what a policy requires besides its conditions."""
+    if policy.human_approval_required:
+        yield f"Human review: profile {name} requires human approval."
+    for section in policy.unchecked_sections:
+        fact = f"{section}_passed"
+        if review.facts.get(fact) is not True:
+            yield (
+                f"Human review: a panel can't check {section} of profile {name}; state that it is"
+                f" met with --fact {fact}=true."
+            )
+    required = list(policy.required_panels)
+    if not policy.weighting.others_stand:
+        required += [panel for panel, weight in policy.weighting.weights.items() if weight]
+    executed = review.executed_panels
+    missing = [panel for panel in dict.fromkeys(required) if panel not in executed]
     if missing:
-        reasons.append(f"The panel names who is not there: {missing}.")
+        yield (
+            f"Human review: profile {name} requires these panels, too: {', '.join(missing)} (state"
+            f" which have run with --fact {EXECUTED}=NAME,NAME)."
+        )
+
+
+def _quorum_reasons(review: Review, policy: Policy) -> list[str]:
+    """Return why too few members answered: all have to, or half where the policy lets the others
+    stand."""
+    reasons = list[str]()
+    answered = len(review.answered)
+    least = 0.5 if policy.weighting.others_stand else 1.0
+    if not answered or answered < least * len(review.members):
+        consequence = f"at least {least:.0%} have to" if answered else "there is no opinion"
+        members = quantity(len(review.members), "member")
+        reasons.append(f"{answered} of {members} answered; {consequence}.")
+    missing = [member.name for member in review.members if member.status == "missing"]
+    if missing:
+        reasons.append(f"No persona was found for {', '.join(missing)}.")
     return reasons
 
 
-def _unjudged_reasons(review: Review, profile: ReviewProfile) -> list[str]:
-    """Grave findings that no rule of the project looks at: its silence is no permission."""
-    if profile.default_rules or not profile.has_rules:
-        return []
-    counts = count_severities(review.findings)
-    found = [severity for severity in _GRAVE if counts[severity]]
-    unjudged = [severity for severity in found if not _is_judged(severity, review, profile)]
-    if not unjudged:
-        return []
-    what = ", ".join(quantity(counts[severity], f"{severity} finding") for severity in unjudged)
-    return [f"Human review: profile {profile.name} says nothing of {what}."]
-
-
-def _is_judged(severity: Severity, review: Review, profile: ReviewProfile) -> bool:
-    """Whether a profile has a limit for such findings, lets them pass by their name, or would say
-    anything else of a change that had very many of them."""
-    if profile.thresholds is not None and severity in profile.thresholds.written:
-        return True
-    conditions = [rule.condition for rule in profile.rules if rule.action == "approve"]
-    if profile.approval is not None:
-        conditions += profile.approval.conditions
-    by_name = re.compile(rf"(?<![a-z]){severity}(?![a-z])", re.IGNORECASE)
-    if any(by_name.search(condition) for condition in conditions):
-        return True
-    such = [finding for finding in review.findings if finding.severity == severity]
-    others = [finding for finding in review.findings if finding.severity != severity]
-    without_them = replace(review, findings=others)
-    with_many = replace(review, findings=[*others, *such * _MANY])
-    return _judgement(with_many, profile) != _judgement(without_them, profile)
-
-
-def _judgement(review: Review, profile: ReviewProfile) -> tuple[list[str], ...]:
-    """What a profile says of a change by its own rules and by how sure it wants to be."""
-    unsure = list[str]()
-    if profile.thresholds is not None:
-        unsure = _confidence_reasons(review, profile, profile.thresholds)
-    return (unsure, *_rule_reasons(review, profile))
-
-
-def _no_rules_reason(profile: ReviewProfile) -> str:
-    what = f"Profile {profile.name}" if profile.source else "The project"
-    return (
-        f"Human review: {what} has no rules that a panel can judge by; the built-in ones approve"
-        " only with --default-rules."
-    )
-
-
-def _rule_reasons(review: Review, profile: ReviewProfile) -> tuple[list[str], list[str]]:
-    """What the rules of a profile say against a change, and why a person has to look at it."""
-    facts = facts_of(review, profile)
-    against: list[str] = []
-    for_a_person: list[str] = []
-    unknown: list[tuple[str, ConditionOutcome]] = []
-    is_approved_by_rule = False
-    unapplied: list[ProfileRule] = []
-    for rule in profile.rules:
-        outcome = evaluate(rule.condition, facts, mixed=rule.action != "approve")
-        if outcome.value is not False and rule.is_unapplied:
-            unapplied.append(rule)
-            continue
-        if outcome.value is None and rule.action != "note":
-            unknown.append((rule.condition, outcome))
-        if not outcome.value:
-            continue
-        condition = "" if rule.condition == "true" else f" ({rule.condition})"
-        named = f"{rule.name}{condition}" if rule.name else rule.condition
-        if rule.action == "block":
-            against.append(f"Profile {profile.name} blocks: {named}.")
-        elif rule.action == "human_review":
-            for_a_person.append(f"Human review, as profile {profile.name} asks: {named}.")
-        elif rule.action == "approve":
-            is_approved_by_rule = True
-    for_a_person += _missing_panel_reasons(review, profile)
-    if profile.approval is not None:
-        # where a person is called for, that alone keeps it from being approved
-        facts_besides = facts.with_values({"requires_human_review": False})
-        unmet, unknown_too = _approval_reasons(profile, facts_besides)
-        unknown += unknown_too
-        # what is not met says nothing new of a change that is sent back anyway
-        for_a_person += [] if against else unmet
-    only_rules = bool(profile.rules) and profile.thresholds is None
-    is_said = any(rule.action == "approve" for rule in profile.rules)
-    if profile.approval is None and not is_approved_by_rule and (is_said or only_rules):
-        why = "has no rule that approves this" if is_said else "does not say when it approves"
-        for_a_person.append(f"Human review: profile {profile.name} {why} (auto_merge).")
-    for_a_person += _unapplied_reasons(unapplied, profile)
-    return against, [*for_a_person, *_unknown_reasons(unknown, profile, facts)]
+def _shown_reasons(review: Review) -> Iterator[str]:
+    """Yield which members did not answer, and which part of the change the others were shown."""
+    silent = [member.name for member in review.members if member.status != "answered"]
+    if silent:
+        yield f"Human review: {', '.join(silent)} did not answer."
+    if review.shown:
+        yield f"Human review: members were shown {review.shown} of the change."
 
 
 def _approval_reasons(
-    profile: ReviewProfile, facts: Facts
-) -> tuple[list[str], list[tuple[str, ConditionOutcome]]]:
-    """Why a profile does not approve without a person, and the conditions nobody can judge."""
-    approval = profile.approval or Approval(enabled=False)
-    if not approval.enabled:
-        never = f"Human review: profile {profile.name} never approves on its own (auto_merge)."
-        return [never], []
-    unmet: list[str] = []
-    unknown: list[tuple[str, ConditionOutcome]] = []
-    for condition in approval.conditions:
+    review: Review, policy: Policy, facts: Facts, name: str
+) -> tuple[list[str], list[str]]:
+    """Return why a policy does not approve without a human, and its conditions that are
+    unknown."""
+    merge = policy.auto_merge
+    if merge is None or not merge.enabled:
+        why = "never approves on its own" if merge else "does not say when it approves"
+        return [f"Human review: profile {name} {why} (auto_merge)."], []
+    # where a human is called for, that alone keeps a change from being approved
+    facts = facts.with_values({"requires_human_review": False})
+    reasons = list[str]()
+    unknown = list[str]()
+    is_met = False
+    for condition in merge.conditions:
         outcome = evaluate(condition, facts, mixed=False)
+        is_met = is_met or outcome.value is True
         if outcome.value is None:
-            unknown.append((condition, outcome))
+            unknown.append(f"{condition} ({outcome.unknown})")
         elif not outcome.value:
-            unmet.append(
-                f"Human review: profile {profile.name} approves only with {condition}, which is"
-                " not so."
+            reasons.append(f"Human review: profile {name} approves only with {condition}.")
+    unlimited = _unlimited_severities(review, merge, name)
+    if merge.operator == "any" and is_met:
+        return unlimited, []
+    return [*reasons, *unlimited], unknown
+
+
+def _unlimited_severities(review: Review, merge: AutoMerge, name: str) -> list[str]:
+    """Return the severe findings for which `auto_merge` sets no limit by their name, as in
+    `high_findings <= 1`: its silence is no permission."""
+    named = set[str]()
+    for condition in merge.conditions if merge.operator == "all" else ():
+        with suppress(NotACondition):
+            named.update(
+                node.id for node in ast.walk(parse(condition)) if isinstance(node, ast.Name)
             )
-    are_met = len(approval.conditions) - len(unmet) - len(unknown)
-    return ([], []) if approval.any_suffices and are_met else (unmet, unknown)
-
-
-def _unapplied_reasons(rules: Sequence[ProfileRule], profile: ReviewProfile) -> list[str]:
-    """The parts of a profile that nobody here understands, by their paths."""
-    if not rules:
-        return []
-    paths = ", ".join(rule.where for rule in rules)
-    facts = ", ".join(passed_name(rule.where) for rule in rules)
-    return [
-        f"Human review: no panel can apply all of profile {profile.name}: {paths}. Say what is met"
-        f" with --fact NAME=true: {facts}."
-    ]
-
-
-def _unknown_reasons(
-    unknown: Sequence[tuple[str, ConditionOutcome]], profile: ReviewProfile, facts: Facts
-) -> list[str]:
-    """The conditions that can't be evaluated, each by its words, and what would tell."""
-    reasons = []
-    asked: list[str] = []
-    names: list[str] = []
-    for condition, outcome in unknown:
-        if outcome.problem:
+    reasons = list[str]()
+    counts = count_severities(review.findings)
+    for severity in SEVERE:
+        if counts[severity] and f"{severity}_findings" not in named:
+            found = quantity(counts[severity], f"{severity} finding")
             reasons.append(
-                f"Human review: a condition of profile {profile.name} can't be evaluated:"
-                f" {condition} ({outcome.problem})."
+                f"Human review: profile {name} sets no limit for {found} (auto_merge:"
+                f" {severity}_findings)."
             )
-        else:
-            asked.append(condition)
-            names += outcome.unknown
-    if asked:
-        what = "; ".join(dict.fromkeys(asked))
-        reason = f"Human review: profile {profile.name} asks what can't be evaluated here: {what}."
-        telling = dict.fromkeys(_telling_facts(names, facts))
-        if telling:
-            reason += f" Say what you know with --fact NAME=VALUE: {', '.join(telling)}."
-        reasons.append(reason)
     return reasons
 
 
-def _telling_facts(names: Sequence[str], facts: Facts) -> Iterator[str]:
-    """The facts that a user could give: none about what the panel itself has found."""
-    for name in names:
-        if name.startswith(("panel_missing(", "panel_executed(", "required_panel_missing")):
-            yield EXECUTED
-        elif name.isidentifier() and not facts.knows(name):
-            yield name
+def _unknown_reasons(unknown: Sequence[str], name: str) -> Iterator[str]:
+    if unknown:
+        yield (
+            f"Human review: profile {name} has conditions that can't be evaluated:"
+            f" {'; '.join(dict.fromkeys(unknown))}. State what you know with --fact NAME=VALUE."
+        )
 
 
-def _missing_panel_reasons(review: Review, profile: ReviewProfile) -> list[str]:
-    """Panels that must have looked at a change, and of which nobody here knows that they have."""
-    missing = [name for name in profile.required_panels if not has_run(review, name)]
-    if not missing:
-        return []
-    blocks = profile.missing_panel_behavior.casefold() == "block"
-    what = "blocks until these panels have run" if blocks else "requires these panels, too"
-    return [
-        f"Human review: profile {profile.name} {what}: {', '.join(missing)} (say which have run"
-        f" with --fact {EXECUTED}=NAME,NAME)."
-    ]
-
-
-def _approval_reason(
-    findings: Sequence[Finding], members: Sequence[MemberResult], profile: str
-) -> str:
-    answered = sum(member.status == "answered" for member in members)
-    found = quantity(len(findings), "finding") if findings else "no findings"
-    who = f"{answered} of {quantity(len(members), 'member')} answered with {found}"
-    return f"{who}, within what profile {profile} allows."
+def _approval_reason(review: Review, name: str) -> str:
+    count = len(review.findings)
+    found = quantity(count, "finding") if count else "no findings"
+    members = quantity(len(review.members), "member")
+    answered = len(review.answered)
+    return f"{answered} of {members} answered with {found}, within what profile {name} allows."

@@ -8,6 +8,7 @@ What the fields mean is for the caller.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -101,6 +102,25 @@ def repeated_key(block: str) -> str:
                     return f"{key.value!r} is there twice (line {key.start_mark.line + 1})"
                 seen.add(key.value)
     return ""
+
+
+def line_of(block: str, place: Sequence[str | int]) -> int:
+    """The line of a YAML text where a value stands, by the names and numbers that lead to it; the
+    last line on the way that is there."""
+    import yaml
+
+    node = yaml.compose(block, _loader())
+    line = 1
+    for step in place:
+        pairs = list[tuple[Any, Any]]()
+        if isinstance(node, yaml.MappingNode):
+            pairs = [(key, value) for key, value in node.value if key.value == step]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            pairs = [(value, value) for value in node.value[step : step + 1]]
+        for key, value in pairs:
+            line = key.start_mark.line + 1
+            node = value
+    return line
 
 
 @cache

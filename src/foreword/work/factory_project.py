@@ -19,7 +19,7 @@ from foreword.errors import BadSource, UnknownName
 from foreword.plan.flow import Flow, Phase
 from foreword.plan.flow_parsing import parse_flow
 from foreword.review.panel import Member, Panel
-from foreword.review.profile import ReviewProfile, read_profile
+from foreword.review.policy import Policy, Profile, read_policy
 from foreword.section import Choice
 from foreword.sources import files
 from foreword.sources.documents import Document
@@ -29,7 +29,10 @@ from foreword.sources.panel_file import read_panel as read_panel_file
 from foreword.text import lines, marks, parts
 
 PROFILE = "profile"
-_PROFILE_HINT = "a profile is one mapping in YAML, for example thresholds: {critical: 0, high: 0}"
+_PROFILE_HINT = (
+    "a profile is one mapping in YAML, for example auto_merge: {enabled: true, conditions:"
+    " [aggregate_confidence >= 0.8]}"
+)
 # For one member of a panel, the diff included: a persona, the base rules and a change of some 1,500
 # lines, at a price that is paid once for every member. Of a larger change an excerpt is shown.
 REVIEW_TOKENS = 24_000
@@ -149,7 +152,7 @@ def member_context(
     return assemble(recipe, root=root, purpose="review", values=values, budget=REVIEW_TOKENS)
 
 
-def active_profile(root: str | Path, recipe: str = RECIPE) -> ReviewProfile:
+def active_profile(root: str | Path, recipe: str = RECIPE) -> Profile:
     """The project's active profile; one without rules where the project names none.
 
     A profile that is named and not there, or can't be read, is an error, and so is a project file
@@ -164,7 +167,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> ReviewProfile:
         raise BadSource(unread[0].path, why, hint="put it right, then run the panel again")
     document = library.choose(name, "policy") if name else None
     if document is None and name in ("", default):
-        return ReviewProfile(name=name or "default")
+        return Profile(name=name or "default", policy=Policy())
     if document is None and ", " in name:
         problem = f"names several profiles ({name}), and a change is judged by one"
         raise BadSource("project.yaml", problem, hint=f"profile: {name.partition(',')[0]}")
@@ -174,7 +177,7 @@ def active_profile(root: str | Path, recipe: str = RECIPE) -> ReviewProfile:
     problem = problem or repeated_key(file.text)
     if problem:
         raise BadSource(file.path, problem, hint=_PROFILE_HINT)
-    return read_profile(data, where=file.path, name=name)
+    return Profile(name=name, source=file.path, policy=read_policy(data, file.path))
 
 
 def _find_document(library: Library, *, kind: str, name: str) -> Document:

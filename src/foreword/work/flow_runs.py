@@ -34,7 +34,6 @@ from foreword.work.flow_status import (
 )
 from foreword.work.graph import KIND
 from foreword.work.order import ATTEMPTS, TIMEOUT_SECONDS, Order, to_json
-from foreword.work.panel_runs import member_statuses
 from foreword.work.phase import find_changes, find_warnings, settle_tier_1
 from foreword.work.run_status import RunStatus
 from foreword.work.runs import AGENTS, Engine, root_queue
@@ -262,8 +261,7 @@ def _watch_phases(watch: Watch | None, order: Order, done: Sequence[str] = ()) -
             if phase in panels:
                 # of two panels one has to know which member belongs to which
                 title = phase.title if len(panels) > 1 else ""
-                asked = member_statuses(agents.get(place, []))
-                members += [replace(member, title=title) for member in asked]
+                members += [replace(member, title=title) for member in agents.get(place, [])]
             else:
                 phases.append(_phase_line(phase, agents.get(place, []), phase.name in done))
         watch([*phases, *members])

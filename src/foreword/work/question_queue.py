@@ -14,15 +14,16 @@ run is, and how one is started, is the business of `runs`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Timer
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from foreword.errors import ForewordError
+from foreword.errors import AnswerInvalid, ForewordError
 from foreword.secrets.masking import mask
 from foreword.store.database import storable_text
 from foreword.tokens import counter
@@ -40,6 +41,9 @@ from foreword.work.runs import (
 )
 from foreword.work.shared_store import ShuttingDown
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
 # For a call to end by itself, with its own error, before it is given up from outside.
 GRACE_SECONDS = 2.0
 # The longest wait for a process that is free: docs/scaling.md promises it. Without an end a run
@@ -48,8 +52,8 @@ QUEUE_SECONDS = 600.0
 
 Question = Mapping[str, Any]
 """`{"agent", "model", "instructions", "request", "timeout_seconds"}`, and if wanted `attempts`,
-`max_output_tokens`, `artifacts_of`, the task whose artifacts the agent may look up, and `root`, the
-project whose documents."""
+`max_output_tokens`, `output`, the name of the schema that the answer has to fit, `artifacts_of`,
+the task whose artifacts the agent may look up, and `root`, the project whose documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,8 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     try:
         with _cancel_after(engine, limit + GRACE_SECONDS) as cancel:
             answer |= _ask_model(engine, question, cancel)
+    except AnswerInvalid as error:
+        answer |= {"status": "invalid", "error": storable_text(_invalid_reason(error))}
     except ForewordError as error:
         answer["error"] = storable_text(mask(error.message))
     except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
@@ -143,9 +149,24 @@ def _cancel_after(engine: Engine, seconds: float) -> Iterator[Event]:
         engine.cancel_events.discard(cancel)
 
 
+def _invalid_reason(error: AnswerInvalid) -> str:
+    from foreword.review.member_answer import quoted
+
+    return f"its answer does not fit the form ({mask(error.problem)}): {quoted(error.words)}"
+
+
+def _output_schema(name: str) -> type[BaseModel]:
+    from foreword.review.member_answer import MemberAnswer
+    from foreword.review.moderator import FindingGroups
+
+    schemas: dict[str, type[BaseModel]] = {"review": MemberAnswer, "groups": FindingGroups}
+    return schemas[name]
+
+
 def _ask_model(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
     from foreword.models import ask, usage_pair
 
+    schema = _output_schema(question["output"]) if question.get("output") else None
     answer = ask(
         question["model"],
         question["instructions"],
@@ -155,13 +176,19 @@ def _ask_model(engine: Engine, question: Question, cancel: Event) -> dict[str, A
         tools=_tools(engine, question),
         max_output_tokens=question.get("max_output_tokens"),
         cancel=cancel,
+        output=schema,
     )
     if not answer.text.strip():
         return {"error": "the model answered nothing"}
-    counted, charged = usage_pair(answer, question["instructions"], question["request"], counter())
+    # a provider counts the schema with what it is sent
+    instructions = question["instructions"] + (
+        json.dumps(schema.model_json_schema()) if schema else ""
+    )
+    counted, charged = usage_pair(answer, instructions, question["request"], counter())
     return {
         "status": "answered",
         "text": storable_text(answer.text),
+        "first": storable_text(answer.first),
         "model": answer.model,
         "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens,

@@ -32,7 +32,7 @@ class RunStatus:
     run: str
     agent: str
     # waiting, running, answered, failed, late; of phases also pending, already done; of members,
-    # nonsense
+    # invalid
     status: str
     seconds: float
     error: str = ""

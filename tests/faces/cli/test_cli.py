@@ -236,6 +236,7 @@ WITHOUT_STORE = {
     "panel list",
     "flow show",
     "init",
+    "lint",
     "hook",
     "browser start",
     "store adopt",

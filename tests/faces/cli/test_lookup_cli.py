@@ -21,8 +21,9 @@ def test_the_answer_is_on_stdout_and_the_bill_on_stderr(project: Path) -> None:
     ran = foreword("lookup", "loose", "--kind", "policy", cwd=project)
     assert ran.code == 0
     assert (
-        ran.out == "<policy>\n# policy/loose.yaml\n\nprofile_name: loose\nthresholds: {critical:"
-        " 9}\n</policy>\n"
+        ran.out
+        == "<policy>\n# policy/loose.yaml\n\nprofile_name: loose\nauto_merge: {enabled: true}\n"
+        "</policy>\n"
     )
     assert "budget" in ran.err
     assert foreword("lookup", "loose", "-q", cwd=project).err == ""

@@ -37,11 +37,10 @@ RESULT = PanelResult(
         Finding(
             severity="high",
             title="Query <b>by</b> f-string",
-            detail="Ask @admin.",
             file="a.py",
             line=3,
             said_by=("Anna", "Bert"),
-            remediation="Bind it.\nOr not.",
+            reason="Ask @admin.\nBind it.",
         ),
         Finding(severity="low", title="No test", said_by=("Anna",)),
     ),
@@ -64,8 +63,8 @@ def test_the_verdict_comes_first_then_the_findings_then_who_did_not_answer() -> 
         "  1 high finding; profile default allows none.",
         "",
         "a.py:3  high  Query <b>by</b> f-string (assistant Anna, assistant Bert)",
+        "    Ask @admin.",
         "    Bind it.",
-        "    Or not.",
         "",
         "(the change)  low  No test (assistant Anna)",
         "",
@@ -89,7 +88,7 @@ def test_a_panel_runs_on_the_sample_and_says_who_is_done(sample: Path) -> None:
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert lines[0] == "changes requested: Code Review"
-    assert lines[1] == "  2 critical findings; profile default allows none."
+    assert lines[1] == ('  Profile default blocks: any_finding_severity in ["critical", "high"].')
     assert any(
         line.startswith(
             "tidepool/stations.py:5  critical  Hard-coded secret (assistant Code Reviewer, "
@@ -159,7 +158,7 @@ def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
     assert not state_path(sample).exists()
 
 
-def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_that(
+def test_where_nobody_has_answered_the_exit_code_says_so_and_invalid_is_called_that(
     tmp_path: Path,
 ) -> None:
     root = project(tmp_path, ["anna", "bert"])
@@ -179,9 +178,10 @@ def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_
         ran = run_in_process(*words)
     assert ran.code == 1
     assert ran.out.startswith("inconclusive: ")
-    lines = [line for line in ran.err.splitlines() if " nonsense " in line]
-    told = {line.partition(" nonsense ")[0].strip() for line in lines}
-    assert told == {"anna", "anna (again)", "bert", "bert (again)"}
+    lines = [line for line in ran.err.splitlines() if " invalid " in line]
+    told = {line.partition(" invalid ")[0].strip() for line in lines}
+    assert told == {"anna", "bert"}
+    assert 'it is not the one JSON object that was requested): "Looks good to me."' in ran.out
 
 
 def test_a_project_without_panels_says_where_they_go(tmp_path: Path) -> None:
@@ -232,11 +232,11 @@ def test_phases_are_told_with_their_titles_under_each_other(
 ) -> None:
     one = RunStatus(run="r/1", agent="1", status="already done", seconds=4.1, title="Requirements")
     two = RunStatus(run="r/3a", agent="3a", status="answered", seconds=1.5, title="Build")
-    RunBoard()([one, two, run_status("anna", "nonsense", "no findings")])
+    RunBoard()([one, two, run_status("anna", "invalid", "no findings")])
     assert capsys.readouterr().err.splitlines() == [
         "  1   Requirements  already done",
         "  3a  Build         answered     1.5 s",
-        "  anna              nonsense     1.5 s  no findings",
+        "  anna              invalid      1.5 s  no findings",
     ]
 
 

@@ -12,6 +12,7 @@ import pytest
 from foreword.faces.cli.main import cli
 from foreword.testing import fake_provider
 from tests.command import run_in_process
+from tests.factory import answer
 from tests.work.flow_scene import DIFF, Agent, project
 
 WORDS = "let members cancel a turn by telegram"
@@ -43,7 +44,7 @@ def test_every_command_with_a_task_is_tried_here() -> None:
 def test_a_task_is_given_in_words_or_in_a_file(tmp_path: Path, command: str) -> None:
     root = project(tmp_path)
     (root / "task.md").write_text(f"{WORDS}\n")
-    agent = Agent({"panel": lambda: '{"findings": []}'})
+    agent = Agent({"panel": answer})
     for task in (WORDS, str(root / "task.md")):
         with fake_provider(agent) as provider:
             words = [word.replace("MODEL", provider.openai) for word in COMMANDS[command]]

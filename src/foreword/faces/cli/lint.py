@@ -17,7 +17,7 @@ import click
 from foreword.engine.report_table import printable
 from foreword.errors import BadSource, RecipeError, UnknownName, at
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import form_option
+from foreword.faces.cli.options import ROOT, form_option
 from foreword.pattern import lazy_pattern
 from foreword.regular_file import Unusable, read_beginning
 from foreword.text.quantity import quantity
@@ -74,10 +74,11 @@ class _LintOptions:
 @click.option(
     "--fix",
     is_flag=True,
-    help="Repair what is safe to repair: closing marks, white space in marks.",
+    help="Repair what is safe to repair: marks, and panels that name their members elsewhere.",
 )
 @click.option("--show-excused", is_flag=True, help="Also show what the recipe's exceptions excuse.")
 @form_option("text", "json")
+@ROOT
 def lint(
     paths: tuple[str, ...],
     recipe: str | None,
@@ -85,11 +86,12 @@ def lint(
     fix: bool,
     show_excused: bool,
     form: str,
+    root: str,
 ) -> None:
     """Check recipes and instruction files.
 
     Takes projects, Markdown files, recipes (files, folders or names); without any, the project in
-    this folder.
+    the folder of --root.
 
     Of a recipe it prints file:line:column: message. Of instruction files it prints file:line: code
     message, and whether it is an error or a warning. Exits with 1 if there is an error.
@@ -98,13 +100,14 @@ def lint(
     errors    broken, unclosed, unopened, nested, repeated or unnamed marks; a file that a line such as
               `> **Adopt persona:** ...` or `Invoke prompt` or `Invoke panel` names and that is not there;
               names in project.yaml that mean nothing; files and folders that can't be read; workflows without phases;
-              members of a panel that do not exist; an artifact that two phases hand on; a profile that can't be read;
+              members of a panel that do not exist or are not named in its front matter or list; an artifact that
+              two phases hand on; a profile with an unknown field or a wrong value, at any depth;
               a size past the recipe's limit for errors
     warnings  other sizes past a limit, tiers over their budget, a file that a link or a path in prose names
               and that is not there, a persona without Role or Evaluate For,
               a project.yaml without instructions.md, a gap between phases,
               links that lead nowhere or out of the project, an artifact that is taken and never handed on,
-              a condition or a part of a profile that no panel can judge by; front matter that is no YAML,
+              a condition or a section of a profile that no panel can check; front matter that is no YAML,
               which is an error in a SKILL.md; a skill without the name or the description that loaders ask for
 
     A project without such documents is checked for what it has for agents: skills, agents, commands,
@@ -124,8 +127,8 @@ def lint(
     """  # noqa: E501 - a table, shown as it is written
     found = _Findings()
     options = _LintOptions(recipe=recipe, counter=counter, fix=fix)
-    for path in paths or (".",):
-        _check(path, options, found, is_given=bool(paths))
+    for path in paths or (root,):
+        _check(path, options, found, is_given=bool(paths) or root != ".")
     found.problems = _in_order(found.problems)
     if form == "json":
         _show_json(found, show_excused=show_excused, fix=fix)
@@ -310,14 +313,17 @@ def _fix(root: Path, checked: LintResult, display_path: _DisplayPath, found: _Fi
     problems = [problem for problem in checked.problems if problem.fixable]
     for file in dict.fromkeys(problem.file for problem in problems):
         name = display_path(file)
-        fixed = lint.fix(root, file)
+        codes = {problem.code for problem in problems if problem.file == file}
+        fixed = lint.fix(root, file, is_panel="panel-form" in codes)
         if fixed.refused:
             screen.warn(f"{name}: not fixed: {fixed.refused}")
         for repair in fixed.repairs:
             for problem in problems:
                 if (problem.file, problem.line, problem.code) == (file, repair.line, repair.code):
                     found.fixed.append(replace(problem, file=name))
-            screen.say(f"fixed {name}:{repair.line}: {repair.code} {repair.right.strip()}")
+            screen.say(
+                f"fixed {name}:{repair.line}: {repair.code} {' '.join(repair.right.split())}"
+            )
     return len(found.fixed) > before
 
 

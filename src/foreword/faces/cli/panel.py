@@ -108,9 +108,10 @@ def run(
     """Run a panel on a change and print its one result.
 
     Every member is asked on its own and at the same time, with the project's base instructions, its
-    own persona, the task and the change. Who fails, is late or answers nonsense is named, and the
-    others stand. What several have found is told once, with everyone who said it; the rules of the
-    project's profile decide. A condition that can't be evaluated calls for a person.
+    own persona, the task and the change. Who fails, is late or gives no answer that fits the form
+    is named, and the others stand. What several have found is told once, with everyone who said it;
+    the rules of the project's profile decide. A condition that can't be evaluated escalates to a
+    human.
 
     \b
     Examples:
@@ -196,9 +197,9 @@ def schema() -> None:
     Example:
       foreword panel schema > panel-result.schema.json
     """
-    from foreword.review.panel_result import SCHEMA
+    from foreword.review import panel_result
 
-    screen.show_json(SCHEMA)
+    screen.show_json(panel_result.schema())
 
 
 def _show(result: PanelResult, form: str) -> None:
@@ -219,7 +220,7 @@ def as_text(result: PanelResult) -> Iterator[str]:
         yield ""
         for finding in findings:
             yield f"{_place(finding)}  {severity}  {finding.title} ({_speakers(finding)})"
-            for line in finding.remediation.splitlines():
+            for line in finding.reason.splitlines():
                 yield f"    {line}"
     if result.without_answer:
         yield ""
@@ -251,10 +252,8 @@ def as_markdown(result: PanelResult) -> Iterator[str]:
 def _finding_as_markdown(finding: Finding) -> Iterator[str]:
     place = _place(finding).replace("`", "")
     yield f"- `{place}` **{_escape(finding.title)}** ({_speakers(finding)})"
-    for line in finding.detail.splitlines():
+    for line in finding.reason.splitlines():
         yield f"  {_escape(line)}"
-    for line in finding.remediation.splitlines():
-        yield f"  *Remedy:* {_escape(line)}"
 
 
 def _speakers(finding: Finding) -> str:

@@ -16,13 +16,13 @@ from foreword.faces.cli import screen
 if TYPE_CHECKING:
     from foreword.work.run_status import RunStatus
 
-ENDED = ("answered", "failed", "late", "nonsense", "already done")
+ENDED = ("answered", "failed", "late", "invalid", "already done")
 _COLOURS = {
     "answered": "green",
     "already done": "green",
     "failed": "red",
     "late": "red",
-    "nonsense": "red",
+    "invalid": "red",
     "running": "cyan",
 }
 _LONGEST_NAME = 40  # columns; leaves half of a narrow terminal to status, time and reason
