@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
-from foreword.messages import blocks
+from foreword.messages import blocks, fields
 from foreword.messages.call_pairs import sendable_messages
 from foreword.messages.fields import FieldPath, Fields, as_object, json_or_text, sendable
 from foreword.messages.message import Message, Role, keep
@@ -40,15 +40,10 @@ _GIVEN = frozenset(("args", "response"))
 def is_message(value: Mapping[str, Any]) -> bool:
     """Whether this is one of Gemini's turns: parts that have no type."""
     parts = value.get("parts")
-    if isinstance(parts, str):
-        return True
-    if parts is None:  # an answer in which nothing was said, as at the limit of its tokens
+    if not parts:  # an answer in which nothing was said, as at the limit of its tokens
         return value.get("role") == "model" and "content" not in value
-    if not isinstance(parts, list) or "kind" in value:
-        return False
-    if not parts:
-        return value.get("role") == "model"
-    return not any(isinstance(part, Mapping) and "type" in part for part in parts)
+    is_list = isinstance(parts, list) and "kind" not in value
+    return isinstance(parts, str) or (is_list and not fields.has_field(parts, "type"))
 
 
 def from_gemini(value: object, where: str = "contents") -> tuple[Message, ...]:

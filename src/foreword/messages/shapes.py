@@ -29,7 +29,6 @@ from foreword.messages.parts import Part, Text
 from foreword.messages.pydantic_ai import EarlierMessages
 
 _PLAIN = ("system", "user", "assistant")
-ONE_ONLY = "holds {} messages, a call and its result among them"
 
 
 class MessageShape(Protocol):
@@ -77,11 +76,8 @@ def read_again(raw: Any, *, shape: str, role: str) -> Message:
     """Return the message in the JSON that it came as; of several that were read from one, that of
     the role. Raises ValueError where there is none."""
     at = FieldPath("record", shape)
-    if shape == openai_responses.SHAPE:
-        messages: Sequence[Message] = openai_responses.from_responses(raw)
-    else:
-        read = _BY_NAME[shape].read_message(raw, at)
-        messages = (read,) if isinstance(read, Message) else read
+    is_items = shape == openai_responses.SHAPE
+    messages = openai_responses.from_responses(raw) if is_items else _read(shape, raw, at)
     for message in messages:
         if message.role == role:
             return message
@@ -154,7 +150,8 @@ def read_message(
     messages = read_any(value, at, usual)
     if len(messages) != 1:
         hint = "give it in a list of messages: `append_all`, `messages`, `session import`"
-        raise at.wrong(ONE_ONLY.format(len(messages)), hint=hint)
+        problem = f"holds {len(messages)} messages, a call and its result among them"
+        raise at.wrong(problem, hint=hint)
     return messages[0]
 
 
@@ -189,8 +186,10 @@ def read_any(
         if shape.SHAPE not in _PROVIDERS and shape.is_message(value):
             if shape.SHAPE == pydantic_ai.SHAPE:
                 return pydantic_ai.read_message(value, at, earlier)
-            read = shape.read_message(value, at)
-            return (read,) if isinstance(read, Message) else read
-    name = shape_of(value) or usual or anthropic.SHAPE
-    read = _BY_NAME[name].read_message(value, at)
+            return _read(shape.SHAPE, value, at)
+    return _read(shape_of(value) or usual or anthropic.SHAPE, value, at)
+
+
+def _read(shape: str, value: Any, at: FieldPath) -> Sequence[Message]:
+    read = _BY_NAME[shape].read_message(value, at)
     return (read,) if isinstance(read, Message) else read
