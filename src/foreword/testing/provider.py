@@ -39,7 +39,7 @@ CHECK_PREFIXES = False
 POLL_SECONDS = 0.01  # how soon a server that is closed ends; the default is half a second
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class FakeProvider:
     """A provider on loopback, and what it was sent; its models have names that
     `foreword.models.ask` understands."""
@@ -108,7 +108,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, script: Script, *, check_prefixes: bool) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.provider = FakeProvider(f"http://127.0.0.1:{self.server_address[1]}")
+        self.provider = FakeProvider(url=f"http://127.0.0.1:{self.server_address[1]}")
         self.closing = Event()
         self._script = script
         self._check_prefixes = check_prefixes
