@@ -37,8 +37,9 @@ def escape_boundaries(message: Message, pattern: BoundaryPattern) -> Message:
 def data_to_send(message: Message, pattern: BoundaryPattern) -> str:
     """What goes along besides the words of a message, nothing in it a boundary tag; most messages
     have none."""
-    if not data_beside_words(message):
-        return ""
+    data = data_beside_words(message)
+    if "<" not in data and not _ESCAPED.search(data):
+        return data
     return data_beside_words(escape_boundaries(message, pattern))
 
 

@@ -7,7 +7,7 @@ business.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
@@ -205,12 +205,8 @@ def message_text(message: Message, write: Callable[[str], str]) -> str:
     printed or a file says in a message of the user or the assistant has a turn of its own, and only
     a summary has the tags of one."""
     turns = list[str]()
-    speakers = zip(message.parts, Speakers().of_parts(message), strict=True)
-    for role, run in groupby(speakers, key=lambda each: _turn_role(message, each[1])):
-        parts = tuple([part for part, _ in run])
-        # `replace` forgets the name of a user, who says nothing of what a tool printed
-        own = edit if role == message.role else replace
-        words = own(message, parts=parts).text
+    for role, said in _turns(message):
+        words = said.text
         if message.kind != "summary" and "<" in words:
             words = boundary_pattern(frozenset(SPEAKER_TAGS)).escape(words)
         if words:
@@ -218,9 +214,22 @@ def message_text(message: Message, write: Callable[[str], str]) -> str:
     return "\n".join(turns) or turn_text(message.role, "")
 
 
+def _turns(message: Message) -> Iterator[tuple[str, Message]]:
+    """Yield a message in the pieces that one speaker says, each with its role in the text."""
+    origins = Speakers().of_parts(message) if message.role != "tool" else ()
+    if not any(origin.is_low_trust for origin in origins):
+        yield message.role, message
+        return
+    speakers = zip(message.parts, origins, strict=True)
+    for role, run in groupby(speakers, key=lambda each: _turn_role(message, each[1])):
+        parts = tuple([part for part, _ in run])
+        # `replace` forgets the name of a user, who says nothing of what a tool printed
+        own = edit if role == message.role else replace
+        yield role, own(message, parts=parts)
+
+
 def _turn_role(message: Message, origin: Origin) -> str:
-    is_data = origin.is_low_trust and message.role != "tool"
-    return origin.kind if is_data else message.role
+    return origin.kind if origin.is_low_trust else message.role
 
 
 def turn_text(role: str, text: str) -> str:

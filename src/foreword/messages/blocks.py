@@ -256,10 +256,11 @@ def _difference(raw: Any, built: Any) -> Json:
     if not isinstance(raw, dict) or not isinstance(built, dict):
         return more
     for name, value in raw.items():
-        beside = _difference(value, built[name]) if name in built else value
-        if beside:
-            more[name] = beside
-    return more
+        if name not in built:
+            more[name] = value
+        elif value != built[name]:  # mostly they are the same
+            more[name] = _difference(value, built[name])
+    return {name: beside for name, beside in more.items() if beside}
 
 
 # --- rewriting ------------------------------------------------------------------------------------
