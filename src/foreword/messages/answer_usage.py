@@ -55,7 +55,7 @@ _BESIDE_INPUT = ("inputTokens", "cache_read_input_tokens", "cache_creation_input
 def answer_usage(value: object, depth: int = 0) -> AnswerUsage | None:
     """What an answer says that it cost; nothing where it says nothing."""
     usages = [_field(value, name) for name in _USAGE]
-    if _number(value, ("prompt_eval_count",)):
+    if _field(value, "prompt_eval_count"):  # Ollama's, beside the message
         usages.append(value)
     for usage in usages:
         if usage is None or callable(usage):
