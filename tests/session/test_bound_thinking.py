@@ -33,6 +33,15 @@ def answer(session: foreword.Session, number: int) -> None:
     session.append({"role": "user", "content": [result]})
 
 
+def think_of_a_secret(session: foreword.Session, number: int) -> None:
+    """An answer whose signed thinking holds what is, or becomes, a secret."""
+    REQUESTS.append(session.context().to_anthropic())
+    words = f"Question {number % 3} about"
+    thought = {"type": "thinking", "thinking": words, "signature": f"x{number}"}
+    said = {"type": "text", "text": f"Yes: {words} it."}
+    session.append({"role": "assistant", "content": [thought, said]})
+
+
 def set_state(session: foreword.Session, number: int) -> None:
     session.set_variable("temperature", number, "measured")
 
@@ -57,7 +66,18 @@ def pin(session: foreword.Session, number: int) -> None:
 
 REQUESTS: list[dict[str, Any]] = []
 STEPS = st.sampled_from(
-    [say, answer, answer, answer, set_state, learn_secret, compress, new_prompt, pin]
+    [
+        say,
+        answer,
+        answer,
+        answer,
+        set_state,
+        learn_secret,
+        think_of_a_secret,
+        compress,
+        new_prompt,
+        pin,
+    ]
 )
 
 
