@@ -138,7 +138,7 @@ def cost_of_calls(model: str | None, log: Sequence[Mapping[str, Any]]) -> dict[s
         uncached += price.of_input(tokens)
         before = log[place + 1] if place + 1 < len(log) else None
         if call["prefix_break"] and before is not None:
-            again = min(before["stable_tokens"], call["stable_tokens"]) - reused
+            again = min(before["total_tokens"], tokens) - reused
             breaks += price.of_input(max(0, again)) - price.of_input(max(0, again), max(0, again))
     return {
         "model": model,

@@ -85,6 +85,7 @@ class Entry:
     text: str
     messages: tuple[Message, ...] = ()
     pinned: bool = False
+    is_own: bool = False  # written by Foreword: its boundary tags are meant
 
 
 # Not frozen at run time: setting fifteen fields of a frozen value one by one takes three times as
@@ -205,6 +206,7 @@ class Tiers:
 
 
 STANDS_BY = "stands by: not needed"
+STATE = "state"  # the kind of a section that is the state of a piece of work
 HANDLE_START = "fw_"
 # Of the hash: 56 bits, so that among ten million originals two with one handle are a chance of one
 # in a thousand. More digits would cost tokens in every mark.

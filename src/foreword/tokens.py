@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 from pkgutil import get_data
@@ -224,7 +224,8 @@ def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
 
 @cache
 def model_table() -> dict[str, Any]:
-    """The known models: window, counter and margin by the beginning of the name."""
+    """The known models: window, counter, margin, and whether they take system messages in the
+    middle of a conversation, by the beginning of the name."""
     # `importlib.resources` would load what reads archives, and that takes longer than the file.
     table: dict[str, Any] = json.loads(get_data("foreword", "data/models.json") or b"{}")
     return table
@@ -236,21 +237,34 @@ def default_window() -> int:
 
 
 def for_model(name: str) -> tuple[int, Counter]:
-    """The window and the counter of a model, by the longest known name that a part of its name
-    begins with."""
-    models = model_table()["models"]
+    """The window and the counter of a model."""
+    model = _model_facts(name)
+    if model is None:
+        raise UnknownName(
+            "model",
+            name,
+            model_table()["models"],
+            where="(the window can be given with --window instead)",
+        )
+    margin = float(model.get("margin", 1.0))
+    return int(model["window"]), counter(model["counter"]).with_margin(margin)
+
+
+def accepts_system_messages(model: str) -> bool:
+    """Whether the provider of a model takes system messages in the middle of a conversation."""
+    facts = _model_facts(model)
+    return facts is not None and bool(facts.get("system_messages"))
+
+
+def _model_facts(name: str) -> Mapping[str, Any] | None:
+    """What is known of a model, by the longest known name that a part of its name begins with."""
+    models: Mapping[str, Any] = model_table()["models"]
     longest = ""
     for prefix in models:
         begins_with = rf"(?:^|[^a-z0-9]){re.escape(prefix)}"
         if len(prefix) > len(longest) and re.search(begins_with, name.lower()):
             longest = prefix
-    if not longest:
-        raise UnknownName(
-            "model", name, models, where="(the window can be given with --window instead)"
-        )
-    model = models[longest]
-    margin = float(model.get("margin", 1.0))
-    return int(model["window"]), counter(model["counter"]).with_margin(margin)
+    return models[longest] if longest else None
 
 
 def estimate_error(estimated: int, exact: int) -> str:

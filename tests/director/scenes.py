@@ -10,6 +10,7 @@ from typing import Any
 
 from foreword.director import Director
 from foreword.testing import Reply, ToolCall
+from foreword.testing.state_reader import is_state
 
 PARTS = (
     "system_prompt",
@@ -37,22 +38,23 @@ def called(director: Director, tool: str, **given: Any) -> dict[str, Any]:
 
 
 def spoken_in(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a request in OpenAI's format without the state behind the conversation."""
-    messages = list(body["messages"])
-    return messages[:-1] if str(messages[-1]["content"]).startswith("<current_plan>") else messages
+    """The messages of a request in OpenAI's format without the state."""
+    return [message for message in body["messages"] if not is_state(message)]
 
 
 def system_of(body: Mapping[str, Any]) -> str:
-    """The system's message of a request in OpenAI's format, and the state."""
-    first, *others = body["messages"]
-    system = str(first["content"]) if first["role"] in ("system", "developer") else ""
-    state = [str(message["content"]) for message in others[len(spoken_in(body)) - 1 :]]
-    return "\n\n".join([system, *state])
+    """The system's message of a request in OpenAI's format, and the state, whole and changed."""
+    said = [message for message in body["messages"] if is_state(message)]
+    first = body["messages"][0]
+    if first["role"] in ("system", "developer"):
+        said.insert(0, first)
+    return "\n\n".join(str(message["content"]) for message in said)
 
 
 def parts_of(body: Mapping[str, Any]) -> list[str]:
     """The names of the parts around the conversation, in their order."""
-    return re.findall(r"^<(\w+)>$", system_of(body), re.MULTILINE)
+    names = dict.fromkeys(re.findall(r"^<(\w+)>$", system_of(body), re.MULTILINE))
+    return [name for name in names if name != "state_changes"]
 
 
 def calls(text: str = "", **wanted: Mapping[str, Any]) -> Reply:

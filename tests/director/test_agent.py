@@ -66,7 +66,7 @@ def test_a_turn_asks_acts_and_answers_and_every_request_has_the_six_parts(tmp_pa
     assert kinds == ["user", "assistant", "tool", "assistant", "tool", "tool", "assistant"]
     for request in provider.requests:
         assert parts_of(request) == list(PARTS)
-        assert request["messages"][1] == {"role": "user", "content": "Read my mail"}
+        assert spoken_in(request)[1] == {"role": "user", "content": "Read my mail"}
     first, second, third = (system_of(request) for request in provider.requests)
     assert "no plan yet" in first
     assert "Build navigation node" in second

@@ -22,7 +22,8 @@ from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
 from foreword.demos.site import NAME, PASSWORD, ROWS, Site
 from foreword.director import Director, TurnResult
 from foreword.director.director_resources import DirectorResources
-from foreword.testing import FakeProvider, Reply, fake_provider
+from foreword.testing import FakeProvider, Reply, fake_provider, prefix_breaks
+from foreword.testing.state_reader import state_in
 from tests.director.scenes import (
     PARTS,
     calls,
@@ -30,11 +31,10 @@ from tests.director.scenes import (
     parts_of,
     results_in,
     spoken_in,
-    system_of,
 )
 from tests.faulty_site import faulty_site
 
-BUDGET = 12_000
+BUDGET = 16_000
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
 TURNS = 400 if SOAK else 130
 
@@ -156,8 +156,21 @@ def test_no_request_no_event_and_no_row_has_the_secret_or_a_page(job: Job, tmp_p
 
 def test_the_browser_in_each_request_is_the_browser_at_that_moment(job: Job) -> None:
     first, second = job.own[0], job.own[-1]
-    assert "no browser attached" in system_of(first)
-    assert f"1 tab open:\n- Main Tab (Active) = {job.desk.url}/sent?new=1" in system_of(second)
+    assert state_in(first)["browser_state"] == {}
+    tab = f"- Main Tab (Active) = {job.desk.url}/sent?new=1"
+    assert state_in(second)["browser_state"] == {"- Main Tab": tab}
+
+
+def test_each_request_is_the_one_before_and_more_and_its_state_is_that_of_the_moment(
+    job: Job,
+) -> None:
+    assert prefix_breaks(job.own) == []
+    first, *_, last = job.own
+    assert state_in(first)["current_plan"] is None
+    assert state_in(last)["current_plan"] == job.director.session.get_current_plan()
+    statuses = {node["id"]: node["status"] for node in job.director.session.snapshot()["nodes"]}
+    nodes = state_in(last)["workflow_snapshot"]["nodes"]
+    assert {name: node["status"] for name, node in nodes.items()} == statuses
 
 
 def test_the_scout_has_its_own_conversation_and_leaves_only_its_report(job: Job) -> None:
@@ -265,7 +278,8 @@ def test_after_hundreds_of_turns_the_plan_the_selectors_and_what_the_user_wants_
         assert (
             sum(count(str(message.get("content") or "")) for message in body["messages"]) <= 9_000
         )
-    plan, said = system_of(asked[-1]), json.dumps(spoken_in(asked[-1])[1:], ensure_ascii=False)
+    plan = json.dumps(state_in(asked[-1])["current_plan"])
+    said = json.dumps(spoken_in(asked[-1])[1:], ensure_ascii=False)
     assert '"task_id": "scout"' in plan
     for selector in (
         'role=textbox[name="Name"]',

@@ -14,7 +14,8 @@ from foreword.faces.web import transcript
 from foreword.messages.message import Message
 from foreword.messages.parts import Text, ToolCall, ToolResult
 from foreword.testing import fake_provider
-from tests.director.scenes import open_director, spoken_in
+from foreword.testing.state_reader import is_state
+from tests.director.scenes import open_director
 
 SEEN = {"name": "page", "value": "inbox", "reason": "seen"}
 
@@ -70,7 +71,8 @@ def test_the_user_is_the_first_to_speak_whatever_was_done_by_hand_before(tmp_pat
         director.call("set_variable", SEEN)
         director.say("Go")
         (body,) = provider.requests
-    said = [message for message in spoken_in(body) if message["role"] != "system"]
+    _, *said = body["messages"]
+    assert is_state(said[0])
     assert [message["role"] for message in said] == ["user", "assistant", "tool", "user"]
     (call,) = said[1]["tool_calls"]
     assert (call["function"]["name"], said[2]["tool_call_id"]) == ("set_variable", call["id"])

@@ -47,6 +47,7 @@ def test_anthropics_message_is_read_like_its_json_and_its_nulls_never_go_back(
     assert (call.id, call.name, call.arguments) == ("t1", "read", '{"path": "a.py"}')
     session = open_session()
     session.append({"role": "user", "content": "Read it."})
+    session.context()
     session.append(answer)
     session.append(
         {

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foreword
-from foreword.session.next_call import THINKING_LOST
+from foreword.session.calls import THINKING_LOST
 from foreword.testing import prefix_breaks
 from tests.sessions import Open
 
@@ -103,13 +103,14 @@ def test_the_report_says_how_much_thinking_was_lost(open_session: Open) -> None:
     for number in (1, 2):
         say(session, number)
         answer(session, number)
-    assert not lost(session)
+    assert not lost(session.context(save=False))
     session.system_prompt = "You look after a kiln."
     package = session.context()
-    assert lost(session) == [THINKING_LOST.format(2)]
+    assert lost(package) == [THINKING_LOST.format(2)]
     assert "thinking" not in str(package.to_anthropic())
+    assert [cut["thinking"] for cut in session.cuts()] == [0, 2]
+    assert not lost(session.context())
 
 
-def lost(session: foreword.Session) -> list[str]:
-    warnings = session.context(save=False).report.warnings
-    return [line for line in warnings if line.endswith(THINKING_LOST.partition("}")[2])]
+def lost(package: foreword.Package) -> list[str]:
+    return [line for line in package.report.warnings if "not sent any more" in line]

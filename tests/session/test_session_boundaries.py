@@ -184,6 +184,7 @@ def test_a_thought_that_is_signed_stays_byte_for_byte(open_session: Open) -> Non
     thought = {"type": "thinking", "thinking": "see <current_plan> there", "signature": "c2lnbmVk"}
     hidden = {"type": "redacted_thinking", "data": "PGN1cnJlbnRfcGxhbj4="}
     session.append({"role": "user", "content": "hello"})
+    session.context()
     session.append({"role": "assistant", "content": [thought, hidden, text("so <current_plan>")]})
     sent = session.context().to_anthropic()["messages"][1]["content"]
     assert sent[:2] == [thought, hidden]

@@ -63,12 +63,9 @@ def test_a_thought_in_a_message_of_its_own_stays_in_front_of_the_call_it_led_to(
     start_session: Open,
 ) -> None:
     session = start_session()
-    for message in (
-        numbered_message(0),
-        {"role": "assistant", "content": [THOUGHT]},
-        call("c1"),
-        results(c1="here"),
-    ):
+    session.append(numbered_message(0))
+    session.context()
+    for message in ({"role": "assistant", "content": [THOUGHT]}, call("c1"), results(c1="here")):
         session.append(message)
     _, asked, _ = session.context().to_anthropic()["messages"]
     assert [block["type"] for block in asked["content"]] == ["thinking", "tool_use"]
@@ -151,9 +148,13 @@ def test_a_recipe_of_ones_own_may_name_a_file_that_is_there_or_not(
     session.append(numbered_message(0))
     assert "<notes>" not in session.context().text
     (tmp_path / "NOTES.md").write_text("Mind the tide.")
-    assert session.context().text.startswith("<notes>\nMind the tide.")
+    assert "<notes>\nMind the tide.\n</notes>" in session.context().text
     (tmp_path / "NOTES.md").unlink()
-    assert shown_numbers(session.context()) == [0]
+    package = session.context()
+    assert "\nnotes removed\n" in package.text
+    assert shown_numbers(package) == [0]
+    session.cut()
+    assert "notes" not in session.context().text
 
 
 @pytest.mark.parametrize("wrong", [{"role": "robot"}, KeyboardInterrupt()])

@@ -60,7 +60,11 @@ def test_the_first_plan_variable_node_or_tab_gives_it_a_state_for_good(
     for one in (session, open_session()):
         package = one.context()
         assert package.report.recipe == "workflow-cached"
-        assert tags(package) == ["system_prompt", "conversation_history", *STATE]
+        assert tags(package) == ["system_prompt", "conversation_history"]
+        for tag in STATE:
+            assert package.text.count(f"\n<{tag}>\n") == 1
+    session.cut()
+    assert tags(session.context()) == ["system_prompt", *STATE, "conversation_history"]
 
 
 def test_what_was_sent_before_the_first_state_is_the_beginning_of_what_is_sent_after_it(
@@ -70,18 +74,9 @@ def test_what_was_sent_before_the_first_state_is_the_beginning_of_what_is_sent_a
     before = session.context()
     session.update_plan(plan(), "first plan")
     after = session.context()
-    assert after.text.startswith(before.text.removesuffix("\n"))
-    newest = session.usage()["log"][0]
-    assert (newest["prefix_break"], newest["reuse"]) == ("", 1.0)
-
-
-def test_a_system_prompt_that_only_a_state_needs_is_reported_as_a_break(open_session: Open) -> None:
-    session = open_session()
-    session.append({"role": "user", "content": "Which kiln is hot?"})
-    session.context()
-    session.set_variable("rate", "7", "new")
-    session.context()
-    assert session.usage()["log"][0]["prefix_break"] == "system_prompt changed"
+    assert after.text.startswith(before.text.partition("</conversation_history>")[0])
+    assert session.usage()["log"][0]["prefix_break"] == ""
+    assert [cut["reason"] for cut in session.cuts()] == ["first call"]
 
 
 @pytest.mark.parametrize("recipe", ["chat", "workflow"])
@@ -111,14 +106,8 @@ def test_a_budget_has_room_for_the_whole_state_or_is_an_error(open_session: Open
     session.append({"role": "user", "content": "Which kiln is hot today?"})
     session.set_variable("rate", "7", "new")
     session.put_node(NODE)
-    least = 0
-    for budget in range(1, 200):
-        try:
-            package = session.context(budget=budget)
-        except foreword.EssentialsTooLarge as error:
-            assert not least, (budget, least)
-            needed = error.needed
-        else:
-            least = least or budget
-            assert tags(package) == ["system_prompt", "conversation_history", *STATE], budget
-    assert 1 < least == needed
+    with pytest.raises(foreword.EssentialsTooLarge) as found:
+        session.context(budget=1)
+    for budget in range(found.value.needed, 200):
+        package = session.context(budget=budget)
+        assert tags(package) == ["system_prompt", *STATE, "conversation_history"], budget

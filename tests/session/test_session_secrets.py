@@ -21,7 +21,6 @@ from foreword.messages.record import to_record
 from foreword.operations.fitted_values import original_page
 from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import HIDDEN
-from foreword.session.call_memory import HIDDEN as OTHER_SECRETS
 from foreword.session.secret_messages import without_secrets
 from tests.attacks import EXAMPLES
 from tests.messages.conversation import from_anthropic
@@ -223,7 +222,7 @@ def test_a_secret_that_is_set_breaks_the_beginning_once_and_the_log_says_why(
     session.append({"role": "user", "content": f"And again: {PASSWORD}."})
     session.context()
     breaks = [line["prefix_break"] for line in session.usage()["log"]][::-1]
-    assert breaks == ["first call", "", OTHER_SECRETS, ""]
+    assert breaks == ["first call", "", "a secret became known", ""]
     assert all("hidden" not in line for line in session.usage()["log"])
 
 

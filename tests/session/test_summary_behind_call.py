@@ -94,8 +94,11 @@ def test_most_of_the_request_for_a_summary_is_in_the_providers_cache(
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda session: setattr(session, "system_prompt", "Another."), "system_prompt changed"),
-        (lambda session: session.set_variable("rate", "7", "new"), "workflow_variables changed"),
+        (
+            lambda session: setattr(session, "system_prompt", "Another."),
+            "the system prompt changed",
+        ),
+        (lambda session: session.set_variable("rate", "7", "new"), "the state changed"),
     ],
 )
 def test_where_the_parts_in_front_changed_it_is_asked_for_by_itself_and_the_note_says_why(

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from foreword.messages.message import Message
 from foreword.messages.parts import Text
-from foreword.session.timeline import Group, TimelineMessage
-from foreword.session.window import choose, low_water
+from foreword.session.cut_plan import choose, low_water
+from foreword.session.history import Group, TimelineMessage
 from tests.examples import examples
 
 
@@ -31,7 +31,7 @@ def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_mo
     window = choose(groups_of(*sizes), room=room, low=low)
     kept = len(window.groups)
     if sum(sizes) <= room:
-        assert (kept, window.moved, window.shorten_to) == (len(sizes), False, 0)
+        assert (kept, window.shorten_to) == (len(sizes), 0)
         return
     if sizes[-1] > room:
         assert (kept, window.shorten_to) == (1, max(1, low))
@@ -43,13 +43,12 @@ def test_a_cut_keeps_as_many_of_the_newest_as_the_low_water_mark_holds_and_no_mo
     # what stays empty is at most a quarter of the mark; more of it goes to the next one, shortened
     is_much = low - size > low / 4
     assert window.shorten_to == (low - size if is_much else 0)
-    assert window.moved == (kept < len(sizes))
 
 
 def test_a_window_whose_oldest_group_is_shortened_and_none_went_has_not_moved() -> None:
     window = choose(groups_of(100, 10), room=50, low=40)
     assert [group.tokens for group in window.groups] == [100, 10]
-    assert (window.moved, window.shorten_to) == (False, 30)
+    assert window.shorten_to == 30
 
 
 def test_a_cut_leaves_three_tenths_of_the_room_where_the_other_parts_take_nearly_all() -> None:

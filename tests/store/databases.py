@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from foreword.messages.message import Message
 from foreword.messages.parts import Text
-from foreword.store import messages, session_stamps, workflows
-from foreword.store.compressions import Cut
+from foreword.store import cuts, messages, workflows
+from foreword.store.cuts import CallRecord, Cut, LogEntry, NewestCall
 from foreword.store.database import Database
 from foreword.store.messages import Conversation
 from foreword.store.urls import open_database
@@ -60,9 +61,50 @@ def conversation_in(db: Database, name: str = "main") -> Conversation:
     return messages.ensure(db, workflow_in(db), name, "words")
 
 
-def window_cut(db: Database, conversation: int, budget: int) -> Cut:
-    """Where the window of that budget begins."""
-    return session_stamps.read(db, conversation, budget).cut
+def cut_of(number: int, **facts: Any) -> Cut:
+    """A cut that says little."""
+    usual: dict[str, Any] = {
+        "created": "2026-01-01T00:00:00.000+00:00",
+        "call": number,
+        "reason": "no room",
+        "detail": "",
+        "recipe": "chat",
+        "tools": "",
+        "start": 1,
+        "last": 0,
+        "head": {"parts": []},
+        "total_tokens": 10,
+        "omitted_messages": 0,
+        "omitted_tokens": 0,
+        "reread_tokens": 0,
+        "thinking": 0,
+    }
+    return Cut(number=number, **{**usual, **facts})
+
+
+def record_call(
+    db: Database,
+    conversation: int,
+    number: int,
+    *,
+    last: int = 0,
+    cut: Cut | None = None,
+    entries: Sequence[LogEntry] = (),
+    sent: str = "",
+) -> None:
+    """Keep a call of that number."""
+    call = NewestCall(
+        call=number,
+        call_last=last,
+        call_tokens=10,
+        call_running=0,
+        call_entry=entries[-1].number if entries else 0,
+        call_open=False,
+        cut_due=(),
+        state={},
+        sent=sent or str(number),
+    )
+    cuts.record(db, conversation, CallRecord(call=call, cut=cut, entries=entries))
 
 
 def text_message(text: str, role: str = "user") -> Message:

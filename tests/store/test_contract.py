@@ -20,26 +20,28 @@ from foreword.section import handle_of
 from foreword.store import (
     answer_usage,
     compressions,
+    cuts,
     messages,
     originals,
     plans,
-    session_stamps,
     variables,
     workflows,
 )
 from foreword.store.carried_items import read_items, write_items
-from foreword.store.compressions import Cut
+from foreword.store.cuts import LogEntry
 from foreword.store.database import LARGEST_NUMBER, Database
-from foreword.store.messages import Extent, Range, StoredMessage
-from foreword.store.reports import find_report, newest_reports, save_report, usage_log, usage_of
+from foreword.store.messages import AnswerTo, Extent, Range, StoredMessage
+from foreword.store.reports import find_report, newest_reports, save_report, usage_log
+from foreword.store.session_stamps import read_stamps
 from foreword.store.urls import open_to_read, recall
 from foreword.transcripts.import_file import read_transcript
 from tests.store.databases import (
     USAGE,
     batch,
     conversation_in,
+    cut_of,
+    record_call,
     text_message,
-    window_cut,
     workflow_in,
 )
 
@@ -372,38 +374,28 @@ def test_messages_are_found_by_their_numbers_in_the_order_in_which_they_were_sai
     assert messages.by_numbers(db, one.id, []) == []
 
 
-def test_a_pin_is_set_and_taken_back_and_moves_the_stamp_of_its_conversation_alone(
-    db: Database,
-) -> None:
+def test_a_pin_is_set_and_taken_back_in_its_conversation_alone(db: Database) -> None:
     one, other = conversation_in(db), conversation_in(db, "other")
     for conversation in (one.id, other.id):
         messages.append(db, conversation, batch(*map(str, range(3))))
 
-    def revisions() -> list[int]:
-        read = [session_stamps.read(db, each.id, 1) for each in (one, other)]
-        return [stamps.revision for stamps in read]
-
     assert messages.set_pinned(db, one.id, 2, pinned=True)
     assert numbers_of(messages.pinned_messages(db, one.id)) == [2]
-    assert revisions() == [1, 0]
     assert not messages.set_pinned(db, one.id, 4, pinned=True)
-    assert revisions() == [1, 0]
     assert messages.set_pinned(db, one.id, 2, pinned=False)
     assert messages.pinned_messages(db, one.id) == messages.pinned_messages(db, other.id) == []
-    assert revisions() == [2, 0]
 
 
-def test_what_is_taken_back_is_a_branch_and_its_windows_and_warnings_are_forgotten(
-    db: Database,
-) -> None:
+def test_what_is_taken_back_is_a_branch_and_its_warnings_are_forgotten(db: Database) -> None:
     one, other = conversation_in(db), conversation_in(db, "other")
     for conversation in (one.id, other.id):
         messages.append(db, conversation, batch(*map(str, range(5)), size=10))
         messages.set_limits(db, conversation, warned=7, quiet_until=9)
-        for budget, start in ((100, 2), (200, 4)):
-            compressions.save_window_start(db, conversation, budget, Cut(start))
+        record_call(db, conversation, 1, last=4, cut=cut_of(1, last=4))
     before = messages.handle_for(db, one, Range(one.id, 1, 5))
-    assert messages.take_back(db, one.id, 3) == 2
+    assert messages.take_back(db, one.id, 4) == 1  # no call had it
+    assert cuts.newest_call(db, one.id).cut_due == []
+    assert messages.take_back(db, one.id, 3) == 1
     assert numbers_of(messages.after(db, one.id, 0)) == [1, 2, 3]
     assert numbers_of(messages.after(db, other.id, 0)) == [1, 2, 3, 4, 5]
     assert messages.up_to(db, one.id) == Extent(3, 30, 3)
@@ -411,12 +403,12 @@ def test_what_is_taken_back_is_a_branch_and_its_windows_and_warnings_are_forgott
     assert (new.seq, new.running, new.place) == (6, 40, 4)
     assert messages.take_back(db, one.id, 2) == 2
 
-    late = session_stamps.read(db, one.id, 200)
-    early = session_stamps.read(db, one.id, 100)
-    assert (late.revision, late.warned, late.quiet_until, late.cut) == (2, 0, 0, Cut())
-    assert early.cut == Cut(2)
-    untouched = session_stamps.read(db, other.id, 200)
-    assert (untouched.revision, untouched.warned, untouched.cut) == (0, 7, Cut(4))
+    stamps = read_stamps(db, one.id)
+    assert (stamps.warned, stamps.quiet_until, stamps.last_message) == (0, 0, 2)
+    assert cuts.newest_call(db, one.id).cut_due == ["the client edited its history", ""]
+    untouched = read_stamps(db, other.id)
+    assert (untouched.warned, untouched.last_message) == (7, 5)
+    assert cuts.newest_call(db, other.id).cut_due == []
     # A handle stands for what was the history when it was given, and is another one from then on.
     ((_, whole),) = messages.find_ranges(db, before, end=before + "~")
     assert numbers_of(messages.between(db, whole)) == [1, 2, 3, 4, 5]
@@ -611,12 +603,9 @@ def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
     first = compress(db, conversation, 8, "quick", after=0)
     assert compress(db, conversation, 4, "slow", after=0) is None
     assert compressions.all_compressions(db, conversation) == [first]
-    compressions.save_window_start(db, conversation, 100, Cut(9))
     compressions.undo(db, conversation)
-    compressions.save_window_start(db, conversation, 100, Cut(2))
     assert compress(db, conversation, 9, "on top of what was undone", after=1) is None
     assert compressions.current(db, conversation) is None
-    assert window_cut(db, conversation, 100) == Cut(2)
     again = compress(db, conversation, 4, "again", after=0)
     assert again
     assert compressions.current(db, conversation) == again
@@ -686,14 +675,72 @@ def test_any_text_comes_back_from_a_summary(db: Database) -> None:
         assert compressions.current(db, conversation) == made
 
 
-def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
+# --- the call log ---------------------------------------------------------------------------------
+
+
+def test_a_call_records_its_cut_and_its_entries(db: Database) -> None:
     conversation = conversation_in(db).id
-    assert window_cut(db, conversation, 100) == Cut()
-    compressions.save_window_start(db, conversation, 100, Cut(5, {7: 20, 6: 10}))
-    compressions.save_window_start(db, conversation, 200, Cut(2))
-    compressions.save_window_start(db, conversation, 100, Cut(8, {9: 1}))
-    assert window_cut(db, conversation, 100) == Cut(8, {9: 1})
-    assert window_cut(db, conversation, 200) == Cut(2)
+    assert cuts.newest_call(db, conversation).call == 0
+    assert cuts.newest_cut(db, conversation) is None
+    first = cut_of(1, head={"parts": [{"tag": "\0\ud800"}]})
+    record_call(db, conversation, 1, cut=first)
+    assert cuts.newest_cut(db, conversation) == first
+    entries = [
+        LogEntry(cut=1, number=n, place=n, kind="changes", tokens=3, written=text)
+        for n, text in enumerate(ODD, 1)
+        if "\0" not in text and text.isprintable()
+    ]
+    record_call(db, conversation, 2, entries=entries)
+    assert cuts.entries_of(db, conversation, 1) == entries
+    second = cut_of(2, call=3, reason="compressed")
+    record_call(db, conversation, 3, cut=second)
+    assert cuts.newest_cut(db, conversation) == second
+    assert [(cut.reason, cut.head) for cut in cuts.all_cuts(db, conversation)] == [
+        ("no room", {}),  # only the newest is needed
+        ("compressed", second.head),
+    ]
+    assert cuts.entries_of(db, conversation, 2) == []
+
+
+def test_a_cut_is_requested_once_and_only_of_what_a_call_has_sent(db: Database) -> None:
+    conversation = conversation_in(db).id
+    cuts.request_cut(db, conversation, "compressed")
+    assert cuts.newest_call(db, conversation).cut_due == []  # the first call is one anyway
+    messages.append(db, conversation, batch("a", "b"))
+    record_call(db, conversation, 1, last=1, cut=cut_of(1))
+    cuts.request_cut(db, conversation, "the client edited its history", after=1)
+    assert cuts.newest_call(db, conversation).cut_due == []
+    cuts.request_cut(db, conversation, "requested", "a new task")
+    cuts.request_cut(db, conversation, "compressed")
+    assert cuts.newest_call(db, conversation).cut_due == ["requested", "a new task"]
+    record_call(db, conversation, 2, last=2, cut=cut_of(2))
+    assert cuts.newest_call(db, conversation).cut_due == []
+
+
+def test_an_answer_is_what_the_assistant_says_right_after_the_newest_call(db: Database) -> None:
+    conversation = conversation_in(db).id
+
+    def said(role: str, answer_to: AnswerTo | None = None) -> bool:
+        message = text_message("word", role)
+        rows = [(message, 1, False)]
+        (line,) = messages.append(db, conversation, rows, answer_to=answer_to)
+        return line.answers
+
+    assert not said("assistant")  # nobody has called yet
+    assert not said("user")
+    record_call(db, conversation, 1, last=2, cut=cut_of(1), sent="one")
+    assert not said("user")
+    assert not said("assistant")  # somebody spoke in between
+    record_call(db, conversation, 2, last=4, sent="two")
+    assert not said("assistant", AnswerTo(sent="one"))  # to a call that sent something else
+    record_call(db, conversation, 3, last=5, sent="three")
+    assert said("assistant", AnswerTo(sent="three"))
+    assert said("assistant", AnswerTo(sent="three", goes_on=6))  # the rest of it
+    assert not said("assistant")  # somebody else's answer to the same call
+    rows = [(text_message(role, role), 1, False) for role in ("assistant", "user", "assistant")]
+    record_call(db, conversation, 4, last=8, sent="four")
+    lines = messages.append(db, conversation, rows)
+    assert [line.answers for line in lines] == [True, False, False]
 
 
 # --- reports, originals, ranges, what is carried --------------------------------------------------
@@ -713,12 +760,7 @@ def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Data
     assert [one.number for one in newest_reports(db, 2)] == [used, numbers[-1]]
     assert newest_reports(db, 0) == newest_reports(db, -1) == []
     assert usage_log(db, conversation) == [{"report": used, "created": "t3", **USAGE}]
-    now = session_stamps.read(db, conversation, 2)
-    assert (now.last_call, now.last_recipe) == (used, "r")
-    other = session_stamps.read(db, conversation, 3)
-    assert (other.last_call, other.last_recipe) == (0, "r")
-    assert usage_of(db, used) == USAGE
-    assert usage_of(db, numbers[0]) == {}
+    assert read_stamps(db, conversation).last_recipe == "r"
     assert usage_log(db, conversation, -5) == []
     stored = find_report(db, numbers[1])
     assert stored

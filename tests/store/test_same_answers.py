@@ -17,16 +17,15 @@ from foreword.errors import ForewordError
 from foreword.messages.message import KINDS, Message, keep
 from foreword.messages.parts import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.section import handle_of
-from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
+from foreword.store import checkpoints, compressions, cuts, messages, plans, variables, workflows
 from foreword.store.carried_items import read_items, write_items
-from foreword.store.compressions import Cut
 from foreword.store.database import Database
 from foreword.store.messages import Range
 from foreword.store.reports import save_report, usage_log
 from foreword.store.urls import open_database
 from tests.examples import examples
 from tests.postgres import new_database
-from tests.store.databases import USAGE, window_cut
+from tests.store.databases import USAGE, record_call
 
 EXAMPLES = examples(15)
 TIMES = {"created", "updated", "changed", "created_at", "updated_at"}
@@ -46,7 +45,6 @@ values = st.recursive(
 details = st.dictionaries(texts, values, max_size=3)
 small = st.integers(0, 6)
 sizes = st.dictionaries(small, small)
-cuts = st.builds(Cut, small, sizes)
 nodes = st.builds(
     lambda name, at, data: {**data, "id": name, "position": at}, texts, numbers, details
 )
@@ -153,10 +151,12 @@ calls = st.one_of(
     st.builds(_compress, small, texts, texts),
     st.just(lambda db, w, c: compressions.undo(db, c)),
     st.builds(
-        lambda size, cut: lambda db, w, c: compressions.save_window_start(db, c, size, cut),
-        small,
-        cuts,
+        lambda number, last: lambda db, w, c: record_call(db, c, number, last=last), small, small
     ),
+    st.builds(
+        lambda after: lambda db, w, c: cuts.request_cut(db, c, "compressed", after=after), small
+    ),
+    st.just(lambda db, w, c: cuts.newest_call(db, c)),
     st.builds(lambda name: lambda db, w, c: checkpoints.note_written(db, w, name, [name]), names),
     st.builds(_save, st.binary(max_size=9), st.none() | details),
     st.builds(_carry, texts, texts, st.booleans()),
@@ -199,7 +199,6 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         for one in workflows.list_workflows(db)
         if workflows.find_workflow(db, one.name).id == workflow
     ]
-    cuts = {budget: window_cut(db, talk, budget) for budget in range(10)}
     everything = {
         "listed": found,
         "details": workflows.find_workflow(db, found.name),
@@ -212,7 +211,7 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "pinned": messages.pinned_messages(db, talk),
         "size": messages.up_to(db, talk),
         "compressions": compressions.all_compressions(db, talk),
-        "cuts": cuts,
+        "call": cuts.newest_call(db, talk),
         "checkpoints": db.rows(
             "SELECT name FROM checkpoints WHERE workflow = ? ORDER BY id", (workflow,)
         ),

@@ -21,7 +21,7 @@ from foreword.errors import did_you_mean
 from foreword.pattern import lazy_pattern
 from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import UNKNOWN_KIND_TIER, Selection
-from foreword.section import FIRST_IN_GROUP, Entry, Rank, Section
+from foreword.section import FIRST_IN_GROUP, STATE, Entry, Rank, Section
 from foreword.sources import json_state
 from foreword.sources.items import Item
 from foreword.sources.test_reports import failed_tests
@@ -302,7 +302,9 @@ def state_sections(
 def part_section(tag: str, selection: Selection, text: str) -> Section:
     """A text of the state, or a fresh part of a call; such a part is always there, if only to say
     that there is nothing."""
-    return selection.section(tag, text, source=selection.sections[tag].state or "")
+    spec = selection.sections[tag]
+    section = selection.section(tag, text, source=spec.state or "")
+    return replace(section, kind=STATE) if spec.show else section
 
 
 def _conversation_sections(

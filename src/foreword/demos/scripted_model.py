@@ -13,10 +13,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from operator import itemgetter
 from typing import Any
 
 from foreword.pattern import lazy_pattern
 from foreword.testing import Reply, ToolCall
+from foreword.testing.state_reader import is_state, state_in
 
 TASK = (
     "Log in with my credentials, read the list of letters page by page, and register every letter"
@@ -26,7 +28,6 @@ CONSTRAINTS = ["never tick Urgent", "leave the note empty", "register each lette
 GUESS = "#sign-in"  # nobody has reported the button: the test finds out
 FINISHED = "Done: every letter is registered."
 
-_PART = r"<{0}>\n(.*?)\n</{0}>"
 _FOUND = lazy_pattern(r"^- ([\w ]+): `(.+)`$", re.MULTILINE)
 _UNFINISHED_RUN = lazy_pattern(r"run_workflow with resume (run-\w+) goes on")
 _LONGEST_QUOTE = 300  # characters of a failure in the last answer: its beginning says why
@@ -63,11 +64,8 @@ def scripted_model(url: str, pages: int = 3) -> Callable[[Mapping[str, Any]], Re
 
 def parse_request(body: Mapping[str, Any]) -> ModelRequest:
     """A request of OpenAI's chat completions."""
-    messages: Sequence[Mapping[str, Any]] = body["messages"]
-    state = str(messages[0]["content"])  # in front of the conversation, or behind it
-    if str(messages[-1]["content"]).startswith("<current_plan>"):
-        *messages, last = messages
-        state += f"\n\n{last['content']}"
+    state = state_in(body)
+    messages = [message for message in body["messages"] if not is_state(message)]
     tool_names = dict[str, str]()  # by the id of the call
     results = list[tuple[str, str]]()
     for message in messages:
@@ -76,18 +74,14 @@ def parse_request(body: Mapping[str, Any]) -> ModelRequest:
         if message["role"] == "tool":
             name = tool_names.get(message["tool_call_id"], "")
             results.append((name, str(message["content"])))
+    nodes = (state.get("workflow_snapshot") or {}).get("nodes", {})
     return ModelRequest(
-        plan=_part(state, "current_plan"),
-        nodes=_part(state, "workflow_snapshot").get("nodes", []),
-        is_scout="<current_plan>" not in state,
+        plan=state.get("current_plan") or {},
+        nodes=sorted(nodes.values(), key=itemgetter("position")),
+        is_scout="current_plan" not in state,
         results=results,
         is_answer=messages[-1]["role"] == "tool",
     )
-
-
-def _part(state: str, tag: str) -> dict[str, Any]:
-    found = re.search(_PART.format(tag), state, re.DOTALL)
-    return _parse_object(found[1]) if found else {}
 
 
 def _parse_object(text: str) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from foreword.errors import UsageError
 from foreword.extras import pip_install
 from foreword.messages.blocks import losses, rewrite
 from foreword.messages.call_pairs import mend
-from foreword.messages.message import Message, Role, Shape, without_bound_thinking
+from foreword.messages.message import Message, Role, Shape
 from foreword.messages.parts import Text
-from foreword.section import Choice, handle_of
+from foreword.section import STATE, Choice, handle_of
 from foreword.text.clean import clean
 
 CACHE_MARK = {"type": "ephemeral"}
@@ -45,8 +45,6 @@ class Package:
     # originals of parts of messages, by handle
     cut: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     cached: int = 0  # messages of the conversation that the call before this one had
-    # Bound thinking in the conversation before this message is not sent: its prefix has changed.
-    thinking_from: int = 0
 
     @cached_property
     def originals(self) -> dict[str, bytes]:
@@ -75,8 +73,9 @@ class Package:
     def messages(self) -> list[Message]:
         """The same as messages: a conversation where the recipe makes one, else one user message.
 
-        What stands in front of the conversation is the system's, what stands behind it the newest
-        message. Without a conversation, tier 0 is the system's.
+        What stands in front of the conversation is the system's, but for a state, which is the
+        first message; what stands behind it is the newest. Without a conversation, tier 0 is the
+        system's.
         """
         talk = _conversation(self.report.choices)
         if talk is None:
@@ -85,8 +84,9 @@ class Package:
             if always and not words:
                 words = EMPTY
             return [*_message("system", always), Message("user", (Text(words),))]
-        front, behind = self._around(talk)
-        return [*_message("system", front), *self._turns(talk), *_message("user", behind)]
+        system, state, behind = self._around(talk)
+        turns = [*_message("user", state), *self._turns(talk), *_message("user", behind)]
+        return [*_message("system", system), *turns]
 
     def to_anthropic(self) -> dict[str, Any]:
         """`system` and `messages` for Anthropic's Messages API, with at most four cache
@@ -99,13 +99,14 @@ class Package:
                 "system": self._cached_blocks(always),
                 "messages": [{"role": "user", "content": blocks}],
             }
-        front, behind = self._around(talk)
-        turns = self._turns(talk)
+        system, state, behind = self._around(talk)
+        first = [Message("user", tuple(map(Text, state)))] if state else []
+        turns = [*first, *self._turns(talk)]
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
         shaped = _anthropic_messages(_with_answers([*turns, *newest]))
-        self._mark_turns(turns, shaped)
+        self._mark_turns(turns, shaped, cached=self.cached + len(first) if self.cached else 0)
         _begin_with_user(shaped, _text_block, "content")
-        return {"system": self._cached_blocks(front), "messages": shaped}
+        return {"system": self._cached_blocks(system), "messages": shaped}
 
     def to_json(self, shape: Shape) -> Any:
         """The same in one of the shapes above, as JSON has it: bytes are base64."""
@@ -210,23 +211,38 @@ class Package:
             always[-1] += GAP
         return always, rest
 
-    def _around(self, talk: Choice) -> tuple[list[str], list[str]]:
-        """The texts in front of the conversation and behind it; the note on what is missing is
-        the last."""
+    def _around(self, talk: Choice) -> tuple[list[str], list[str], list[str]]:
+        """The texts in front of the conversation, the system's and those of a state, and the texts
+        behind it; the note on what is missing is the last."""
         at = self.report.choices.index(talk)
         front, behind = self.report.choices[:at], self.report.choices[at + 1 :]
-        if all(choice.body.form == "gone" for choice in behind):
-            return self._pieces(front), []
-        return self._pieces(front, note=False), self._pieces(behind)
+        system = self._pieces([one for one in front if one.section.kind != STATE], note=False)
+        state = self._pieces([one for one in front if one.section.kind == STATE], note=False)
+        newest = self._pieces(behind, note=False)
+        if self.report.note:
+            last = next((texts for texts in (newest, state) if texts), system)
+            last.append(self.report.note)
+        return system, state, newest
 
     def _turns(self, talk: Choice) -> list[Message]:
         """The conversation; nothing that was said in it reads as a boundary tag, wherever the
-        real ones stand."""
+        real ones stand. The mark for what is missing stands in the words of the last message in
+        front of the gap."""
         pattern = self.report.scale.pattern
-        turns = _clean_turns(talk)
-        stale = [without_bound_thinking(message) for message in turns[: self.thinking_from]]
-        turns[: self.thinking_from] = stale
-        return [escape_boundaries(message, pattern) for message in turns]
+        turns = list[Message]()
+        pinned = 0
+        for entry in talk.body.kept_entries:
+            if entry.pinned:
+                pinned += len(entry.messages)
+            if entry.is_own:
+                turns += entry.messages
+            else:
+                clean_messages = map(_clean_message, entry.messages)
+                turns += [escape_boundaries(each, pattern) for each in clean_messages]
+        if talk.body.mark and turns:
+            place = max(0, pinned - 1)
+            turns[place] = turns[place].with_mark(talk.body.mark)
+        return turns
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at
@@ -241,12 +257,14 @@ class Package:
                 break
         return blocks
 
-    def _mark_turns(self, turns: Sequence[Message], shaped: list[dict[str, Any]]) -> None:
+    def _mark_turns(
+        self, turns: Sequence[Message], shaped: list[dict[str, Any]], *, cached: int
+    ) -> None:
         """Breakpoints where the last call's conversation ended and where this one's does: the
         next call finds both."""
         if self.report.total_tokens < LEAST_CACHED_TOKENS:
             return
-        for known in {min(self.cached, len(turns)), len(turns)}:
+        for known in {min(cached, len(turns)), len(turns)}:
             before = _anthropic_messages(turns[:known])
             if before and len(before) <= len(shaped):
                 _mark_last(shaped[len(before) - 1]["content"][: len(before[-1]["content"])])
@@ -363,21 +381,6 @@ def _conversation(choices: Sequence[Choice]) -> Choice | None:
         if any(entry.messages for entry in choice.body.kept_entries):
             return choice
     return None
-
-
-def _clean_turns(talk: Choice) -> list[Message]:
-    """The kept messages; the mark for those left out stands in the words of the last one in
-    front of the gap."""
-    messages: list[Message] = []
-    pinned = 0
-    for entry in talk.body.kept_entries:
-        messages += [_clean_message(message) for message in entry.messages]
-        if entry.pinned:
-            pinned += len(entry.messages)
-    if talk.body.mark and messages:
-        place = max(0, pinned - 1)
-        messages[place] = messages[place].with_mark(talk.body.mark)
-    return messages
 
 
 def _clean_message(message: Message) -> Message:

@@ -244,6 +244,16 @@ class SessionUsage:
     compress_to: int
     warning: bool
     compressions: int
+    cuts: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description=(
+                "Where calls began anew, the oldest first: the number of the first call, the"
+                " reason, what was omitted, the tokens that a provider reads again, the thinking"
+                " that is not sent any more, and the cost (null without a price)."
+            )
+        ),
+    ]
     cost: Annotated[
         dict[str, Any] | None,
         Field(
@@ -267,9 +277,9 @@ class SessionUsage:
         dict[str, Any] | None,
         Field(
             description=(
-                "Where the recipe reads plan, variables or tabs before the history: in how many"
-                " calls they changed, how many tokens of history were read anew for it, what that"
-                " cost (null without a price), and the recipe that reads them after it."
+                "Where the recipe writes plan, variables or tabs anew before the history: in how"
+                " many calls they changed, how many tokens were read again for it, what that cost"
+                " (null without a price), and the recipe that appends what changed instead."
             )
         ),
     ]

@@ -555,6 +555,11 @@ class RecipeSpec(RecipePart):
         " kind's own name need not be here.",
         default_factory=dict,
     )
+    rebuild_state: bool = setting(
+        "Of a conversation: write the state anew in front of the history in every call, instead of"
+        " appending what changed.",
+        default=False,
+    )
     self_check: bool = setting(
         "End the report with checks worked out from the package.", default=False
     )

@@ -6,8 +6,7 @@ history is compressed for it `size_control`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -16,7 +15,7 @@ from foreword.messages.fields import FieldPath
 from foreword.messages.message import KINDS, Kind, Message, relabel
 from foreword.messages.record import checked_message, to_record
 from foreword.messages.shapes import mark_instructions, read_any, read_message, read_messages
-from foreword.session.call_memory import Calls
+from foreword.session.calls import Calls
 from foreword.session.checked_summary import is_checkable
 from foreword.session.compaction import Compaction
 from foreword.session.size_control import Room, SizeControl
@@ -81,7 +80,7 @@ class Appender:
     def append_all(self, new: Sequence[Message], *, records: Sequence[str] = ()) -> AppendResult:
         """Add several messages, all or none; the answer is about all of them. Records are theirs,
         where they are written already."""
-        with self._transaction():
+        with messages.write_lock(self._db, self._conversation):
             before = messages.up_to(self._db, self._conversation)
             notes = list[str]()
             count = self.extend(new, records=records, warn=notes.append)
@@ -127,7 +126,7 @@ class Appender:
                     )
                     written = ()
                 rows = [(message, self._tokens(message), False) for message in batch]
-                count += len(messages.append(self._db, self._conversation, rows, written))
+                count += len(self._calls.append(rows, written))
                 progress(count)
         return count
 
@@ -154,7 +153,7 @@ class Appender:
         pinned: bool,
         records: Sequence[str] = (),
     ) -> AppendResult:
-        line = self._calls.append(message, tokens, pinned=pinned, records=records)
+        (line,) = self._calls.append([(message, tokens, pinned)], records)
         if message.kind == "system_prompt":
             # it replaces a part whose size was measured before
             room = replace(room, size_tokens=self._size_control.measure().size_tokens)
@@ -170,7 +169,7 @@ class Appender:
     def _once(self, key: str, digest: str, append: Callable[[], AppendResult]) -> AppendResult:
         """Append and keep the answer under the key, all or nothing; where somebody was faster,
         theirs is given."""
-        with self._transaction():
+        with messages.write_lock(self._db, self._conversation):
             before = self._find_answer(key, digest)
             if before is not None:
                 return before
@@ -183,16 +182,6 @@ class Appender:
         """What was answered when this was appended under the key before."""
         receipt = append_keys.find(self._db, self._conversation, key=key, digest=digest)
         return None if receipt is None else AppendResult(**receipt)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing; where it is nothing, what is in memory is read anew."""
-        try:
-            with messages.write_lock(self._db, self._conversation):
-                yield
-        except BaseException:
-            self._calls.forget()
-            raise
 
 
 # What reading raises for a value that JSON can't hold.

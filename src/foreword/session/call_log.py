@@ -1,34 +1,52 @@
 """The log of a session's calls: a line for each, and what calls and answers come to and cost.
 
-Pure; the lines are kept by `store.reports`, the newest first, and how much of a call a prompt cache
-could take is worked out in `cache_reuse`.
+Pure; the lines are kept by `store.reports`, the newest first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from foreword.engine.report import Report
 from foreword.prices import AnswerUsage, cost_of_answers, cost_of_calls, cost_of_reading_anew
-from foreword.session.cache_reuse import FIRST, Reuse
 from foreword.session.call_tools import TOOLS
 from foreword.session.session_options import STATE_RECIPE
+from foreword.store.cuts import FIRST as FIRST
+from foreword.store.cuts import Cut
 
-HISTORY = "conversation_history"
-# parts that change from call to call, which a recipe may read before the history or after it
-STATE = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
-# what only the next call reads
-INTERNAL = ("compression", "prefix", "hidden", "revision", "tools", "thinking_from")
+STATE_CHANGED = "the state changed"
 
 Log = Sequence[Mapping[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """How the beginning of a call compares with the call before."""
+
+    tokens: int  # of the beginning that is the same
+    total_tokens: int
+    broken_by: str  # the reason of the cut; nothing where the call only grew
+
+    @property
+    def share(self) -> float:
+        """The share that is reused."""
+        return self.tokens / self.total_tokens if self.total_tokens else 0.0
+
+
 def line(
-    report: Report, reuse: Reuse, *, messages: int, image_tokens: int, milliseconds: float
+    report: Report,
+    reuse: Reuse,
+    *,
+    call: int,
+    messages: int,
+    image_tokens: int,
+    milliseconds: float,
 ) -> dict[str, Any]:
     """The line of a call."""
     return {
+        "call": call,
         "recipe": report.recipe,
         "total_tokens": report.total_tokens,
         "budget_tokens": report.budget_tokens,
@@ -37,7 +55,6 @@ def line(
         "parts": report.tokens_by_tag(),
         "messages": messages,
         "image_tokens": image_tokens,
-        "stable_tokens": reuse.stable_tokens,
         "reused_tokens": reuse.tokens,
         "reuse": round(reuse.share, 4),
         "prefix_break": reuse.broken_by,
@@ -55,7 +72,7 @@ def figures(
         "answers": _answer_sums(answers, model) if answers else None,
         "state_in_front": _state_in_front(log, model),
         **_averages(log),
-        "log": [_without_internal(one) for one in log],
+        "log": list(log),
     }
 
 
@@ -63,18 +80,18 @@ def _averages(log: Log) -> dict[str, Any]:
     """The averages of the calls; of what is reused without the first call, which had nothing to
     reuse yet."""
     used = 0.0
-    stable = 0
+    total = 0
     reused = 0
     breaks = 0
     for one in log:
         used += one["used"]
         if one["prefix_break"] != FIRST:
-            stable += one["stable_tokens"]
+            total += one["total_tokens"]
             reused += one["reused_tokens"]
             breaks += bool(one["prefix_break"])
     return {
         "calls": len(log),
-        "reuse": round(reused / stable, 4) if stable else None,
+        "reuse": round(reused / total, 4) if total else None,
         "used": round(used / len(log), 4) if log else None,
         "breaks": breaks,
     }
@@ -101,17 +118,15 @@ def _answer_sums(answers: Sequence[tuple[int, AnswerUsage]], model: str | None) 
 
 
 def _state_in_front(log: Log, model: str | None) -> dict[str, Any] | None:
-    """What it costs that the recipe reads the state before the history, where it does: in how many
-    calls the state has changed, and how many tokens of the history that the call before had, too,
-    were read anew for that."""
+    """What it costs that the recipe writes the state anew in front of the history, where it does:
+    in how many calls the state has changed, and how many tokens were read anew for that."""
     calls = 0
     tokens = 0
     for place, call in enumerate(log[:-1]):
-        tag = call["prefix_break"].removesuffix(" changed")
-        if tag in STATE and call["prefix_break"] != tag:
+        if call["prefix_break"] == STATE_CHANGED:
             calls += 1
-            before = log[place + 1]["parts"].get(HISTORY, 0)
-            tokens += min(before, call["parts"].get(HISTORY, 0))
+            had_before = min(call["total_tokens"], log[place + 1]["total_tokens"])
+            tokens += max(0, had_before - call["reused_tokens"])
     if not calls:
         return None
     return {
@@ -122,5 +137,18 @@ def _state_in_front(log: Log, model: str | None) -> dict[str, Any] | None:
     }
 
 
-def _without_internal(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in one.items() if name not in INTERNAL}
+def cut_line(cut: Cut, model: str | None) -> dict[str, Any]:
+    """What a reader is told of a cut."""
+    return {
+        "number": cut.number,
+        "created": cut.created,
+        "call": cut.call,
+        "reason": cut.reason,
+        "detail": cut.detail,
+        "total_tokens": cut.total_tokens,
+        "omitted_messages": cut.omitted_messages,
+        "omitted_tokens": cut.omitted_tokens,
+        "reread_tokens": cut.reread_tokens,
+        "thinking": cut.thinking,
+        "cost": cost_of_reading_anew(model, cut.reread_tokens),
+    }

@@ -36,6 +36,7 @@ class CallTools:
     digest: str = ""  # nothing where there are none
     specs: tuple[ToolSpec, ...] = ()
     problem: str = ""  # why a model can't be told of them here
+    is_known: bool = True  # else only what they took the last time
 
 
 def read_tools(tools: Iterable[object], counter: Counter) -> CallTools:

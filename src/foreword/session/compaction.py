@@ -21,22 +21,16 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.messages.message import Message
 from foreword.messages.parts import Text
 from foreword.models import ToolSpec, ask, reply
-from foreword.secrets.known_values import KnownValues
 from foreword.session.checked_summary import (
     JOINED_TOKENS,
     CheckedSummary,
     mark_or_strike,
     with_missing_names,
 )
-from foreword.session.history_plan import LITTLE
-from foreword.session.history_section import HistoryWriter
-from foreword.session.history_split import (
-    HistorySplit,
-    current_question,
-    groups_to_split,
-    split_history,
-)
-from foreword.session.message_cache import MessageCache, size_within, summary_message
+from foreword.session.cut_plan import LITTLE
+from foreword.session.history import History, size_within, summary_message
+from foreword.session.history_split import HistorySplit, current_question, split_history
+from foreword.session.message_writer import MessageWriter
 from foreword.session.secret_messages import without_secrets
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression, number_of
@@ -121,8 +115,8 @@ class Compaction:
 
 
 def plan(
-    message_cache: MessageCache,
-    writer: HistoryWriter,
+    history: History,
+    writer: MessageWriter,
     *,
     target: int,
     parts_tokens: int,
@@ -132,7 +126,6 @@ def plan(
     model: Any = None,
     so_far: ConversationRequest | None = None,
     timeout_seconds: float = MODEL_SECONDS,
-    secrets: KnownValues,
     strict: bool = True,
 ) -> Compaction:
     """What compressing comes to, so that the next call has so many tokens, the fresh parts
@@ -141,9 +134,9 @@ def plan(
     The question of the moment is the one given, else the user's last words. A model that can't be
     asked at all (no such model, no key) is an error if `strict`; else a note, as any failure.
     """
-    writer.hide(secrets)
-    groups = groups_to_split(message_cache)
-    earlier = message_cache.compression.summary if message_cache.compression else ""
+    secrets = writer.secrets
+    groups = history.groups_from(history.compressed_to + 1)
+    earlier = history.compression.summary if history.compression else ""
     room = max(0, target - parts_tokens)
     newest_room = _room_for_newest(room)
     least = min(LEAST_SUMMARY_TOKENS, round(LEAST_SUMMARY_SHARE * room))
@@ -156,17 +149,17 @@ def plan(
 
     for tries_left in reversed(range(TRIES)):
         split = split_history(
-            message_cache,
+            history,
             writer,
             groups,
             target=split_target,
             newest_room=newest_room,
             fill=tries_left < TRIES - 1,
         )
-        is_small = parts_tokens + message_cache.history_tokens <= target
+        is_small = parts_tokens + history.tokens <= target
         if not split.last or (is_small and not split.summed_up):
             return _no_compaction(
-                message_cache,
+                history,
                 split,
                 target=target,
                 parts_tokens=parts_tokens,
@@ -193,15 +186,15 @@ def plan(
         if newest_room >= most_newest:
             break
         newest_room = min(newest_room + unused, most_newest)
-    if not summary.text or split.shown_tokens + size >= message_cache.history_tokens:
+    if not summary.text or split.shown_tokens + size >= history.tokens:
         return _no_compaction(
-            message_cache, split, target=target, parts_tokens=parts_tokens, note=NO_SMALLER
+            history, split, target=target, parts_tokens=parts_tokens, note=NO_SMALLER
         )
     made = Compaction(
         last=split.last,
         messages=split.summed_up,
         kept_messages=split.shown_messages,
-        tokens_before=message_cache.history_tokens,
+        tokens_before=history.tokens,
         tokens_after=split.shown_tokens + size,
         parts_tokens=parts_tokens,
         target_tokens=target,
@@ -220,19 +213,7 @@ def _room_for_newest(room: int) -> int:
     return max(round(NEWEST_SHARE * room), in_a_small_room)
 
 
-def estimate(message_cache: MessageCache, *, target: int, parts_tokens: int) -> Compaction:
-    """About what compressing would come to, without looking at the messages: the next call has as
-    many tokens as it is meant to."""
-    return Compaction(
-        last=message_cache.known,
-        tokens_before=message_cache.history_tokens,
-        tokens_after=max(0, target - parts_tokens),
-        parts_tokens=parts_tokens,
-        target_tokens=target,
-    )
-
-
-def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
+def apply(history: History, writer: MessageWriter, made: Compaction) -> Compaction:
     """Put the summary in place of what it stands for; the originals stay where they are.
 
     Where somebody else has compressed the history or undone a compression since it was planned, it
@@ -240,30 +221,34 @@ def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     """
     if not made.summary:
         return made
-    in_front = message_cache.in_front_of(made.last + 1, compressed_to=made.last)
-    staying = size_within(in_front, made.excerpts, message_cache.tokens_within)
-    extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
+    extent = messages.up_to(history.db, history.conversation.id, made.last)
     new = Compression(
         last=made.last,
         summary=made.summary,
         method=made.method,
         note="; ".join(made.notes),
-        replaced_tokens=extent.running - staying,
         summary_tokens=made.summary_tokens,
         tokens_before=made.tokens_before,
         tokens_after=made.tokens_after,
         excerpts=made.excerpts,
-        left_out=extent.running - staying - made.summary_tokens,
     )
-    before = number_of(message_cache.compression)
-    added = compressions.add(message_cache.db, message_cache.conversation.id, new, after=before)
+    compressed = replace(history, compression=new, compressed=extent)
+    in_front = compressed.in_front_of(made.last + 1)
+    staying = size_within(in_front, made.excerpts, writer.tokens_within)
+    new = replace(
+        new,
+        replaced_tokens=extent.running - staying,
+        left_out=compressed.left_out(writer.tokens_within),
+    )
+    before = number_of(history.compression)
+    added = compressions.add(history.db, history.conversation.id, new, after=before)
     if added is None:
         return replace(made, messages=0, notes=(OVERTAKEN,))
     return replace(made, applied=True)
 
 
 def _no_compaction(
-    message_cache: MessageCache,
+    history: History,
     split: HistorySplit,
     *,
     target: int,
@@ -272,10 +257,10 @@ def _no_compaction(
 ) -> Compaction:
     """The history as it is, and why."""
     return Compaction(
-        last=message_cache.compressed_to,
+        last=history.compressed_to,
         kept_messages=split.shown_messages,
-        tokens_before=message_cache.history_tokens,
-        tokens_after=message_cache.history_tokens,
+        tokens_before=history.tokens,
+        tokens_after=history.tokens,
         parts_tokens=parts_tokens,
         target_tokens=target,
         notes=(note,),

@@ -13,12 +13,9 @@ from dataclasses import dataclass, field
 
 from foreword.messages.message import Message
 from foreword.origin import last_words
-from foreword.session.history_plan import FrontRule
-from foreword.session.history_section import HistoryWriter
-from foreword.session.message_cache import MessageCache, timeline_message
-from foreword.session.timeline import Group, group_messages, group_tokens
-from foreword.store import messages
-from foreword.store.messages import Range
+from foreword.session.cut_plan import FrontRule
+from foreword.session.history import Group, History, group_tokens
+from foreword.session.message_writer import MessageWriter
 
 # Of a message that is shown in part to fill the room: with less, it is its marks and little else.
 LEAST_PART_TOKENS = 200
@@ -38,17 +35,9 @@ class HistorySplit:
     excerpts: Mapping[int, int] = field(default_factory=dict)  # what is shown in part: its tokens
 
 
-def groups_to_split(message_cache: MessageCache) -> list[Group]:
-    """Everything behind the summary that stands, or everything."""
-    where = Range(
-        message_cache.conversation.id, message_cache.compressed_to + 1, message_cache.known
-    )
-    return group_messages(map(timeline_message, messages.between(message_cache.db, where)))
-
-
 def split_history(
-    message_cache: MessageCache,
-    writer: HistoryWriter,
+    history: History,
+    writer: MessageWriter,
     groups: Sequence[Group],
     *,
     target: int,
@@ -60,20 +49,20 @@ def split_history(
     newest_from = _newest_start(groups, newest_room)
     left = newest_room - group_tokens(groups[newest_from:])
     is_cut_short = fill and left >= LEAST_PART_TOKENS
-    if is_cut_short and (newest_from > 1 or message_cache.compressed_to):
+    if is_cut_short and (newest_from > 1 or history.compressed_to):
         newest_from -= 1
     old, newest = groups[:newest_from], groups[newest_from:]
     # with nothing new to sum up, the summary that stands may still be made smaller
-    last = old[-1].last if old else message_cache.compressed_to
+    last = old[-1].last if old else history.compressed_to
     if not last:
         return HistorySplit(last=0, shown_messages=_message_count(groups))
     rule = FrontRule(budget=target, tokens_within=writer.tokens_within)
-    front = rule.front_of(message_cache, last + 1, compressed_to=last)
+    front = rule.front_of(history, last + 1, compressed_to=last)
     texts = list[str]()
     whole_numbers = set[int]()  # of old messages that are shown whole
     excerpts = dict[int, int]()
     for piece in front.pieces:
-        texts.append(writer.text_of(piece.group, shorten_to=piece.shorten_to).entry.text)
+        texts.append(writer.text_of(piece.group, piece.shorten_to).entry.text)
         if piece.shorten_to:
             excerpts[piece.group.first] = piece.shorten_to
         else:
@@ -87,7 +76,7 @@ def split_history(
         first, *whole = newest
         newest_tokens -= first.tokens
         shorten_to = newest_room - newest_tokens
-        excerpt = writer.text_of(first, newest=not whole, shorten_to=shorten_to)
+        excerpt = writer.shorten(first, shorten_to, newest=not whole)
         newest_tokens += writer.tokens_within(first, shorten_to)
         excerpts[first.first] = shorten_to
         part_shown += first.messages

@@ -19,7 +19,7 @@ TARGET = "10%"
 # The same of a budget that is smaller than that share of the window: it is warned about a little
 # before it is full, and compressed to so much that contexts use four fifths of it on average.
 WARN_OF_BUDGET = 8 / 9
-TARGET_OF_BUDGET = 0.62
+TARGET_OF_BUDGET = 0.64
 _SHARE = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*")
 
 

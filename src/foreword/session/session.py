@@ -1,9 +1,9 @@
 """A conversation that lasts: append to it, and ask for the context of the next call.
 
-`foreword.Session`. Every context has the same six parts; five of them are made anew from the store
-(`part_texts`), the sixth is the history, windowed or compressed so that it fits (`call_memory`,
-`size_control`). What is in memory is a copy: the store is the truth, and others may write to it at
-the same time.
+`foreword.Session`. A call is the call before with more after it, or begins with a cut (`calls`):
+messages as they came, and what changed of the state (`state_parts`). The history is compressed in
+time (`size_control`). What is in memory is a copy: the store is the truth, and others may write to
+it at the same time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from foreword.messages.objects import holds_messages
 from foreword.prices import AnswerUsage
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
-from foreword.section import Budget
 from foreword.session import call_log
 from foreword.session.append import (
     Appender,
@@ -33,32 +32,33 @@ from foreword.session.append import (
     messages_to_store,
     object_to_store,
 )
-from foreword.session.call_memory import Calls
 from foreword.session.call_tools import TOOLS_PART, CallTools, less_tools, read_tools
+from foreword.session.calls import Calls
 from foreword.session.client_history import answer_key
 from foreword.session.compaction import MODEL_SECONDS, Compaction
+from foreword.session.history import summary_message
 from foreword.session.limits import limits_for
-from foreword.session.message_cache import summary_message
-from foreword.session.part_texts import PartTexts
 from foreword.session.recall_tool import ANSWER_TOKENS, RecallTool, recall_tool
 from foreword.session.session_options import (
     SessionOptions,
     SessionSettings,
     budget_for,
     counter_for,
-    history_writer,
+    message_writer,
     session_options,
 )
 from foreword.session.size_control import Room, SizeControl
+from foreword.session.state_parts import StateReader
 from foreword.session.sync import Syncer, SyncResult
 from foreword.session.take_turns import take_turns
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import answer_usage as answer_costs
-from foreword.store import compressions, messages
+from foreword.store import compressions, cuts, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range, StoredMessage
 from foreword.store.reports import usage_log
+from foreword.store.session_stamps import read_stamps
 from foreword.store.urls import open_database
 from foreword.store.workflows import Workflow
 from foreword.tokens import Counter
@@ -81,8 +81,8 @@ class SessionOverview:
     compressions: list[Compression]  # the oldest first, undone ones too
     package: Package | None  # the next call, but for a compression that is due
     problem: EssentialsTooLarge | None  # why there can be none
-    due: Compaction | None  # the compression before the next call, as it would be
-    # of the next call with its tools, after that compression; 0 where there can be none
+    is_compression_due: bool  # before the next call
+    # of the next call with its tools, about that after a compression that is due; 0 for none
     next_tokens: int
     next_parts: dict[str, int]  # the tokens of its parts, by tag: the tools first
 
@@ -123,23 +123,17 @@ class Session(WorkflowState):
         self.limits = options.limits
         self._options = options
         self._settings = options.settings.to_dict()
-        self._writer = history_writer(options, counter)
-        self._calls = Calls(
-            db,
-            conversation,
-            self._writer,
-            options.budget,
-            model=options.settings.model,
-        )
+        self._writer = message_writer(options, counter)
+        self._calls = Calls(db, conversation, self._writer, options.settings.model)
         # A state of its own: the session as a whole would be a circle, which keeps the store of a
         # session that nobody closed open until the garbage is collected.
         state = WorkflowState(db, self.workflow)
-        self._parts = PartTexts(state, options, conversation.system_prompt)
-        tools = CallTools(tokens=options.settings.tool_tokens or 0)
+        self._states = StateReader(state, options)
+        tools = CallTools(tokens=options.settings.tool_tokens or 0, is_known=False)
         if options.tools:
             tools = read_tools(options.tools, counter)
             self._settings["tool_tokens"] = tools.tokens
-        self._size_control = SizeControl(state, options, self._calls, self._parts, tools)
+        self._size_control = SizeControl(state, options, self._calls, self._states, tools)
         self._appender = Appender(self._calls, self._size_control)
         self._syncer = Syncer(self._calls, self._size_control)
 
@@ -232,13 +226,12 @@ class Session(WorkflowState):
 
     @property
     def system_prompt(self) -> str:
-        """The system prompt as this session last read it; to set it writes it to the store."""
-        return self._parts.system_prompt
+        """The newest system prompt; to set it writes it to the store."""
+        return read_stamps(self.db, self.conversation.id).system_prompt
 
     @system_prompt.setter
     def system_prompt(self, text: str) -> None:
         messages.set_system_prompt(self.db, self.conversation.id, text)
-        self._parts.system_prompt = text
 
     def append(
         self,
@@ -373,7 +366,10 @@ class Session(WorkflowState):
     def _set_pinned(self, seq: int, *, pinned: bool) -> None:
         if not messages.set_pinned(self.db, self.conversation.id, seq, pinned=pinned):
             raise UnknownName("message", str(seq), (), where=f"of {self.workflow.name!r}")
-        self._calls.forget()
+        if pinned and self._calls.omits(seq):
+            cuts.request_cut(
+                self.db, self.conversation.id, "a message that calls omitted was pinned"
+            )
         self._size_control.measure_left_out()
 
     # --- the next call ----------------------------------------------------------------------------
@@ -411,17 +407,33 @@ class Session(WorkflowState):
         if tools is not None:
             sent = read_tools(tools, self._writer.scale.counter)
         allowed = less_tools(allowed, sent.tokens)
-        room = self._size_control.measure(allowed, browser=browser, tools=sent)
+        room = self._size_control.measure(browser=browser, tools=sent)
         if preview or not save or self.db.read_only:
             why = NOT_RECORDED.format(store=self.db.name) if self.db.read_only else preview
-            notes = (why,) if save else ()
-            return self._package(room, allowed, notes=notes, may_fill=bool(preview))
+            inputs = self._size_control.inputs(room, allowed, (why,) if save else ())
+            return self._calls.preview(inputs, may_fill=bool(preview))
         if self._size_control.is_compression_due(room):
-            self._package(room, allowed)  # what does not fit is an error before anything is changed
-        room = self._size_control.make_room(allowed, browser=browser, tools=sent)
-        package = self._package(room, allowed, notes=self._size_control.notes(room), save=True)
+            # what does not fit is an error before anything is changed
+            self._calls.preview(self._size_control.inputs(room, allowed))
+        room = self._size_control.make_room(browser=browser, tools=sent)
+        notes = self._size_control.notes(room)
+        package = self._calls.make(self._size_control.inputs(room, allowed, notes))
         self._keep_settings(tool_tokens=sent.tokens)
         return package
+
+    def cut(self, *, why: str = "", phase: str = "") -> None:
+        """Have the next call begin with a cut: the state whole again, thinking omitted. `phase`
+        names the phase that is entered, `why` any other reason."""
+        if phase:
+            cuts.request_cut(self.db, self.conversation.id, "a phase was entered", phase)
+        else:
+            cuts.request_cut(self.db, self.conversation.id, "requested", why)
+
+    def cuts(self) -> list[dict[str, Any]]:
+        """Every cut, the oldest first: its call, the reason, what it omitted, and what it cost."""
+        model = self._options.settings.model
+        made = cuts.all_cuts(self.db, self.conversation.id)
+        return [call_log.cut_line(cut, model) for cut in made]
 
     @property
     def budget(self) -> int | str | None:
@@ -459,83 +471,53 @@ class Session(WorkflowState):
     def overview(self, last: int = 200) -> SessionOverview:
         """The next call as it would be now, the usage of so many calls, and every compression, by
         one reading of the stamps; nothing is changed."""
-        log = usage_log(self.db, self.conversation.id, max(1, last))
-        self._calls.take_log(log)
+        log = usage_log(self.db, self.conversation.id, last)
         package: Package | None = None
         problem: EssentialsTooLarge | None = None
         room = self._size_control.measure()
         try:
             budget = less_tools(self._options.budget, room.tools.tokens)
-            room = self._size_control.measure(budget)
-            package = self._package(room, budget)
+            package = self._calls.preview(self._size_control.inputs(room, budget))
         except EssentialsTooLarge as error:
             problem = error
         made = self.compressions()
-        usage = self._usage(room, made, log[:last])
-        due = self._size_control.preview_due_compression(room)
+        is_due = self._size_control.is_compression_due(room)
         next_parts = dict[str, int]()
         if package:
             tools = {TOOLS_PART: room.tools.tokens} if room.tools.tokens else {}
             next_parts = {**tools, **package.report.tokens_by_tag()}
         next_tokens = sum(next_parts.values())
-        if due:
-            next_tokens = room.size_tokens - due.tokens_before + due.tokens_after
-            history = self._calls.writer.tag
+        if is_due:
+            next_tokens = self._size_control.target(room)
+            history = self._writer.tag
             others = sum(tokens for tag, tokens in next_parts.items() if tag != history)
             next_parts[history] = max(0, next_tokens - others)
         return SessionOverview(
-            usage=usage,
+            usage=self._usage(room, made, log),
             compressions=made,
             package=package,
             problem=problem,
-            due=due,
+            is_compression_due=is_due,
             next_tokens=next_tokens,
             next_parts=next_parts,
         )
 
-    def due_compression(self) -> Compaction | None:
-        """What the compression before the next call comes to, if one is due; nothing is changed."""
-        return self._size_control.preview_due_compression(self._size_control.measure())
-
     def state(self) -> StateOverview:
         """What the session works on now, by one reading of the stamps; nothing is changed."""
         room = self._size_control.measure()
-        workflow = self._parts.workflow
         return StateOverview(
             size_tokens=room.size_tokens,
             is_compression_due=self._size_control.is_compression_due(room),
-            plan=self._parts.plan(room.now),
-            node_statuses=workflow.node_statuses(),
-            variables=workflow.variable_names(),
-            secrets=workflow.secrets,
-        )
-
-    def _package(
-        self,
-        room: Room,
-        budget: Budget,
-        *,
-        notes: tuple[str, ...] = (),
-        save: bool = False,
-        may_fill: bool = False,
-    ) -> Package:
-        self._writer.hide(self._parts.secrets)
-        return self._calls.next_package(
-            room.parts,
-            selection=room.selection,
-            now=room.now,
-            budget=budget,
-            workflow=self.workflow.name,
-            notes=notes,
-            save=save,
-            tools_digest=room.tools.digest,
-            may_fill=may_fill,
+            plan=room.state.plan,
+            node_statuses=dict(room.state.node_statuses),
+            variables=room.state.variable_names,
+            secrets=room.state.secrets,
         )
 
     def secrets(self) -> KnownValues:
         """What hides every secret that the workflow holds now: in contexts, and in all that is
         shown of a history."""
-        return self._parts.current_secrets()
+        return self._states.secrets(self.conversation.id)
 
     # --- what was said ----------------------------------------------------------------------------
 
@@ -646,18 +628,18 @@ class Session(WorkflowState):
         self, room: Room, made: list[Compression], log: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         size = room.size_tokens
-        message_cache = self._calls.message_cache
         answers = answer_costs.by_model(self.db, self.conversation.id)
         return {
             "workflow": self.workflow.name,
             "size_tokens": size,
-            "history_tokens": message_cache.history_tokens,
-            "messages": message_cache.known,
+            "history_tokens": room.now.history_tokens,
+            "messages": room.now.last_message,
             "warn_at": self.limits.warn_at,
             "compress_at": self.limits.compress_at,
             "compress_to": self.limits.compress_to,
             "warning": size >= self.limits.warn_at,
             "compressions": sum(not one.undone for one in made),
+            "cuts": self.cuts(),
             **call_log.figures(log, answers, self._options.settings.model),
         }
 

@@ -21,8 +21,8 @@ from foreword.recipe.budget import choose_counter, whole_number
 from foreword.recipe.load import load
 from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section
-from foreword.session.history_section import HistoryWriter
 from foreword.session.limits import Limits, limits_for
+from foreword.session.message_writer import MessageWriter
 from foreword.sources.project_root import project_root
 from foreword.store.session_stamps import SessionStamps
 from foreword.tokens import Counter
@@ -33,6 +33,8 @@ COMPRESSED_AT = "compressed at"
 # one that has had any of them.
 PLAIN_RECIPE = "chat"
 STATE_RECIPE = "workflow-cached"
+
+STATE_CHANGES = "state_changes"  # the boundary tag of what changed since the state was whole
 
 Setting = int | str | None
 
@@ -188,7 +190,7 @@ def counter_for(options: SessionOptions, used_before: str | None) -> Counter:
     return found
 
 
-def history_writer(options: SessionOptions, counter: Counter) -> HistoryWriter:
+def message_writer(options: SessionOptions, counter: Counter) -> MessageWriter:
     """A writer that has written nothing yet, and measures by that counter."""
     tag = options.history
     selection = options.selection
@@ -202,14 +204,22 @@ def history_writer(options: SessionOptions, counter: Counter) -> HistoryWriter:
         kind=CONVERSATION,
         known_as="history",
     )
-    return HistoryWriter(scale=scale_of_tags(selection.sections, counter), section=section)
+    tags = (*selection.sections, STATE_CHANGES)
+    return MessageWriter(scale=scale_of_tags(tags, counter), section=section)
 
 
 def _history_tag(selection: Selection) -> str:
-    for tag, spec in selection.sections.items():
-        if spec.state == "messages":
-            return tag
+    *others, last = selection.sections.items()
+    if last[1].state == "messages":
+        return last[0]
+    name = selection.recipe.name
+    if any(spec.state == "messages" for _, spec in others):
+        raise UsageError(
+            f"recipe {name!r} reads {last[0]} after the conversation, and would change what calls"
+            " begin with at every turn",
+            hint="move the conversation to the end of the recipe",
+        )
     raise UsageError(
-        f"recipe {selection.recipe.name!r} has no conversation: a section with `state: messages`",
+        f"recipe {name!r} has no conversation: a section with `state: messages`",
         hint="use chat, workflow or workflow-cached",
     )

@@ -6,7 +6,7 @@ when, and what the caller is told about it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
@@ -14,17 +14,18 @@ from typing import Any
 from foreword.messages.message import Message
 from foreword.plan import plan as planning
 from foreword.recipe.selection import Selection
+from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
 from foreword.session import compaction
-from foreword.session.call_memory import TOOLS_CHANGED, Calls
 from foreword.session.call_tools import NOT_KNOWN, CallTools
+from foreword.session.calls import CallInputs, Calls
 from foreword.session.checked_summary import check_incoming, is_checkable
 from foreword.session.compaction import Compaction, ConversationRequest, LastingParts
-from foreword.session.part_texts import PartTexts
 from foreword.session.session_options import SessionOptions
+from foreword.session.state_parts import State, StateReader
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import compressions, messages
-from foreword.store.session_stamps import SessionStamps
+from foreword.store.session_stamps import SessionStamps, read_stamps
 from foreword.text.names import literals
 from foreword.text.quantity import quantity
 
@@ -32,10 +33,6 @@ from foreword.text.quantity import quantity
 # `compress_at` before the next try. Much less would try at nearly every message, and may ask a
 # model each time; much more would let the history grow far past the limit.
 GROWTH_DIVISOR = 4
-# A preview writes the summary, which takes a second for 200,000 tokens. A history is compressed
-# soon after it is past the limit, so that one of twice its size was brought from elsewhere; of that
-# the size after compressing is estimated.
-EXACT_PREVIEWS = 2
 # Of what a call is compressed to, the least that is worth compressing a history to; and of what the
 # other parts leave below `compress_at`, since four times as much is then free to grow.
 LEAST_HISTORY_SHARE = 0.2
@@ -49,7 +46,7 @@ class Room:
     size_tokens: int
     now: SessionStamps
     selection: Selection  # the recipe as it holds now
-    parts: Mapping[str, str]  # all but the history, by tag
+    state: State
     tools: CallTools  # that go with it
     compaction: Compaction | None = None
 
@@ -62,54 +59,39 @@ class SizeControl:
         state: WorkflowState,
         options: SessionOptions,
         calls: Calls,
-        parts: PartTexts,
+        states: StateReader,
         tools: CallTools,
     ) -> None:
         self._state = state
         self._options = options
         self._limits = options.limits
         self._calls = calls
-        self._parts = parts
+        self._states = states
         self.tools = tools  # of the last call
-        self._last_browser: object = None  # its tabs at the last call
-        self._part_sizes = dict[str, tuple[str, int]]()  # by tag: its text, and the tokens
-        self._last_parts: tuple[Mapping[str, str], int] = ({}, 0)  # and the tokens of all
-        # the compression that was due, and when
-        self._due: tuple[SessionStamps | None, Compaction | None] = (None, None)
+        self._last_state: tuple[State | None, int] = (None, 0)  # and the tokens of its parts
 
     def measure(
-        self,
-        budget: Budget | None = None,
-        *,
-        more: int = 0,
-        browser: object = None,
-        tools: CallTools | None = None,
+        self, *, more: int = 0, browser: object = None, tools: CallTools | None = None
     ) -> Room:
         """What the next call would have with nothing left out, its tools included, and so many
         tokens more.
 
-        What is in memory of the history is that of the budget from now on; without one, it is as it
-        was. A browser's tabs count where they are given, and tools are those of the last call where
-        none are.
+        A browser's tabs count where they are given, and tools are those of the last call where none
+        are.
         """
-        budget = budget or self._calls.budget
-        now = self._calls.stamps(budget)
-        history_tokens = self._calls.refresh(now, budget).history_tokens
-        parts = self._parts.texts(now, browser)
-        if browser is not None:
-            self._last_browser = browser
+        now = read_stamps(self._calls.db, self._calls.conversation.id)
+        state = self._states.read(now, browser)
         tools = tools or self.tools
-        size = self._parts_tokens(parts) + tools.tokens + history_tokens + more
         selection = self._options.selection_for(now, browser)
-        return Room(size_tokens=size, now=now, selection=selection, parts=parts, tools=tools)
+        size = self._parts_tokens(state) + now.history_tokens
+        if now.call_tokens and not selection.recipe.rebuild_state:
+            appended = now.running - now.call_running + self._calls.appended_tokens(now, state)
+            size = max(size, now.call_tokens + appended)
+        size += tools.tokens + more
+        return Room(size_tokens=size, now=now, selection=selection, state=state, tools=tools)
 
     def make_room(
-        self,
-        budget: Budget | None = None,
-        *,
-        more: int = 0,
-        browser: object = None,
-        tools: CallTools | None = None,
+        self, *, more: int = 0, browser: object = None, tools: CallTools | None = None
     ) -> Room:
         """Room for so many tokens more, by a compression where that would be past the limit.
 
@@ -117,20 +99,19 @@ class SizeControl:
         """
         if tools is not None:
             self.tools = tools
-        room = self.measure(budget, more=more, browser=browser)
-        self._keep_left_out()
+        room = self.measure(more=more, browser=browser)
         if not self.is_compression_due(room):
             return room
         made = self._compress(
             room.now,
-            target=self._target(room),
+            target=self.target(room),
             model=self._options.compress_with,
             strict=False,
             browser=browser,
         )
-        after = self.measure(budget, more=more, browser=browser)
+        after = self.measure(more=more, browser=browser)
         if not made.applied or after.size_tokens > self._limits.compress_at:
-            self._wait_for_growth(self._calls.message_cache.running)
+            self._wait_for_growth(after.now.running)
         if after.size_tokens > self._limits.compress_at:
             made = replace(made, notes=(*made.notes, self._remaining_note(after.size_tokens)))
         return replace(after, compaction=made)
@@ -139,36 +120,14 @@ class SizeControl:
         """Whether the next context is made of a compressed history."""
         if not self._options.auto_compress or room.size_tokens <= self._limits.compress_at:
             return False
-        return self._calls.message_cache.running >= room.now.quiet_until
+        return room.now.running >= room.now.quiet_until and not self._calls.db.read_only
 
-    def preview_due_compression(self, room: Room) -> Compaction | None:
-        """What the compression before the next context comes to by the built-in compressor, if one
-        is due; nothing is changed. Of a history far past the limit it is an estimate."""
-        if not self.is_compression_due(room) or self._calls.db.read_only:
-            return None
-        known_for, known = self._due
-        if known_for == room.now:
-            return known
-        target = self._target(room)
-        due: Compaction | None
-        if room.size_tokens > EXACT_PREVIEWS * self._limits.compress_at:
-            due = compaction.estimate(
-                self._calls.message_cache,
-                target=target,
-                parts_tokens=self._parts_tokens(room.parts) + room.tools.tokens,
-            )
-        else:
-            made = self._compress(room.now, target=target, model=None, strict=False, preview=True)
-            due = made if made.summary else None
-        self._due = (room.now, due)
-        return due
-
-    def _target(self, room: Room) -> int:
+    def target(self, room: Room) -> int:
         """What the next call is compressed to unasked. Where the other parts and the tools take
         nearly all of that, the history has a share of what they leave below the limit instead: it
         can be compressed, and would else only be cut."""
         limits = self._limits
-        others = self._parts_tokens(room.parts) + room.tools.tokens
+        others = self._parts_tokens(room.state) + room.tools.tokens
         if limits.compress_to - others >= LEAST_HISTORY_SHARE * limits.compress_to:
             return limits.compress_to
         left = max(0, limits.compress_at - others)
@@ -186,8 +145,7 @@ class SizeControl:
     ) -> Compaction:
         """Compress the history so that the next call has so many tokens, unless it is only a
         preview."""
-        now = self._calls.stamps(self._calls.budget)
-        self._calls.refresh(now, self._calls.budget)
+        now = read_stamps(self._calls.db, self._calls.conversation.id)
         return self._compress(
             now, target=target, model=model, question=question, preview=preview, strict=True
         )
@@ -203,29 +161,28 @@ class SizeControl:
         preview: bool = False,
         browser: object = None,
     ) -> Compaction:
-        message_cache = self._calls.message_cache
+        state = self._states.read(now, browser)
         so_far = None
         if model is not None and not preview:
-            so_far = self._request_so_far(now)
-        texts = self._parts.texts(now, browser)
+            so_far = self._request_so_far(now, state, browser)
+        history = self._calls.history()
+        writer = self._calls.writer.hiding(state.secrets)
         made = compaction.plan(
-            message_cache,
-            self._calls.writer,
+            history,
+            writer,
             target=target,
-            parts_tokens=self._parts_tokens(texts) + self.tools.tokens,
-            lasting=self._lasting_parts(texts),
+            parts_tokens=self._parts_tokens(state) + self.tools.tokens,
+            lasting=self._lasting_parts(state),
             workflow=self._state.workflow.name,
             question=question,
             model=model,
             so_far=so_far,
             timeout_seconds=self._options.compress_timeout_seconds,
-            secrets=self._parts.secrets,
             strict=strict,
         )
         if preview or not made.summary:
             return made
-        made = compaction.apply(message_cache, made)
-        self.measure_left_out()
+        made = compaction.apply(history, writer, made)
         if made.reached:
             self._set_limits(quiet_until=0)
         else:
@@ -234,28 +191,22 @@ class SizeControl:
 
     def measure_left_out(self) -> None:
         """Keep by how much a history that has just become another one is smaller than all that was
-        said."""
-        self._calls.refresh(self._calls.stamps(self._calls.budget), self._calls.budget)
-        self._keep_left_out()
-
-    def _keep_left_out(self) -> None:
-        """A list of sessions reads it, and no messages."""
-        message_cache = self._calls.message_cache
-        made = message_cache.compression
-        if made is None:
-            return
-        left_out = message_cache.running - message_cache.history_tokens
-        if left_out != made.left_out:
-            conversation = message_cache.conversation.id
-            compressions.set_left_out(self._calls.db, conversation, made.number, left_out)
-            message_cache.compression = replace(made, left_out=left_out)
+        said: the size of a session is told by it, without its messages."""
+        history = self._calls.history()
+        made = history.compression
+        if made is not None:
+            left_out = history.left_out(self._calls.writer.hiding(KnownValues()).tokens_within)
+            compressions.set_left_out(
+                self._calls.db, self._calls.conversation.id, made.number, left_out
+            )
 
     def check_summaries(
         self, new: Sequence[Message], kept: Sequence[Message], warn: Callable[[str], None]
     ) -> list[Message]:
         """New messages, each summary among them checked against what is kept, what is new in front
         of it, and the fresh parts; `warn` is told what was found."""
-        parts = self._parts.texts(self._calls.stamps(self._calls.budget), None)
+        now = read_stamps(self._calls.db, self._calls.conversation.id)
+        parts = self._states.read(now).texts
         checked = list[Message]()
         for message in new:
             if is_checkable(message):
@@ -270,25 +221,38 @@ class SizeControl:
             checked.append(message)
         return checked
 
-    def _request_so_far(self, now: SessionStamps) -> ConversationRequest:
-        """The request that a summary is asked for behind, with the browser as the last call had
-        it."""
-        found = self._calls.request_so_far(
-            self._parts.texts(now, self._last_browser),
-            selection=self._options.selection_for(now, self._last_browser),
-            now=now,
+    def inputs(self, room: Room, budget: Budget, notes: Sequence[str] = ()) -> CallInputs:
+        """What a call within a budget is made of."""
+        return CallInputs(
+            state=room.state,
+            selection=room.selection,
+            tools=room.tools,
+            budget=budget,
             workflow=self._state.workflow.name,
-            tools_digest=self.tools.digest,
+            notes=notes,
         )
-        problem = found.problem or self.tools.problem
-        if found.problem == TOOLS_CHANGED and not self.tools.digest and self.tools.tokens:
-            problem = NOT_KNOWN
+
+    def _request_so_far(
+        self, now: SessionStamps, state: State, browser: object
+    ) -> ConversationRequest:
+        """The request that a summary is asked for behind: what the conversation would send now, if
+        that goes on from what it sent last, which a provider has in its cache."""
+        inputs = CallInputs(
+            state=state,
+            selection=self._options.selection_for(now, browser),
+            tools=self.tools,
+            budget=replace(self._options.budget, tokens=self._limits.window),
+            workflow=self._state.workflow.name,
+        )
+        said, tokens, problem = self._calls.goes_on(inputs)
+        if not self.tools.is_known and self.tools.tokens:
+            problem = problem or NOT_KNOWN
         return ConversationRequest(
-            messages=found.messages,
+            messages=tuple(said),
             tools=self.tools.specs,
-            tokens=found.tokens + self.tools.tokens,
+            tokens=tokens + self.tools.tokens,
             window=self._limits.window,
-            problem=problem,
+            problem=problem or self.tools.problem,
         )
 
     def wait_from_now(self) -> None:
@@ -334,33 +298,25 @@ class SizeControl:
             self._calls.db, self._calls.conversation.id, warned=warned, quiet_until=quiet_until
         )
 
-    def _parts_tokens(self, parts: Mapping[str, str]) -> int:
-        """The tokens of the parts, and of the tags around the history; a part that is the same text
-        as before is not counted again."""
-        if self._last_parts[0] is parts:
-            return self._last_parts[1]
-        scale = self._calls.writer.scale
-        sizes = dict[str, tuple[str, int]]()
-        for tag, text in {**parts, self._calls.writer.tag: ""}.items():
-            known = self._part_sizes.get(tag)
-            if known is None or known[0] is not text:
-                # as the engine weighs it, so that a tokenizer sees it once
-                known = (text, scale.counter.tokens(scale.units(tag, text)))
-            sizes[tag] = known
-        self._part_sizes = sizes
-        total = sum(tokens for _, tokens in sizes.values())
-        self._last_parts = (parts, total)
-        return total
+    def _parts_tokens(self, state: State) -> int:
+        """The tokens of the parts, and of the tags around the history."""
+        if self._last_state[0] is not state:
+            scale = self._calls.writer.scale
+            texts = {**state.texts, self._calls.writer.tag: ""}
+            # as the engine weighs it, so that a tokenizer sees it once
+            sizes = [scale.counter.tokens(scale.units(tag, text)) for tag, text in texts.items()]
+            self._last_state = (state, sum(sizes))
+        return self._last_state[1]
 
-    def _lasting_parts(self, texts: Mapping[str, str]) -> LastingParts:
+    def _lasting_parts(self, state: State) -> LastingParts:
         """What a summary need not repeat, and what it must not lose."""
-        parts = list(texts.items())
+        parts = list(state.texts.items())
         sections = self._options.selection.sections
         identifiers = set[str]()
         for tag, text in parts:
             if sections[tag].show == "variables":
                 identifiers.update(literals(text))
-        plan = self._state.get_current_plan()
+        plan = state.plan
         if plan is None:
             return LastingParts(parts, sorted(identifiers))
         identifiers |= planning.identifiers(plan)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from foreword.messages.message import Message
 from foreword.session.append import BATCH
-from foreword.session.call_memory import Calls
+from foreword.session.calls import Calls
 from foreword.session.checked_summary import as_it_came, is_checkable
 from foreword.session.client_history import (
     START,
@@ -83,7 +83,6 @@ class Syncer:
                 synced = self._apply(reading, match)
         except BaseException:
             self._history.forget()
-            self._calls.forget()
             raise
         return synced, reading.system_prompt
 
@@ -148,7 +147,6 @@ class Syncer:
             place = match.last.place
             note = TAKEN_BACK.format(place=place, count=taken_back, handle=branch)
             warnings = (note,)
-            self._calls.forget()
         tokens = self._append_new(new, reading.chain, match.last.place)
         known = match.last.place - len(match.claimed)
         for answer in reading.answers:
@@ -181,7 +179,7 @@ class Syncer:
 
     def _append(self, new: Sequence[Message], *, pinned: bool) -> list[StoredMessage]:
         rows = [(message, self._calls.writer.tokens_of(message), pinned) for message in new]
-        return messages.append(self._db, self._conversation.id, rows)
+        return self._calls.append(rows)
 
 
 def _match_tail(

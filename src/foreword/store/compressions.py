@@ -1,4 +1,4 @@
-"""Compressions and the cut points of windows: what a conversation was reduced to, and where."""
+"""Compressions: the summaries that stand for the beginning of a conversation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated
 
+from foreword.store.cuts import request_cut
 from foreword.store.database import (
     Column,
     Database,
@@ -41,7 +42,7 @@ class Compression:
     summary: Annotated[str, Column(read=from_json, write=partial(to_json, what="the summary"))]
     method: str  # "extract", or the model that wrote it
     note: str
-    replaced_tokens: int  # of the messages that it stands for
+    replaced_tokens: int = 0  # of the messages that it stands for
     summary_tokens: int
     tokens_before: int  # of the whole history
     tokens_after: int
@@ -51,16 +52,7 @@ class Compression:
     excerpts: Annotated[Mapping[int, int], Column(read=read_sizes, write=write_sizes)] = field(
         default_factory=dict
     )
-    # tokens of all messages that are not in its history; None until they are counted again
-    left_out: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Where a window begins, and which of its messages are shortened to how many tokens."""
-
-    start: int = 0
-    excerpts: Mapping[int, int] = field(default_factory=dict)
+    left_out: int = 0  # tokens of all that was said and is not in its history
 
 
 def add(db: Database, conversation: int, new: Compression, *, after: int) -> Compression | None:
@@ -80,8 +72,7 @@ def add(db: Database, conversation: int, new: Compression, *, after: int) -> Com
             new, number=int(number), note=storable_text(new.note), created=stamp(), undone=False
         )
         insert(db, "compressions", made, conversation=conversation)
-        # they began in front of it
-        db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))
+        request_cut(db, conversation, "compressed")
     return made
 
 
@@ -108,14 +99,13 @@ def undo(db: Database, conversation: int) -> Compression | None:
         found = current(db, conversation)
         if found:
             _change(db, conversation, found.number, undone=1)
-            # they began behind the summary
-            db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))
+            request_cut(db, conversation, "compression undone")
     return found
 
 
 def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
-    """Write the size of a summary by another counter; what is left out is to be measured anew."""
-    _change(db, conversation, number, summary_tokens=tokens, left_out=None)
+    """Write the size of a summary by another counter."""
+    _change(db, conversation, number, summary_tokens=tokens)
 
 
 def set_left_out(db: Database, conversation: int, number: int, tokens: int) -> None:
@@ -126,12 +116,3 @@ def set_left_out(db: Database, conversation: int, number: int, tokens: int) -> N
 def _change(db: Database, conversation: int, number: int, **changes: object) -> None:
     which = {"conversation": conversation, "number": number}
     update(db, "compressions", which, **changes)
-
-
-def save_window_start(db: Database, conversation: int, budget: int, cut: Cut) -> None:
-    """Remember where the window of a budget begins."""
-    db.rows(
-        "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
-        " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
-        (conversation, str(budget), cut.start, write_sizes(cut.excerpts)),
-    )

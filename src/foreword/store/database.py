@@ -188,8 +188,8 @@ def to_json(value: object, what: str) -> str:
     return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def to_ascii_json(value: Mapping[str, Any]) -> str:
-    """A mapping of our own making as JSON; in ASCII, so that any text can be in it, half
+def to_ascii_json(value: Mapping[str, Any] | list[str]) -> str:
+    """A value of our own making as JSON; in ASCII, so that any text can be in it, half
     characters too."""
     return _ASCII_JSON.encode(value)
 

@@ -20,6 +20,7 @@ from foreword.messages.message import NOT_HISTORY, Message
 from foreword.messages.record import from_record, to_record
 from foreword.origin import Speakers
 from foreword.section import handle_of
+from foreword.store.cuts import request_cut
 from foreword.store.database import (
     LARGEST_NUMBER,
     Column,
@@ -73,7 +74,16 @@ class StoredMessage:
     running: int
     place: int
     created: str
+    answers: Annotated[bool, Column(read=bool)]  # the newest call, with nothing between
     message: Annotated[Message, Column("written", read=from_record)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTo:
+    """What an answer was given to, as far as its process knows."""
+
+    sent: str = ""  # the digest of the call that it made last; nothing where it made none
+    goes_on: int = 0  # the message that it appended last, of the same answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +170,15 @@ def append(
     conversation: int,
     messages: Sequence[tuple[Message, int, bool]],
     records: Sequence[str] = (),
+    *,
+    answer_to: AnswerTo | None = None,
 ) -> list[StoredMessage]:
     """Add messages, each with its tokens and whether it is pinned; they are there, all, when
-    this returns. Records are theirs, where the caller has written them already."""
+    this returns. Records are theirs, where the caller has written them already.
+
+    What the assistant says right after the newest call answers it, unless the caller says that its
+    own call sent something else.
+    """
     # before the lock, which others wait for
     written = records or [to_record(message) for message, _, _ in messages]
     with write_lock(db, conversation):
@@ -173,12 +189,15 @@ def append(
             (conversation,),
         )
         seq, running, place, branch = last[0] if last else (0, 0, 0, 0)
+        newest = seq
         if branch:
             extent = up_to(db, conversation)
-            running, place = extent.running, extent.place
+            newest, running, place = extent.seq, extent.running, extent.place
+        answers = _is_answer(db, conversation, newest, answer_to or AnswerTo())
         lines = list[StoredMessage]()
         for message, size, pinned in messages:
             tokens = size if message.is_history else 0
+            answers = answers and message.role == "assistant"
             seq += 1
             running += tokens
             place += message.is_history
@@ -190,6 +209,7 @@ def append(
                 running=running,
                 place=place,
                 created=created,
+                answers=answers,
                 message=message,
             )
             lines.append(line)
@@ -203,6 +223,14 @@ def append(
             # an old store, with far more than that, is taken in by its first question
             search_index.add_messages(db, conversation, most=len(lines) + INDEX_BATCH)
     return lines
+
+
+def _is_answer(db: Database, conversation: int, newest: int, answer_to: AnswerTo) -> bool:
+    """Return whether what comes after the newest message answers the newest call."""
+    rows = db.rows("SELECT call, call_last, sent FROM conversations WHERE id = ?", (conversation,))
+    call, call_last, sent = rows[0] if rows else (0, 0, "")
+    is_own_call = answer_to.sent in ("", sent)
+    return call > 0 and is_own_call and newest in (call_last, answer_to.goes_on)
 
 
 def _newest_prompt(lines: Sequence[StoredMessage]) -> str | None:
@@ -220,12 +248,12 @@ def _newest_prompt(lines: Sequence[StoredMessage]) -> str | None:
 def _insert(
     db: Database, conversation: int, lines: Sequence[StoredMessage], records: Sequence[str]
 ) -> None:
-    sql = f"INSERT INTO messages (conversation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    sql = f"INSERT INTO messages (conversation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     rows = list[Row]()
     for line, record in zip(lines, records, strict=True):
         sizes = (line.tokens, line.running, line.place)
-        row = (line.seq, line.kind, int(line.pinned), *sizes, line.created, record)
-        rows.append((conversation, *row))
+        row = (line.seq, line.kind, int(line.pinned), *sizes, line.created, int(line.answers))
+        rows.append((conversation, *row, record))
     if len(rows) == 1:  # the usual case: one statement is quicker than a batch of one
         db.rows(sql, rows[0])
     else:
@@ -291,7 +319,7 @@ def set_pinned(db: Database, conversation: int, seq: int, *, pinned: bool) -> bo
             return False
         place = {"conversation": conversation, "seq": seq}
         update(db, "messages", place, pinned=int(pinned))
-        db.rows("UPDATE conversations SET revision = revision + 1 WHERE id = ?", (conversation,))
+        _note_change(db, conversation)
     return True
 
 
@@ -334,8 +362,8 @@ def recount(
 
 
 def take_back(db: Database, conversation: int, after: int) -> int:
-    """Make everything behind a message a branch of its own, and forget what was made of it: its
-    summaries, the windows that begin in it. Returns how many messages of history those are."""
+    """Make everything after a message a branch of its own, and undo its summaries. Returns how
+    many messages of history those are."""
     with write_lock(db, conversation):
         before = up_to(db, conversation)
         rest = up_to(db, conversation, after)
@@ -354,13 +382,15 @@ def take_back(db: Database, conversation: int, after: int) -> int:
             "UPDATE compressions SET undone = 1 WHERE conversation = ? AND last > ? AND undone = 0",
             (conversation, after),
         )
-        db.rows("DELETE FROM cuts WHERE conversation = ? AND start > ?", (conversation, after))
-        db.rows(
-            "UPDATE conversations SET revision = revision + 1, warned = 0, quiet_until = 0 WHERE"
-            " id = ?",
-            (conversation,),
-        )
+        set_limits(db, conversation, warned=0, quiet_until=0)
+        _note_change(db, conversation)
+        request_cut(db, conversation, "the client edited its history", after=after)
     return before.place - rest.place
+
+
+def _note_change(db: Database, conversation: int) -> None:
+    """Have whoever follows the conversation read messages again that it has."""
+    db.rows("UPDATE conversations SET revision = revision + 1 WHERE id = ?", (conversation,))
 
 
 def handle_for(db: Database, conversation: Conversation, where: Range) -> str:

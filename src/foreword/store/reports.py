@@ -116,12 +116,6 @@ def usage_log(db: Database, conversation: int, limit: int = 20) -> list[dict[str
     ]
 
 
-def usage_of(db: Database, number: int) -> dict[str, Any]:
-    """The line of the usage log that a report has; empty where there is none."""
-    rows = db.rows("SELECT usage FROM reports WHERE id = ? AND usage IS NOT NULL", (number,))
-    return from_json(rows[0][0]) if rows else {}
-
-
 def _in_range(limit: int) -> int:
     """A limit as both databases take it."""
     return max(0, min(limit, LARGEST_NUMBER))

@@ -119,6 +119,15 @@ CREATE TABLE conversations (
     quiet_until {number} NOT NULL,
     settings TEXT NOT NULL DEFAULT '{}',
     revision {number} NOT NULL DEFAULT 0,
+    call {number} NOT NULL DEFAULT 0,
+    call_last {number} NOT NULL DEFAULT 0,
+    call_tokens {number} NOT NULL DEFAULT 0,
+    call_running {number} NOT NULL DEFAULT 0,
+    call_entry {number} NOT NULL DEFAULT 0,
+    call_open {number} NOT NULL DEFAULT 0,
+    cut_due TEXT NOT NULL DEFAULT '[]',
+    state TEXT NOT NULL DEFAULT '{}',
+    sent TEXT NOT NULL DEFAULT '',
     UNIQUE (workflow, name)
 );
 CREATE TABLE messages (
@@ -132,6 +141,7 @@ CREATE TABLE messages (
     created TEXT NOT NULL,
     written TEXT NOT NULL {data},
     branch {number} NOT NULL DEFAULT 0,
+    answers {number} NOT NULL DEFAULT 0,
     PRIMARY KEY (conversation, seq)
 );
 CREATE INDEX pinned_messages ON messages (conversation, seq) WHERE pinned = 1;
@@ -149,15 +159,37 @@ CREATE TABLE compressions (
     created TEXT NOT NULL,
     undone {number} NOT NULL,
     excerpts TEXT NOT NULL,
-    left_out {number},
+    left_out {number} NOT NULL,
     PRIMARY KEY (conversation, number)
 );
 CREATE TABLE cuts (
     conversation {number} NOT NULL REFERENCES conversations (id),
-    budget {key} NOT NULL,
+    number {number} NOT NULL,
+    created TEXT NOT NULL,
+    call {number} NOT NULL,
+    reason TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    tools TEXT NOT NULL,
     start {number} NOT NULL,
-    excerpts TEXT NOT NULL,
-    PRIMARY KEY (conversation, budget)
+    last {number} NOT NULL,
+    head TEXT NOT NULL,
+    total_tokens {number} NOT NULL,
+    omitted_messages {number} NOT NULL,
+    omitted_tokens {number} NOT NULL,
+    reread_tokens {number} NOT NULL,
+    thinking {number} NOT NULL,
+    PRIMARY KEY (conversation, number)
+);
+CREATE TABLE log_entries (
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    cut {number} NOT NULL,
+    number {number} NOT NULL,
+    place {number} NOT NULL,
+    kind TEXT NOT NULL,
+    tokens {number} NOT NULL,
+    written TEXT NOT NULL,
+    PRIMARY KEY (conversation, cut, number)
 );
 CREATE TABLE ranges (
     handle {key} PRIMARY KEY,

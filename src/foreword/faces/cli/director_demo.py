@@ -8,7 +8,6 @@ in what was sent and kept.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +23,6 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
 from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import stoppable
-from foreword.pattern import lazy_pattern
 from foreword.store.locations import register, state_path
 
 if TYPE_CHECKING:
@@ -36,14 +34,6 @@ if TYPE_CHECKING:
 WORKFLOW = "letters"
 MOST_CALLS = 10_000  # of the usage log: far more than the script makes, so all of them
 WIDEST = 100  # columns of a paragraph, however wide the terminal is
-PARTS = [
-    "system_prompt",
-    "current_plan",
-    "workflow_snapshot",
-    "workflow_variables",
-    "browser_state",
-]
-TAG = lazy_pattern(r"^<(\w+)>$", re.MULTILINE)
 INTRO = """\
 A site with a login, a list of three pages and a form is served at {url}. The director's model is \
 played by rule and asked over HTTP as any other would be; the browser, the store and the run are \
@@ -143,14 +133,17 @@ def _figures(
     from foreword.demos.site import site_pages
     from foreword.director.node_tools import read_tree
     from foreword.operations.call_size import call_with_tools
+    from foreword.testing import prefix_breaks
+    from foreword.testing.state_reader import STATE_TAGS, state_in
 
     session = director.session
     sent = provider.requests
     nodes = read_tree(session).nodes.values()
     log = session.usage(MOST_CALLS)["log"]
     passed = sum(node.get("status") == "success" for node in nodes)
-    own = [body for body in sent if "<current_plan>" in _around_history(body)]
-    complete = sum(TAG.findall(_around_history(body)) == PARTS for body in own)
+    own = [body for body in sent if "current_plan" in state_in(body)]
+    complete = sum(state_in(body).keys() == set(STATE_TAGS) for body in own)
+    appended = len(own) - len(prefix_breaks(own))
     largest = max(call_with_tools(line)["total_tokens"] for line in log)
     leaking = sum(site_pages.PASSWORD in json.dumps(body) for body in sent)
     return {
@@ -159,7 +152,8 @@ def _figures(
         "variables": str(len(session.get_workflow_variables())),
         "calls of tools": f"{turn.calls} by the director",
         "requests": f"{len(sent)}, {len(sent) - len(own)} of them by its scout",
-        "six parts, in order": f"in {complete} of {len(own)} requests",
+        "six parts": f"in {complete} of {len(own)} requests",
+        "append to the one before": f"{appended} of {len(own)} requests",
         "largest context": f"{largest:,} of {session.limits.denominator:,} tokens",
         "password sent": f"in {leaking} of {len(sent)} requests",
         "rows registered": f"{len(served.sent)} of {len(site_pages.ROWS)}",
@@ -170,12 +164,6 @@ def _wanted_rows() -> str:
     from foreword.demos.site import site_pages
 
     return f"{len(site_pages.ROWS)} of {len(site_pages.ROWS)}"
-
-
-def _around_history(body: Mapping[str, Any]) -> str:
-    """The parts of a request around its conversation: the system prompt, and the state behind."""
-    messages = body["messages"]
-    return f"{messages[0]['content']}\n{messages[-1]['content']}"
 
 
 def _table(figures: Mapping[str, str]) -> None:

@@ -33,6 +33,7 @@ MODULES = {
     "import": "session_messages",
     "context": "session",
     "why": "session_pins",
+    "cut": "session_pins",
     "pin": "session_pins",
     "unpin": "session_pins",
     "recall": "session_recall",

@@ -84,7 +84,7 @@ def _size(used: Mapping[str, Any]) -> str:
 
 
 def _averages(used: Mapping[str, Any]) -> str:
-    from foreword.session.cache_reuse import FIRST
+    from foreword.session.call_log import FIRST
 
     if not used["calls"]:
         return f"no calls yet: `foreword session context {quote(used['workflow'])}` makes one"
@@ -152,7 +152,7 @@ def _order(used: Mapping[str, Any]) -> str:
         f"tokens of history read anew in {quantity(order['calls'], 'call')},",
         "since the state in front of it changed",
         f"({_above_cache(order)});",
-        "this puts it behind:",
+        "this appends what changed:",
         f"foreword session context {quote(used['workflow'])} --recipe {order['instead']}",
     )
 
@@ -194,7 +194,7 @@ def _calls(used: Mapping[str, Any]) -> str:
 
 
 def _call_line(call: Mapping[str, Any]) -> str:
-    from foreword.session.cache_reuse import FIRST
+    from foreword.session.call_log import FIRST
 
     when = call["created"][:19]
     reused = "-" if call["prefix_break"] == FIRST else f"{call['reuse']:.1%}"

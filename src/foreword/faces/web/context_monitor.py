@@ -21,11 +21,10 @@ from foreword.faces.web.text_pages import page_of_text
 from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.operations.call_size import call_with_tools
 from foreword.operations.conversation_operations import (
-    Compression,
     hide_secrets,
     newest_compression,
 )
-from foreword.session.cache_reuse import FIRST
+from foreword.session.call_log import FIRST
 from foreword.session.limits import Limits
 from foreword.session.session import Session
 
@@ -117,13 +116,14 @@ def _monitor(session: Session, request: ViewRequest) -> dict[str, Any]:
         "usage": usage,
         "limits": session.limits,
         "report": report,
-        "due": now.due,
+        "is_due": now.is_compression_due,
         "next_tokens": now.next_tokens,
         "is_more": usage["size_tokens"] > SAME_SIZE * now.next_tokens,
         "problem": now.problem,
         "bars": shares(now.next_parts, whole),
         "whole": whole,
-        "growth": growth(usage["log"], made, session.limits),
+        "growth": growth(usage["log"], usage["cuts"], session.limits),
+        "cuts": list(reversed(usage["cuts"]))[:LISTED],
         "compressions": list(reversed(made)),
         "newest": newest_compression(made),
         "calls": usage["log"][:LISTED],
@@ -170,10 +170,12 @@ class Growth:
     limits: tuple[ChartLine, ...]
     levels: tuple[ChartLine, ...]  # each with a label
     labels: tuple[ChartLine, ...]  # of limits and levels, none over another
-    events: tuple[ChartLine, ...]  # compressions
+    events: tuple[ChartLine, ...]  # cuts
 
 
-def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits: Limits) -> Growth:
+def growth(
+    log: Sequence[Mapping[str, Any]], cuts: Sequence[Mapping[str, Any]], limits: Limits
+) -> Growth:
     """The picture of a usage log, whose newest call comes first."""
     calls = list(reversed(log))
     top = _top(calls, limits)
@@ -194,7 +196,7 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
         limits=lines,
         levels=tuple(label for label in labels if label.name == "level"),
         labels=tuple(labels),
-        events=tuple(_compression_lines(calls, made)),
+        events=tuple(_cut_lines(calls, cuts)),
     )
 
 
@@ -239,16 +241,15 @@ def _labels(lines: Iterable[ChartLine]) -> list[ChartLine]:
     return labels
 
 
-def _compression_lines(
-    calls: Sequence[Mapping[str, Any]], made: Sequence[Compression]
+def _cut_lines(
+    calls: Sequence[Mapping[str, Any]], cuts: Sequence[Mapping[str, Any]]
 ) -> Iterator[ChartLine]:
-    """Where compressions fall between the calls, by their times."""
-    for compression in made:
-        if not calls or compression.undone or compression.created < calls[0]["created"]:
-            continue
-        earlier = sum(call["created"] < compression.created for call in calls)
-        left = _x_percent(earlier, len(calls))
-        yield ChartLine(left, str(compression.number), compression.number)
+    """The calls that began with a cut, but for the first of all."""
+    places = {call["call"]: place for place, call in enumerate(calls)}
+    for cut in cuts:
+        if cut["call"] in places and cut["reason"] != FIRST:
+            left = _x_percent(places[cut["call"]], len(calls))
+            yield ChartLine(left, cut["reason"], cut["number"])
 
 
 def _levels(top: float) -> list[int]:

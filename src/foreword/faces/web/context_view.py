@@ -70,7 +70,7 @@ def show(request: ViewRequest) -> Response:
             "context.html",
             **_values(request, session),
             problem=problem,
-            due=session.due_compression(),
+            is_due=session.state().is_compression_due,
             refused=refused,
             budget=budget,
             usual=usual,
