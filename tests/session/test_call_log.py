@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import foreword
@@ -19,7 +19,7 @@ from foreword.testing import prefix_breaks
 from foreword.testing.prefix_checks import request_parts
 from tests.examples import examples
 from tests.postgres import new_database
-from tests.sessions import Open, numbered_message, plan, results
+from tests.sessions import Open, call, numbered_message, plan, results
 
 SHAPES = ("anthropic", "openai", "responses", "gemini")
 TABS = [{"name": "Main", "url": "https://example.com/1", "active": True}]
@@ -176,6 +176,7 @@ def check(talk: Conversation, cuts: Sequence[Mapping[str, Any]]) -> None:
 
 @pytest.mark.parametrize("recipe", [None, "chat", "workflow", "workflow-cached"])
 @pytest.mark.parametrize("model", [None, "claude-opus-5-5"])
+@settings(max_examples=examples(12))
 @given(steps=STEPS, budget=st.sampled_from([3_000, 60_000]), seed=st.integers(0, 999))
 def test_a_call_goes_on_from_the_one_before_except_at_a_cut(
     recipe: str | None, model: str | None, steps: list[Step | None], budget: int, seed: int

@@ -91,7 +91,7 @@ def test_a_small_budget_shortens_a_history_and_is_never_refused(
 def test_a_session_opened_with_a_budget_is_compressed_by_that_budget(open_session: Open) -> None:
     session = open_session(budget=8_000)
     assert (session.limits.warn_at, session.limits.compress_at) == (7_111, 8_000)
-    assert session.limits.compress_to == 4_960
+    assert session.limits.compress_to == 5_120
     session.append({"role": "user", "content": "Never touch the table `invoices_2019`."})
     for message in conversation(3, 60):
         session.append(message)

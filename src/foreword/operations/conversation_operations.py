@@ -114,7 +114,9 @@ class NextCallAnswer(CallPreview):
         description="Compress where that is needed, keep report and originals, count the call.",
     )
     browser: list[dict[str, Any]] | None = Field(
-        None, description="The open tabs: `name`, `url`, `active`."
+        None,
+        description="The open tabs: `name`, `url`, `active`; none where an empty list is given, and"
+        " those of the call before without one.",
     )
 
 
@@ -356,7 +358,7 @@ def session_context(session: Session, given: NextCallAnswer) -> CallContext:
     package = session.context(
         budget=given.budget,
         keep=given.keep is True,
-        browser=given.browser or None,
+        browser=given.browser,
         save=given.save is not False,
     )
     return _call_context(package, given)

@@ -52,7 +52,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _whole(tag: str, text: str) -> Any:
     if tag in ("workflow_variables", "browser_state"):
-        return _lines(text.splitlines())
+        return _lines(text.split("\n"))
     try:
         value = json.loads(text)
     except ValueError:  # a few words that there is none
@@ -73,7 +73,7 @@ def _name(line: str) -> str:
 
 def _apply_changes(state: dict[str, Any], text: str) -> None:
     tag = ""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.removesuffix(":") in STATE_TAGS:
             tag = line.removesuffix(":")
         elif tag in ("workflow_variables", "browser_state"):

@@ -125,14 +125,14 @@ def test_the_next_call_comes_in_the_shape_of_a_provider(address: Address, name: 
     assert address.ask("GET", context, form="teapot").status == 400
 
 
-def test_the_tabs_of_a_browser_are_in_one_call_and_not_in_the_next(
-    address: Address, name: str
-) -> None:
+def test_the_tabs_of_a_browser_stand_until_others_are_given(address: Address, name: str) -> None:
     append(address, name, 2)
     tabs = [{"name": "Kiln", "url": "https://kiln.example/", "active": True}]
     context = session_path(name, "context")
     assert "kiln.example" in address.ask("POST", context, {"browser": tabs}).json["text"]
-    assert "kiln.example" not in address.ask("POST", context, {}).json["text"]
+    assert "kiln.example" in address.ask("POST", context, {}).json["text"]
+    closed = address.ask("POST", context, {"browser": []}).json["text"]
+    assert closed.rindex("no browser attached") > closed.rindex("kiln.example")
 
 
 def test_a_compression_is_previewed_made_and_undone(address: Address, name: str) -> None:

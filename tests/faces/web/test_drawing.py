@@ -17,7 +17,6 @@ from foreword.faces.web.rendering import arrows, hue, percent, shares, short, si
 from foreword.faces.web.text_pages import page_of_text
 from foreword.section import FORMS
 from foreword.session.limits import limits_for
-from foreword.store.compressions import Compression
 from tests.faces.web.scene import plan
 
 NAMES = st.text(
@@ -98,30 +97,18 @@ def test_a_part_of_a_conversation_has_its_colour_wherever_it_stands() -> None:
 def call(number: int, **parts: int) -> dict[str, object]:
     return {
         "report": number,
+        "call": number,
         "created": f"2026-01-0{number}",
         "total_tokens": sum(parts.values()),
         "parts": parts,
     }
 
 
-def test_the_chart_stacks_the_parts_of_each_call_and_puts_compressions_between_calls() -> None:
+def test_the_chart_stacks_the_parts_of_each_call_and_marks_where_a_call_began_anew() -> None:
     log = [call(3, plan=10, history=20), call(2, plan=10, history=90), call(1, plan=10, history=40)]
-    made = [
-        Compression(
-            number=1,
-            last=4,
-            summary="",
-            method="extract",
-            note="",
-            replaced_tokens=80,
-            summary_tokens=10,
-            tokens_before=90,
-            tokens_after=20,
-            created="2026-01-02T12",
-            undone=False,
-        )
-    ]
-    drawn = growth(log, made, limits_for())
+    cuts = [{"number": 1, "call": 1, "reason": "first call"}]
+    cuts += [{"number": 2, "call": 3, "reason": "compressed"}]
+    drawn = growth(log, cuts, limits_for())
     assert [layer.name for layer in drawn.layers] == ["plan", "history"]
     assert [slot.call["report"] for slot in drawn.slots] == [1, 2, 3]
     assert [event.at for event in drawn.events] == [pytest.approx(2 * WIDEST)]

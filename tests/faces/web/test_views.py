@@ -143,12 +143,12 @@ def test_a_section_unfolds_and_the_pages_of_its_text_are_the_text(
 ) -> None:
     with tab(browser, address) as opened:
         page = opened.go(f"{HOME}/context")
-        page.click("#section-1 summary")
-        expect(page.locator("#text-1 pre")).to_contain_text("<conversation_history>")
-        expect(page.locator("#text-1")).to_contain_text("Page 1 of")
-        page.click("#to-1-Last")
-        expect(page.locator("#text-1 pre")).to_contain_text("</conversation_history>")
-        expect(page.locator("#section-1 summary")).to_be_visible()
+        page.click("#section-5 summary")
+        expect(page.locator("#text-5 pre")).to_contain_text("<conversation_history>")
+        expect(page.locator("#text-5")).to_contain_text("Page 1 of")
+        page.click("#to-5-Last")
+        expect(page.locator("#text-5 pre")).to_contain_text("</conversation_history>")
+        expect(page.locator("#section-5 summary")).to_be_visible()
 
 
 def test_the_budget_slider_fits_the_same_inputs_again_at_once(
