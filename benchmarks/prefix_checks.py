@@ -1,79 +1,180 @@
 """`python -m benchmarks.prefix_checks`: which calls of long conversations a provider would refuse.
 
-Each conversation has 60 turns of two calls with thinking and a tool. The requests that `Session`
+Each conversation has 500 turns of two calls with thinking and a tool. The requests that `Session`
 makes go through `foreword.testing.prefix_breaks`. Printed for each: calls with thinking whose
-prefix changed (refused), thinking blocks that a model could use of those that were sent, the mean
-share of a call with which the call before began (reuse), and calls over their budget (over).
+prefix changed (refused), the thinking that was sent for each block that was received, the mean
+share of a call with which the call before began (reuse), the mean share of the budget that is used
+(fill), calls over their budget (over), and cuts.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import foreword
-from foreword.testing import prefix_breaks
-from foreword.testing.prefix_checks import request_parts
+from foreword.testing.prefix_checks import prefix_breaks, request_parts
 
-TURNS = 60
-COMPRESS_AT_TURN = 30
-COMPRESS_TO_TOKENS = 2_000
+CALLS = 1_000
+QUICK_CALLS = 120
+PROMPT = "You look after a kiln. " * 350  # 2,100 tokens: those of agents have 2,000 and more
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A session under way, and the history as a client holds it."""
+
+    opened: Callable[[], foreword.Session]
+    session: foreword.Session
+    other: foreword.Session  # of another process
+    said: list[dict[str, Any]] = field(default_factory=list)
+
+    def append(self, message: dict[str, Any]) -> None:
+        """Say something."""
+        self.said.append(message)
+        self.session.append(message)
+
+
+Disturb = Callable[[Conversation, int], None]
+
+
+def change_state(talk: Conversation, turn: int) -> None:
+    """A variable changes every third turn, a new one comes every seventh."""
+    if turn % 3 == 0:
+        talk.session.set_variable("temperature", 1_000 + turn, reason="measured")
+    if turn % 7 == 0:
+        talk.session.set_variable(f"note_{turn % 40}", f"shelf {turn} is free", reason="seen")
+
+
+def compress(talk: Conversation, turn: int) -> None:
+    """The history is compressed every fortieth turn."""
+    if turn % 40 == 39:
+        talk.session.compress(to=2_000)
+
+
+def undo(talk: Conversation, turn: int) -> None:
+    """Each compression is taken back ten turns later."""
+    compress(talk, turn)
+    if turn % 40 == 9 and turn > 40:
+        talk.session.undo()
+
+
+def sync(talk: Conversation, turn: int) -> None:
+    """The client gives its whole history at every turn, and has edited it at every fiftieth."""
+    if turn % 50 == 49:
+        del talk.said[-6:-4]
+    talk.session.sync(talk.said)
+
+
+def restart(talk: Conversation, turn: int) -> None:
+    """A process ends, and another goes on."""
+    talk.session.close()
+    talk.session = talk.opened()
+
+
+def take_turns(talk: Conversation, turn: int) -> None:
+    """Two processes have the session open, and each makes every other turn."""
+    talk.session, talk.other = talk.other, talk.session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A conversation: its recipe and budget, and whether it has a state and is compressed."""
+    """A conversation: its recipe, its budget, and what happens in it besides."""
 
     recipe: str
     budget: int
-    has_state: bool = False
-    is_compressed: bool = False
+    also: tuple[Disturb, ...] = ()
+    on: str = "sqlite"
 
     def __str__(self) -> str:
-        extras = ["state"] * self.has_state + ["compressed once"] * self.is_compressed
-        return ", ".join([f"{self.recipe} {self.budget:,}", *extras])
+        return ", ".join(
+            [f"{self.recipe} {self.budget:,}", *(each.__name__ for each in self.also), self.on]
+        )
 
 
+STATE = (change_state,)
 SHAPES = (
     Shape(recipe="chat", budget=4_000),
-    Shape(recipe="chat", budget=200_000, has_state=True),
-    Shape(recipe="chat", budget=200_000, is_compressed=True),
-    Shape(recipe="workflow", budget=8_000, has_state=True),
-    Shape(recipe="workflow-cached", budget=8_000, has_state=True),
-    Shape(recipe="workflow-cached", budget=8_000, has_state=True, is_compressed=True),
-    Shape(recipe="workflow-cached", budget=200_000, has_state=True),
-    Shape(recipe="workflow-cached", budget=200_000, has_state=True, is_compressed=True),
+    Shape(recipe="chat", budget=50_000),
+    *(
+        Shape(recipe=recipe, budget=budget, also=STATE)
+        for recipe in ("workflow", "workflow-cached")
+        for budget in (8_000, 200_000)
+    ),
+    Shape(recipe="workflow-cached", budget=8_000, also=(change_state, compress)),
+    Shape(recipe="workflow-cached", budget=50_000, also=(change_state, undo)),
+    Shape(recipe="workflow-cached", budget=8_000, also=(change_state, sync)),
+    Shape(recipe="workflow-cached", budget=8_000, also=(change_state, restart)),
+    Shape(recipe="workflow-cached", budget=8_000, also=(change_state, restart), on="postgresql"),
+    Shape(recipe="workflow-cached", budget=8_000, also=(change_state, take_turns)),
+    Shape(recipe="workflow-cached", budget=8_000, also=(change_state, take_turns), on="postgresql"),
 )
 
 
-def packages(shape: Shape, session: foreword.Session) -> Iterator[foreword.Package]:
-    """Hold the conversation; gives the package of each call before its answer is appended."""
-    session.append({"role": "system", "content": "You look after a kiln."})
-    for turn in range(TURNS):
-        if shape.is_compressed and turn == COMPRESS_AT_TURN:
-            session.compress(to=COMPRESS_TO_TOKENS)
-        if shape.has_state and turn % 3 == 0:
-            session.set_variable("temperature", 1_000 + turn, reason="measured")
-        if shape.has_state and turn % 7 == 0:
-            session.set_variable(f"note_{turn}", f"shelf {turn} is free", reason="seen")
-        question = f"Question {turn} about cones and glazes. " * 10
-        session.append({"role": "user", "content": question})
-        yield session.context()
-        call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "look", "input": {"n": turn}}
-        session.append({"role": "assistant", "content": [thinking(turn, call=0), call]})
+@dataclass(slots=True)
+class Figures:
+    """What a conversation comes to."""
+
+    calls: int = 0
+    over: int = 0
+    fill: float = 0.0
+    blocks: int = 0  # of thinking that were sent
+    received: int = 0
+    reused: float = 0.0
+    cuts: int = 0
+    before: list[str] = field(default_factory=list)
+
+    def add(self, package: foreword.Package, request: Mapping[str, Any]) -> None:
+        """Count a call."""
+        report = package.report
+        self.calls += 1
+        self.over += report.total_tokens > report.budget_tokens
+        self.fill += report.total_tokens / report.budget_tokens
+        parts = list(request_parts(request))
+        self.blocks += sum(part.signature is not None for part in parts)
+        written = [json.dumps([part.place, part.value]) for part in parts]
+        same = 0
+        for old, new in zip(self.before, written, strict=False):
+            if old != new:
+                break
+            same += len(new)
+        self.reused += same / sum(map(len, written)) if self.before else 0.0
+        self.before = written
+
+
+def requests(shape: Shape, talk: Conversation, turns: int, figures: Figures) -> Iterator[Any]:
+    """Hold the conversation; gives the request of each call before its answer is appended."""
+
+    def call() -> dict[str, Any]:
+        package = talk.session.context()
+        request = package.to_anthropic()
+        figures.add(package, request)
+        return request
+
+    talk.session.append({"role": "system", "content": PROMPT})
+    for turn in range(turns):
+        for disturb in shape.also:
+            disturb(talk, turn)
+        question = f"Question {turn} about cones and glazes. " * 24
+        talk.append({"role": "user", "content": question})
+        yield call()
+        use = {"type": "tool_use", "id": f"toolu_{turn}", "name": "look", "input": {"n": turn}}
+        talk.append({"role": "assistant", "content": [thinking(turn, call=0), use]})
         result = {
             "type": "tool_result",
             "tool_use_id": f"toolu_{turn}",
-            "content": f"result {turn} " * 40,
+            "content": f"result {turn} " * 60,
         }
-        session.append({"role": "user", "content": [result]})
-        yield session.context()
-        text = {"type": "text", "text": f"Answer {turn}. " * 30}
-        session.append({"role": "assistant", "content": [thinking(turn, call=1), text]})
+        talk.append({"role": "user", "content": [result]})
+        yield call()
+        text = {"type": "text", "text": f"Answer {turn}. " * 8}
+        talk.append({"role": "assistant", "content": [thinking(turn, call=1), text]})
+        figures.received += 2
 
 
 def thinking(turn: int, *, call: int) -> dict[str, str]:
@@ -85,52 +186,53 @@ def thinking(turn: int, *, call: int) -> dict[str, str]:
     }
 
 
-def reuse(requests: Sequence[Mapping[str, Any]]) -> float:
-    """Return the mean share of a request, in characters, that is the same as in the one before."""
-    shares = list[float]()
-    before = list[str]()
-    for request in requests:
-        parts = [json.dumps([part.place, part.value]) for part in request_parts(request)]
-        same = 0
-        for old, new in zip(before, parts, strict=False):
-            if old != new:
-                break
-            same += len(new)
-        shares.append(same / sum(map(len, parts)))
-        before = parts
-    return sum(shares[1:]) / len(shares[1:])
-
-
-def measure(shape: Shape) -> tuple[str, int]:
+def measure(shape: Shape, calls: int) -> tuple[str, int]:
     """Return a row of the table, and the number of calls that would be refused or are too large."""
-    requests = list[Mapping[str, Any]]()
-    over = 0
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        foreword.Session.open(
-            f"sqlite:///{folder}/kiln.db", "kiln", recipe=shape.recipe, budget=shape.budget
-        ) as session,
-    ):
-        for package in packages(shape, session):
-            over += package.report.total_tokens > package.report.budget_tokens
-            requests.append(package.to_anthropic())
-    unusable = [each.thinking for each in prefix_breaks(requests) if each.thinking]
-    sent = 0
-    for request in requests:
-        sent += sum(part.signature is not None for part in request_parts(request))
-    usable = sent - sum(map(len, unusable))
-    refused = f"{len(unusable)} of {len(requests)}"
-    row = f"{shape!s:<48}{refused:>12}{usable:>8,} of {sent:<8,}{reuse(requests):>7.1%}{over:>6}"
-    return row, len(unusable) + over
+    figures = Figures()
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/kiln.db"
+        if shape.on == "postgresql":
+            from tests.postgres import new_database
+
+            url = new_database()
+
+        def opened() -> foreword.Session:
+            return foreword.Session.open(
+                url,
+                "kiln",
+                root=folder,
+                recipe=shape.recipe,
+                budget=shape.budget,
+                auto_compress=False,
+            )
+
+        talk = Conversation(opened, opened(), opened())
+        sent = requests(shape, talk, calls // 2, figures)
+        refused = sum(bool(found.thinking) for found in prefix_breaks(sent))
+        figures.cuts = len(talk.session.cuts())
+        talk.session.close()
+        talk.other.close()
+    row = (
+        f"{shape!s:<66}{refused:>6} of {figures.calls:<6,}"
+        f"{figures.blocks / figures.calls:>9.1f}{figures.reused / (figures.calls - 1):>8.1%}"
+        f"{figures.fill / figures.calls:>7.1%}{figures.over:>6}{figures.cuts:>7,}"
+    )
+    return row, refused + figures.over
 
 
 def main() -> int:
     """Print a row for each conversation; gives 1 where a call would be refused or is too large."""
-    print(f"{'recipe and budget':<48}{'refused':>12}{'thinking usable':>20}{'reuse':>7}{'over':>6}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_CALLS} calls each")
+    calls = QUICK_CALLS if parser.parse_args().quick else CALLS
+    print(
+        f"{'recipe, budget, what happens, store':<66}{'refused':>16}{'thinking':>9}{'reuse':>8}"
+        f"{'fill':>7}{'over':>6}{'cuts':>7}"
+    )
     failures = 0
     for shape in SHAPES:
-        row, failed = measure(shape)
-        print(row)
+        row, failed = measure(shape, calls)
+        print(row, flush=True)
         failures += failed
     return int(failures > 0)
 

@@ -1,4 +1,4 @@
-"""Add messages to a conversation: one with room made for it, many at once, or once under a key.
+"""Add messages to a conversation: with room made for them, many at once, or once under a key.
 
 What may be appended is checked here; how it is stored is `store.messages`' business, and when the
 history is compressed for it `size_control`'s.
@@ -7,7 +7,7 @@ history is compressed for it `size_control`'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from foreword.errors import BadSource
@@ -18,7 +18,7 @@ from foreword.messages.shapes import mark_instructions, read_any, read_message, 
 from foreword.session.calls import Calls
 from foreword.session.checked_summary import is_checkable
 from foreword.session.compaction import Compaction
-from foreword.session.size_control import Room, SizeControl
+from foreword.session.size_control import SizeControl
 from foreword.store import append_keys, messages
 
 # Messages written by one statement: keeps the memory of a long import bounded, and its progress
@@ -48,68 +48,61 @@ class Appender:
         self._db = calls.db
         self._conversation = calls.conversation.id
 
-    def append(self, message: Message, *, pinned: bool) -> AppendResult:
-        """Add a message, after a compression where there is no room for it."""
-        message, notes = self._check_summary(message)
-        tokens = self._tokens(message)
-        room = self._size_control.make_room(more=tokens)
-        made = self._write(message, tokens, room, pinned=pinned)
-        return replace(made, warnings=(*notes, *made.warnings)) if notes else made
-
-    def append_once(self, message: Message, *, pinned: bool, key: str) -> AppendResult:
-        """Add a message unless it is there under that key already."""
-        append_keys.validate_key(key)
-        record = to_record(message)
-        digest = append_keys.digest_of([(record, pinned)])
-        before = self._find_answer(key, digest)
-        if before is not None:
-            return before
-        checked, notes = self._check_summary(message)
-        if checked is not message:
-            record = to_record(checked)
-        tokens = self._tokens(checked)
-        # outside of the transaction: a model may be asked
-        room = self._size_control.make_room(more=tokens)
-
-        def write() -> AppendResult:
-            made = self._write(checked, tokens, room, pinned=pinned, records=[record])
-            return replace(made, warnings=(*notes, *made.warnings))
-
-        return self._once(key, digest, write)
-
-    def append_all(self, new: Sequence[Message], *, records: Sequence[str] = ()) -> AppendResult:
-        """Add several messages, all or none; the answer is about all of them. Records are theirs,
-        where they are written already."""
-        with messages.write_lock(self._db, self._conversation):
-            before = messages.up_to(self._db, self._conversation)
-            notes = list[str]()
-            count = self.extend(new, records=records, warn=notes.append)
-            after = messages.up_to(self._db, self._conversation)
-            return AppendResult(
-                seq=after.seq,
-                tokens=after.running - before.running,
-                size_tokens=self._size_control.measure().size_tokens,
-                warnings=tuple(notes),
-                count=count,
-            )
-
-    def append_all_once(self, new: Sequence[Message], *, key: str) -> AppendResult:
-        """Add several messages unless they are there under that key already."""
+    def append(
+        self,
+        new: Sequence[Message],
+        *,
+        pinned: bool = False,
+        key: str | None = None,
+        make_room: bool = True,
+    ) -> AppendResult:
+        """Add messages, all or none, after a compression where there is no room for them; under a
+        key, unless they are there under that key already. The answer is about all of them."""
         records = [to_record(message) for message in new]
-        digest = append_keys.digest_of((record, False) for record in records)
-        append_keys.validate_key(key)
-
-        def write() -> AppendResult:
-            return self.append_all(new, records=records)
-
-        return self._once(key, digest, write)
+        digest = append_keys.digest_of((record, pinned) for record in records)
+        if key is not None:
+            append_keys.validate_key(key)
+            before = self._find_answer(key, digest)
+            if before is not None:
+                return before
+        notes = list[str]()
+        checked = self._check_summaries(new, notes.append)
+        rows = [(message, self._calls.writer.tokens_of(message), pinned) for message in checked]
+        tokens = sum(size for message, size, _ in rows if message.is_history)
+        # outside of the transaction: a model may be asked
+        room = self._size_control.make_room(more=tokens) if make_room else None
+        with messages.write_lock(self._db, self._conversation):
+            if key is not None:
+                before = self._find_answer(key, digest)
+                if before is not None:
+                    return before
+            lines = self._calls.append(rows, records if checked is new else ())
+            if room is not None:
+                notes += self._size_control.notes(room)
+            replaces_part = any(message.kind == "system_prompt" for message in new)
+            is_measured = room is not None and not replaces_part
+            size = room.size_tokens if room and is_measured else self._size_control.size_tokens()
+            compaction = room.compaction if room else None
+            made = AppendResult(
+                seq=lines[-1].seq if lines else messages.up_to(self._db, self._conversation).seq,
+                tokens=tokens,
+                size_tokens=size,
+                warnings=tuple(notes),
+                compaction=compaction,
+                compressed=compaction is not None and compaction.applied,
+                count=len(lines),
+            )
+            if key is not None:
+                receipt = {name: getattr(made, name) for name in append_keys.RECEIPT}
+                append_keys.keep(
+                    self._db, self._conversation, key=key, digest=digest, receipt=receipt
+                )
+            return made
 
     def extend(
         self,
         new: Iterable[Message],
         progress: Callable[[int], None] = lambda count: None,
-        *,
-        records: Sequence[str] = (),
         warn: Callable[[str], None] = lambda note: None,
     ) -> int:
         """Add many messages, all or none, and compress nothing; returns how many. A summary among
@@ -118,65 +111,21 @@ class Appender:
         left = mark_instructions(new)
         with messages.write_lock(self._db, self._conversation):
             while batch := list(islice(left, BATCH)):
-                written = records[count : count + len(batch)]
-                if any(map(is_checkable, batch)):
-                    kept = messages.after(self._db, self._conversation, 0)
-                    batch = self._size_control.check_summaries(
-                        batch, [line.message for line in kept], warn
-                    )
-                    written = ()
-                rows = [(message, self._tokens(message), False) for message in batch]
-                count += len(self._calls.append(rows, written))
+                checked = self._check_summaries(batch, warn)
+                tokens_of = self._calls.writer.tokens_of
+                rows = [(message, tokens_of(message), False) for message in checked]
+                count += len(self._calls.append(rows))
                 progress(count)
         return count
 
-    def _check_summary(self, message: Message) -> tuple[Message, list[str]]:
-        """A message; where it is a summary, checked against all that is kept, and notes."""
-        notes = list[str]()
-        if not is_checkable(message):
-            return message, notes
+    def _check_summaries(
+        self, new: Sequence[Message], warn: Callable[[str], None]
+    ) -> Sequence[Message]:
+        """The messages, each summary among them checked against all that is kept."""
+        if not any(map(is_checkable, new)):
+            return new
         kept = messages.after(self._db, self._conversation, 0)
-        checked = self._size_control.check_summaries(
-            [message], [line.message for line in kept], notes.append
-        )
-        return checked[0], notes
-
-    def _tokens(self, message: Message) -> int:
-        return self._calls.writer.tokens_of(message)
-
-    def _write(
-        self,
-        message: Message,
-        tokens: int,
-        room: Room,
-        *,
-        pinned: bool,
-        records: Sequence[str] = (),
-    ) -> AppendResult:
-        (line,) = self._calls.append([(message, tokens, pinned)], records)
-        if message.kind == "system_prompt":
-            # it replaces a part whose size was measured before
-            room = replace(room, size_tokens=self._size_control.measure().size_tokens)
-        return AppendResult(
-            seq=line.seq,
-            tokens=tokens,
-            size_tokens=room.size_tokens,
-            warnings=self._size_control.notes(room),
-            compaction=room.compaction,
-            compressed=room.compaction is not None and room.compaction.applied,
-        )
-
-    def _once(self, key: str, digest: str, append: Callable[[], AppendResult]) -> AppendResult:
-        """Append and keep the answer under the key, all or nothing; where somebody was faster,
-        theirs is given."""
-        with messages.write_lock(self._db, self._conversation):
-            before = self._find_answer(key, digest)
-            if before is not None:
-                return before
-            made = append()
-            receipt = {name: getattr(made, name) for name in append_keys.RECEIPT}
-            append_keys.keep(self._db, self._conversation, key=key, digest=digest, receipt=receipt)
-            return made
+        return self._size_control.check_summaries(new, [line.message for line in kept], warn)
 
     def _find_answer(self, key: str, digest: str) -> AppendResult | None:
         """What was answered when this was appended under the key before."""

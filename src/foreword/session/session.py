@@ -21,6 +21,7 @@ from foreword.errors import EssentialsTooLarge, StoreError, UnknownName, UsageEr
 from foreword.messages.answer_usage import answer_usage
 from foreword.messages.message import Kind, Message
 from foreword.messages.objects import holds_messages
+from foreword.messages.shapes import mark_instructions
 from foreword.prices import AnswerUsage
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
@@ -254,19 +255,17 @@ class Session(WorkflowState):
         """
         usage = None if isinstance(message, Message) else answer_usage(message)
         if kind is None and not isinstance(message, Message) and holds_messages(message):
-            held = object_to_store(message)
-            if len(held) > 1:
-                made = self._append_messages(held, pinned=pinned, key=key)
-                self._keep_usage(usage, held[-1])
-                return made
-            message = held[0]
-        new = message_to_store(message, kind)
-        self._keep_settings()
-        if key is None:
-            made = self._appender.append(new, pinned=bool(pinned))
+            new = object_to_store(message)
         else:
-            made = self._appender.append_once(new, pinned=bool(pinned), key=key)
-        self._keep_usage(usage, new)
+            new = [message_to_store(message, kind)]
+        if pinned and len(new) > 1:
+            raise UsageError(
+                f"it holds {len(new)} messages, and one is pinned at a time",
+                hint="append its messages one by one",
+            )
+        self._keep_settings()
+        made = self._appender.append(new, pinned=bool(pinned), key=key)
+        self._keep_usage(usage, new[-1])
         return made
 
     def record_usage(self, answer: object) -> bool:
@@ -285,33 +284,13 @@ class Session(WorkflowState):
             key = answer_key(usage, message)
             answer_costs.keep(self.db, self.conversation.id, key, usage)
 
-    def _append_messages(
-        self, held: list[Message], *, pinned: bool, key: str | None
-    ) -> AppendResult:
-        """Add the messages that one object holds, after a compression where there is no room."""
-        if pinned:
-            raise UsageError(
-                f"it holds {len(held)} messages, and one is pinned at a time",
-                hint="append its messages one by one",
-            )
-        self._keep_settings()
-        if key is not None:
-            return self._appender.append_all_once(held, key=key)
-        room = self._size_control.make_room(more=sum(map(self._writer.tokens_of, held)))
-        made = self._appender.append_all(held)
-        notes = self._size_control.notes(room)
-        return replace(made, warnings=notes, compaction=room.compaction)
-
     def append_all(self, said: Iterable[object], *, key: str | None = None) -> AppendResult:
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
         `key` as of `append`."""
         given = list(said)
-        new = messages_to_store(given)
+        new = list(mark_instructions(messages_to_store(given)))
         self._keep_settings()
-        if key is None:
-            made = self._appender.append_all(new)
-        else:
-            made = self._appender.append_all_once(new, key=key)
+        made = self._appender.append(new, key=key, make_room=False)
         for answer in given:
             self.record_usage(answer)
         return made
@@ -335,7 +314,7 @@ class Session(WorkflowState):
         if prompt is None or prompt == self.system_prompt:
             return synced
         self.system_prompt = prompt
-        return replace(synced, size_tokens=self._size_control.measure().size_tokens)
+        return replace(synced, size_tokens=self._size_control.size_tokens())
 
     def extend(
         self,
@@ -349,7 +328,7 @@ class Session(WorkflowState):
         is marked, names that it misses are added, and `warn` is told of both.
         """
         self._keep_settings()
-        return self._appender.extend(map(message_to_store, said), progress, warn=warn)
+        return self._appender.extend(map(message_to_store, said), progress, warn)
 
     def pin(self, seq: int) -> None:
         """Keep a message of the history in every call from now on; `seq` is its number."""
@@ -559,7 +538,7 @@ class Session(WorkflowState):
     def size_tokens(self) -> int:
         """What the next call would have with nothing left out: the fresh parts but for a browser's
         tabs, the tools, and all that was said, summed up and shortened as it was compressed."""
-        return self._size_control.measure().size_tokens
+        return self._size_control.size_tokens()
 
     def compress(
         self,

@@ -90,6 +90,10 @@ class SizeControl:
         size += tools.tokens + more
         return Room(size_tokens=size, now=now, selection=selection, state=state, tools=tools)
 
+    def size_tokens(self) -> int:
+        """What the next call would have with nothing left out."""
+        return self.measure().size_tokens
+
     def make_room(
         self, *, more: int = 0, browser: object = None, tools: CallTools | None = None
     ) -> Room:

@@ -74,11 +74,12 @@ class Syncer:
         try:
             reading = self._history.read(values)
             with messages.write_lock(self._db, self._conversation.id):
-                last, is_different = self._last_common(reading.chain)
+                last, is_different = self._last_common(reading)
                 if last.place < reading.read_from:
                     # less is kept than this process has read before: another has changed it
                     self._history.forget()
                     reading = self._history.read(values)
+                    last, is_different = self._last_common(reading)
                 match = self._match(reading, last, is_different=is_different)
                 synced = self._apply(reading, match)
         except BaseException:
@@ -93,20 +94,20 @@ class Syncer:
             return _Match(last=last, claimed=[], own=own, is_different=True)
         return _match_tail(reading, last, behind)
 
-    def _last_common(self, chain: Sequence[str]) -> tuple[ClientPlace, bool]:
+    def _last_common(self, reading: ClientReading) -> tuple[ClientPlace, bool]:
         """The last message up to which both are the same, and whether more of the client's
         earlier messages are kept."""
         found = client_messages.places_back(self._db, self._conversation.id)
         known = found[0] if found else ClientPlace()
-        place = min(known.place, len(chain) - 1)
-        if place == known.place and chain[place] == (known.chain or START):
+        place = min(known.place, reading.count)
+        if place == known.place and reading.chain_at(place) == (known.chain or START):
             return known, False
         while place > 0:
             page = client_messages.places_back(
                 self._db, self._conversation.id, place=place, limit=PAGE
             )
             for each in page:
-                if chain[each.place] == each.chain:
+                if reading.chain_at(each.place) == each.chain:
                     return each, True
             place = page[-1].place - 1 if page else 0
         return ClientPlace(), True
@@ -147,7 +148,7 @@ class Syncer:
             place = match.last.place
             note = TAKEN_BACK.format(place=place, count=taken_back, handle=branch)
             warnings = (note,)
-        tokens = self._append_new(new, reading.chain, match.last.place)
+        tokens = self._append_new(new, reading, match.last.place)
         known = match.last.place - len(match.claimed)
         for answer in reading.answers:
             if answer.place > known:
@@ -160,11 +161,11 @@ class Syncer:
             branch=branch,
             seq=after.seq,
             tokens=tokens,
-            size_tokens=self._size_control.measure().size_tokens,
+            size_tokens=self._size_control.size_tokens(),
             warnings=(*warnings, *notes),
         )
 
-    def _append_new(self, new: Sequence[Message], chain: Sequence[str], place: int) -> int:
+    def _append_new(self, new: Sequence[Message], reading: ClientReading, place: int) -> int:
         """Keep messages, each with its place in the client's history; returns their tokens."""
         tokens = 0
         for first in range(0, len(new), BATCH):
@@ -173,7 +174,7 @@ class Syncer:
             for line in lines:
                 place += 1
                 tokens += line.tokens
-                places.append(ClientPlace(place, line.seq, chain[place]))
+                places.append(ClientPlace(place, line.seq, reading.chain_at(place)))
             client_messages.add(self._db, self._conversation.id, places)
         return tokens
 
@@ -193,7 +194,7 @@ def _match_tail(
         at = last.place - reading.read_from
         new = reading.messages[at : at + 1]
         if new and not is_different and is_same_content(as_it_came(line.message), new[0]):
-            last = ClientPlace(last.place + 1, line.seq, reading.chain[last.place + 1])
+            last = ClientPlace(last.place + 1, line.seq, reading.chain_at(last.place + 1))
             claimed.append(last)
             own = []
         elif line.pinned:

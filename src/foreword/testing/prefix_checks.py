@@ -12,7 +12,7 @@ thinking.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -124,7 +124,7 @@ def check_parts(parts: Sequence[Part], bindings: Mapping[str, Binding]) -> Check
     return CheckedRequest(parts=parts, content=content, usable=usable, unusable=unusable)
 
 
-def prefix_breaks(requests: Sequence[Mapping[str, Any]]) -> list[PrefixBreak]:
+def prefix_breaks(requests: Iterable[Mapping[str, Any]]) -> list[PrefixBreak]:
     """Return the requests of one conversation that changed what an earlier one had sent.
 
     `requests` are all bodies of the conversation in the order in which they were sent, of
