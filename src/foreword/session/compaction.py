@@ -49,9 +49,6 @@ SMALL_ROOM_SHARE = 0.2
 # it would hold its headings and little else. In a small room it is a share of that.
 LEAST_SUMMARY_TOKENS = 200
 LEAST_SUMMARY_SHARE = 0.2
-# Of the split between summary and newest messages: a history hardly larger than the target leaves a
-# summary less to say each time. With two, one of twelve such stayed below 95% of its target.
-TRIES = 8
 MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its prompt
 # A model that writes a summary of a long history takes a while; after this the built-in compressor
 # does it, so that no call waits for ever.
@@ -147,14 +144,14 @@ def plan(
         words = summary_message(text, last, workflow).text
         return writer.scale.counter.count(turn_text("user", words) + "\n")
 
-    for tries_left in reversed(range(TRIES)):
+    for is_retry in (False, True):
         split = split_history(
             history,
             writer,
             groups,
             target=split_target,
             newest_room=newest_room,
-            fill=tries_left < TRIES - 1,
+            fill=is_retry,
         )
         is_small = parts_tokens + history.tokens <= target
         if not split.last or (is_small and not split.summed_up):
@@ -181,9 +178,7 @@ def plan(
         # what a summary had nothing for is the newest messages'
         unused = room - split.shown_tokens - size
         most_newest = room - (split.shown_tokens - split.newest_tokens) - frame - least
-        if not tries_left or model is not None or unused <= LITTLE * target:
-            break
-        if newest_room >= most_newest:
+        if model is not None or unused <= LITTLE * target or newest_room >= most_newest:
             break
         newest_room = min(newest_room + unused, most_newest)
     if not summary.text or split.shown_tokens + size >= history.tokens:
