@@ -90,10 +90,16 @@ def write_stretch(
 
 
 def shorten_stretch(
-    messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool
+    messages: Sequence[Message],
+    scale: Scale,
+    tag: str,
+    tokens: int,
+    *,
+    newest: bool,
+    handle: str = "",
 ) -> ConversationText:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
-    first."""
+    first. Marks name the handle, or one of the words that were cut."""
     lighter = _lighter_stretch(messages, tokens, scale)
     whole = write_stretch(lighter, scale, tag, newest=newest)
     room = scale.counter.room(tokens)
@@ -116,19 +122,20 @@ def shorten_stretch(
         if units <= least:
             break
         original = before.encode("utf-8", "surrogatepass")
-        handle = handle_of(original)
-        row[place] = _cut(row[place], max(least, units - over - least // 2), scale, handle)
+        own = handle or handle_of(original)
+        row[place] = _cut(row[place], max(least, units - over - least // 2), scale, own)
         lost = scale.counter.tokens(units) - scale.counter.count(_words(row[place]))
         if lost <= 0:
             break
-        originals[handle] = original
+        if not handle:
+            originals[own] = original
         cuts.append(
             Omission(
                 tag=tag,
                 what=f"part of {_part_name(row[place])}",
                 tokens=lost,
                 reason="larger than its room",
-                handle=handle,
+                handle=own,
             )
         )
         shorter: list[Message] = []

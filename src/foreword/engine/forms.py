@@ -12,8 +12,6 @@ from dataclasses import replace
 from itertools import product
 
 from foreword.engine.render import Scale, message_text
-from foreword.messages.message import edit
-from foreword.messages.parts import Text, ToolResult
 from foreword.section import Body, Entry, Form, Section
 from foreword.text import lines
 from foreword.text.omission_mark import cut_mark, missing_mark, reference_mark
@@ -279,7 +277,7 @@ def least_entries(section: Section, scale: Scale) -> Body | None:
     for index in _newest_first(section):
         newest = section.entries[index]
         if index not in kept and newest.messages:
-            kept[index] = _least_entry(section, newest, scale)
+            kept[index] = _shortened(section, newest, 1, scale)
         break
     return _body_of_entries(section, kept, scale) if kept else None
 
@@ -292,64 +290,22 @@ def _newest_first(section: Section) -> Iterable[int]:
 def shorter_entry(section: Section, entry: Entry, room: int, scale: Scale) -> Entry | None:
     """Messages within the room: their longest words are cut first. None where even without any
     words they are too large."""
-    least = _least_entry(section, entry, scale)
-    spare = room - _entry_units(section, least, scale)
-    if spare < 0:
-        return None
-    parts = _longest_first(entry)
-    mark = recall_mark(section.handle, scale.counter)
-    for place, (row, at, words) in enumerate(parts):
-        if len(words) <= len(_words_of(least, row, at)):
-            continue
-        # What is longest is cut to what the shorter ones leave of the room.
-        others = sum(scale.counter.measure(other) for _, _, other in parts[place + 1 :])
-        marked = scale.counter.measure(_words_of(least, row, at))
-        shorter = _cut_to("excerpt")(
-            words, max(spare + marked - others, marked), scale.counter.measure, mark
-        )
-        if shorter is None:
-            continue
-        tried = _with_words(least, row, at, shorter)
-        if _entry_units(section, tried, scale) <= room:
-            spare -= scale.counter.measure(shorter) - marked
-            least = tried
-    return least
+    shorter = _shortened(section, entry, scale.counter.tokens(room), scale)
+    return shorter if _entry_units(section, shorter, scale) <= room else None
 
 
-def _least_entry(section: Section, entry: Entry, scale: Scale) -> Entry:
-    """The messages of an entry with a mark in place of all words that are longer."""
-    mark = recall_mark(section.handle, scale.counter)
-    for row, at, words in _longest_first(entry):
-        instead = mark(lines.count(words), scale.counter.measure(words))
-        if len(words) > len(instead):
-            entry = _with_words(entry, row, at, instead)
-    return entry
+def _shortened(section: Section, entry: Entry, tokens: int, scale: Scale) -> Entry:
+    from foreword.engine.conversation_text import shorten_stretch  # which imports the marks here
 
-
-def _longest_first(entry: Entry) -> list[tuple[int, int, str]]:
-    """The words of an entry's messages that may be cut, with their places."""
-    found = list[tuple[int, int, str]]()
-    for row, message in enumerate(entry.messages):
-        for at, part in enumerate(message.parts):
-            if isinstance(part, Text | ToolResult):
-                found.append((row, at, part.text))
-    return sorted(found, key=lambda one: -len(one[2]))
-
-
-def _words_of(entry: Entry, row: int, at: int) -> str:
-    part = entry.messages[row].parts[at]
-    return part.text if isinstance(part, Text | ToolResult) else ""
-
-
-def _with_words(entry: Entry, row: int, at: int, words: str) -> Entry:
-    """The entry with other words in one place."""
-    messages = list(entry.messages)
-    parts = list(messages[row].parts)
-    part = parts[at]
-    if isinstance(part, Text | ToolResult):
-        parts[at] = edit(part, text=words)
-    messages[row] = edit(messages[row], parts=tuple(parts), tokens=None)
-    return replace(entry, messages=tuple(messages))
+    text = shorten_stretch(
+        entry.messages,
+        scale.without_notices(),
+        section.tag,
+        tokens,
+        newest=True,
+        handle=section.handle,
+    )
+    return replace(entry, messages=text.entry.messages)
 
 
 def _entry_units(section: Section, entry: Entry, scale: Scale) -> int:
