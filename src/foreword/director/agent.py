@@ -131,6 +131,7 @@ class Agent:
             attempts=self.attempts,
             on_text=stream,
             cancel=context.cancel,
+            drops_thinking=context.session.rebuilds_state,
         )
         stream.end()
         parts = tuple(self._without_secrets(part) for part in reply.message.parts)

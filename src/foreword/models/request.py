@@ -23,12 +23,23 @@ from foreword.models.stream import StreamReader
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
+_BINDS_THINKING = "anthropic_binds_thinking_blocks"  # of a profile of pydantic-ai
 # The ends of the tools, the system prompt and the messages are marked, so that the next request of
 # a conversation is read from the cache up to there.
 MARKS = {
     "anthropic_cache_tool_definitions": True,
     "anthropic_cache_instructions": True,
     "anthropic_cache_messages": True,
+}
+
+
+# For a conversation whose beginning changes: a provider that binds thinking to it drops what is
+# invalid instead of refusing the request.
+DROP_THINKING = {
+    "anthropic_thinking": {
+        "type": "adaptive",
+        "block_binding": {"prefix_mismatch_behavior": "drop_block"},
+    }
 }
 
 
@@ -64,9 +75,11 @@ def reply(
     max_output_tokens: int | None = None,
     on_text: Callable[[str], None] | None = None,
     cancel: Event | None = None,
+    drops_thinking: bool = False,
 ) -> ModelReply:
     """The model's next message, or `ModelFailed`; `UsageError` where it can't be asked at all.
 
+    `drops_thinking` has a provider drop thinking whose prefix has changed, where it binds it.
     A system message in front is the system prompt. Everything else is as with `ask`, for this one
     request.
     """
@@ -78,9 +91,12 @@ def reply(
         on_text=on_text,
     )
     their_messages = to_pydantic_ai(messages)
+    settings = {**call.settings, **MARKS}
+    if drops_thinking and call.model.profile.get(_BINDS_THINKING):
+        settings |= DROP_THINKING
 
     async def once(reader: StreamReader | None, attempt: int) -> ModelReply:
-        response = await _response(call, their_messages, tools, reader)
+        response = await _response(call, their_messages, tools, reader, settings)
         call.check_whole(response)
         return ModelReply(
             message=_message(response),
@@ -96,7 +112,11 @@ def reply(
 
 
 async def _response(
-    call: ModelCall, messages: Sequence[Any], tools: Sequence[ToolSpec], reader: StreamReader | None
+    call: ModelCall,
+    messages: Sequence[Any],
+    tools: Sequence[ToolSpec],
+    reader: StreamReader | None,
+    settings: Mapping[str, Any],
 ) -> ModelResponse:
     from pydantic_ai.direct import model_request, model_request_stream
     from pydantic_ai.models import ModelRequestParameters
@@ -113,7 +133,7 @@ async def _response(
     parameters = ModelRequestParameters(function_tools=definitions, allow_text_output=True)
     # Anthropic keeps nothing in its cache that is not marked; other models know nothing of this.
     options: dict[str, Any] = {
-        "model_settings": {**call.settings, **MARKS},
+        "model_settings": settings,
         "model_request_parameters": parameters,
     }
     if reader is None:

@@ -419,6 +419,11 @@ class Session(WorkflowState):
         """The budget that the session was opened with or has kept, or None."""
         return self._options.settings.budget
 
+    @property
+    def rebuilds_state(self) -> bool:
+        """Whether its recipe writes the state anew in front of the history in every call."""
+        return self._options.selection.recipe.rebuild_state
+
     def preview_note(self, budget: int | str | None) -> str:
         """Why a context within that budget is a preview: it is not the session's own budget.
         Nothing where it is the call."""
