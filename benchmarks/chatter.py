@@ -146,3 +146,25 @@ def reused(
     same = min(len(stable), len(before)) if same is None else same
     sizes = [count(said.words) for said in stable]
     return sum(sizes[:same]), sum(sizes)
+
+
+def refused_calls(calls: Sequence[Sequence[Said]]) -> int:
+    """How many calls have an answer of the assistant's in front of which something has changed
+    since it was given: a provider that binds thinking to its prefix refuses those."""
+    given = dict[Said, tuple[Said, ...]]()  # to each answer, what stood in front of it
+    refused = 0
+    before: Sequence[Said] = ()
+    for sent in calls:
+        is_refused = False
+        for place, said in enumerate(sent):
+            if said.role != "assistant":
+                continue
+            front = tuple(sent[:place])
+            if said not in given and front[: len(before)] == tuple(before):
+                given[said] = front
+            elif said not in given:
+                given[said] = ()  # to a call that began otherwise
+            is_refused = is_refused or given[said] != front
+        refused += is_refused
+        before = sent
+    return refused

@@ -20,6 +20,7 @@ from benchmarks.session_ours import Conversation
 from benchmarks.session_peers import PEERS, WITH_OUR_COUNTER, Keeper
 from benchmarks.session_shapes import Count
 from benchmarks.session_store import compare_appends
+from foreword.testing import prefix_breaks
 
 BUDGET_TOKENS = 20_000
 FRESH = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
@@ -64,8 +65,8 @@ class Run:
     """What many turns in a row came to."""
 
     turns: int = 0
-    reuse: float = 0.0  # share of the history that begins as it began in the call before
-    stable: float = 0.0  # the same with the system prompt: all that stands before the fresh parts
+    refused: int = 0  # calls with thinking whose prefix has changed, where it is sent back
+    reuse: float = 0.0  # share of a call that begins as the call before began
     fill: float = 0.0
     over: int = 0
     broken: int = 0
@@ -165,7 +166,8 @@ def measure_run(name: str) -> Run:
     said, turns = chatter.conversation(SMALL, TURNS + 1, fan_outs)
     keeper = start(name, said, exact)
     began, before, broken, invalid = time.perf_counter(), list[Said](), 0, 0
-    sizes, same, history = list[int](), list[tuple[int, int]](), list[tuple[int, int]]()
+    sizes, same = list[int](), list[tuple[int, int]]()
+    calls, requests = list[list[Said]](), list[dict[str, Any]]()
     for added in turns:
         answer = keeper.turn(keeper.prepare(added))
         sent = keeper.sent(answer)
@@ -177,14 +179,18 @@ def measure_run(name: str) -> Run:
         invalid += not chatter.starts_with_user(sent)
         if before:
             same.append(chatter.reused(sent, before, count, fresh=keeper.fresh))
-            front = count(sent[0].words) if sent[0].role == "system" else 0
-            history.append((max(0, same[-1][0] - front), same[-1][1] - front))
         before = sent
+        calls.append(sent)
+        if name in FOREWORD:
+            requests.append(answer.to_anthropic())
         if time.perf_counter() - began > REUSE_SECONDS:
             break
     keeper.close()
     fill, over = statistics.mean(sizes) / BUDGET_TOKENS, max(0, max(sizes) - BUDGET_TOKENS)
-    return Run(len(sizes), share(history), share(same), fill, over, broken, invalid)
+    refused = chatter.refused_calls(calls)
+    if name in FOREWORD:  # which sends thinking back only as long as it is valid
+        refused = sum(bool(found.thinking) for found in prefix_breaks(requests))
+    return Run(len(sizes), refused, share(same), fill, over, broken, invalid)
 
 
 def share(pairs: Sequence[tuple[int, int]]) -> float:

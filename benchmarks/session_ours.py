@@ -4,7 +4,9 @@ With a state, plan, nodes, variables and tabs change between two turns, outside 
 taken; reading and fitting them is part of the turn.
 """
 
+import json
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ class Conversation:
         self._kept = tempfile.TemporaryDirectory(prefix="foreword-bench-")
         self.folder = Path(self._kept.name)
         self._options = {"auto_compress": False, **options, "recipe": recipe, "budget": budget}
-        self.fresh = 1 if recipe == "workflow-cached" else 0  # messages behind the history
+        self.fresh = 0  # messages behind the history that are new at every turn by design
         self.turns = 0
         self._session: Session | None = None
         with self.open(auto_compress=False) as session:
@@ -52,7 +54,7 @@ class Conversation:
         return self._session
 
     def prepare(self, said: list[Said]) -> list[Any]:
-        """The next messages in OpenAI's shape; the state, if there is one, is another from here
+        """The next messages in Anthropic's shape; the state, if there is one, is another from here
         on."""
         if self._session is not None and self._state:
             self.turns += 1
@@ -113,24 +115,28 @@ def _status(task: int, turn: int) -> str:
 
 
 def shaped(said: list[Said]) -> list[dict[str, Any]]:
-    """Messages in OpenAI's shape."""
-    return [_openai(one) for one in said]
+    """Messages in Anthropic's shape, each answer with a thought."""
+    return [_anthropic(one) for one in said]
 
 
-def _openai(said: Said) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": said.role, "content": said.text}
+_signatures = count()
+
+
+def _anthropic(said: Said) -> dict[str, Any]:
     if said.answers:
-        message["tool_call_id"] = said.answers
-    if said.calls:
-        message["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in said.calls
-        ]
-    return message
+        result = {"type": "tool_result", "tool_use_id": said.answers, "content": said.text}
+        return {"role": "user", "content": [result]}
+    if said.role != "assistant":
+        return {"role": said.role, "content": said.text}
+    signature = f"signature-{next(_signatures)}"
+    blocks: list[dict[str, Any]] = [
+        {"type": "thinking", "thinking": "", "signature": signature},
+        {"type": "text", "text": said.text},
+    ]
+    for call in said.calls:
+        arguments = json.loads(call.arguments)
+        blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
+    return {"role": "assistant", "content": blocks}
 
 
 def neutral(said: Said) -> Message:

@@ -119,14 +119,15 @@ def print_runs() -> dict[str, Run]:
     """Follow every program over many turns."""
     print(f"\n{TURNS} turns from {SMALL:,} messages on, into {BUDGET_TOKENS:,}")
     print(
-        f"  {'':32}{'turns':>7}{'reuse':>9}{'fill':>9}{'over':>8}{'broken':>8}{'invalid':>9}",
+        f"  {'':32}{'turns':>7}{'refused':>9}{'reuse':>9}{'fill':>9}{'over':>8}{'broken':>8}"
+        f"{'invalid':>9}",
         flush=True,
     )
     runs = {}
     for name in FOLLOWED:
         run = runs[name] = Run(**in_own_process("run", name))
         row = (
-            f"{run.turns:>7}{run.reuse:>9.1%}{run.fill:>9.1%}{run.over:>8,}{run.broken:>8,}{run.invalid:>9,}"
+            f"{run.turns:>7}{run.refused:>9}{run.reuse:>9.1%}{run.fill:>9.1%}{run.over:>8,}{run.broken:>8,}{run.invalid:>9,}"
             if not run.failed
             else f"  {run.failed}"
         )
@@ -150,7 +151,7 @@ def print_goals(runs: dict[str, Run], *, quick: bool) -> None:
         "turns that do not begin with a user", sum(run.invalid for run in ours), "at most", 0
     )
     print_reuse(runs)
-    print_goal("reused before the fresh parts, %", 100 * state.stable, "at least", 95)
+    print_goal("calls refused", sum(run.refused for run in ours), "at most", 0)
     print_goal("budget used on average, %", 100 * state.fill, "at least", 80)
     for why in failed:
         print(f"  {why}")

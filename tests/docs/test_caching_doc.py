@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
-from foreword.session import cache_reuse, call_memory, history_plan
+from foreword.store import cuts
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "caching.md"
@@ -16,14 +17,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
     check_page(PAGE, project)
 
 
-def test_every_reason_of_a_break_is_explained() -> None:
+def test_every_reason_of_a_cut_is_explained() -> None:
     text = PAGE.read_text("utf-8")
-    for reason in (
-        cache_reuse.FIRST,
-        call_memory.COMPRESSED,
-        call_memory.UNDONE,
-        history_plan.LEFT_OUT,
-        history_plan.SHORTENED,
-        history_plan.SUMMARY_SHORTENED,
-    ):
+    for reason in get_args(cuts.CutReason):
         assert f"`{reason}`" in text
