@@ -54,7 +54,7 @@ def change_state(talk: Conversation, turn: int) -> None:
 def compress(talk: Conversation, turn: int) -> None:
     """The history is compressed every fortieth turn."""
     if turn % 40 == 39:
-        talk.session.compress(to=2_000)
+        talk.session.compress(to=4_000)
 
 
 def undo(talk: Conversation, turn: int) -> None:

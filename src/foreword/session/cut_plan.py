@@ -158,8 +158,8 @@ def plan_cut(
     made = history.compression
     excerpts = made.excerpts if made else {}
     room = max(0, budget - taken)
-    start = max(start, history.start_within(room))
-    groups = history.groups_from(start)
+    groups = history.groups_within(start, room)
+    start = groups[0].first if groups else history.extent.seq + 1
     if excerpts:
         groups = [
             _with_excerpt_size(group, excerpts.get(group.first), tokens_within) for group in groups

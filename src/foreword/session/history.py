@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
-from foreword.messages.call_pairs import group_by_calls, is_opaque_answer
+from foreword.messages.call_pairs import group_by_calls
 from foreword.messages.message import Message, bound_thinking, without_bound_thinking
 from foreword.messages.parts import Text
 from foreword.store import compressions, messages
@@ -18,7 +18,6 @@ from foreword.store.compressions import Compression
 from foreword.store.database import Database
 from foreword.store.messages import Conversation, Extent, Range, StoredMessage
 
-PAGE = 256  # messages read at once, going back: a bound on memory, it decides nothing else
 # A call and its results are looked for within so many messages of each other. Results follow their
 # calls at once in practice; the bound keeps a pinned message, or a result without a call, from
 # making the whole conversation be read.
@@ -124,37 +123,17 @@ class History:
         lines = messages.after(self.db, self.conversation.id, start - 1)
         return group_messages(lines, self.tokens_of)
 
-    def start_within(self, room: int) -> int:
-        """The message from which on the history is a little more than the room, at least all of
-        it where it is less; no result there lacks its call, and nothing that was said the thought
-        it came with."""
-        if self.extent.running - self.compressed.running <= room:
-            return self.compressed_to + 1
-        first = self.extent.seq + 1
-        newer: Message | None = None  # the one that this would begin with
-        size = 0
-        since_full = 0  # messages taken although the room was full: a result lacks its call
-        in_opaque_group = False  # an answer was taken, and its call may stand before it
-        calls = set[str]()
-        results = set[str]()
-        while first > self.compressed_to + 1 and since_full < NEAR:
-            page = messages.before(self.db, self.conversation.id, first, PAGE)
-            if not page:
-                return first
-            for line in reversed(page):
-                is_full = size > room
-                is_joined = _is_joined(line.message, newer, in_opaque_group)
-                is_whole = results <= calls and not is_joined
-                if line.seq <= self.compressed_to or (is_full and is_whole):
-                    return first
-                since_full += is_full
-                first = line.seq
-                size += line.tokens
-                calls.update(line.message.calls)
-                results.update(line.message.results)
-                in_opaque_group = is_opaque_answer(line.message) or (in_opaque_group and is_joined)
-                newer = line.message
-        return first
+    def groups_within(self, start: int, room: int) -> list[Group]:
+        """The groups from a message on, or where they are larger than the room, the newest that are
+        a little more than it."""
+        known = messages.seq_at(self.db, self.conversation.id, self.extent.running - room)
+        groups = self.groups_from(max(start, self.compressed_to + 1, known - NEAR))
+        size = group_tokens(groups)
+        first = 0
+        while first < len(groups) and size - groups[first].tokens > room:
+            size -= groups[first].tokens
+            first += 1
+        return groups[first:]
 
     def in_front_of(self, start: int, *, compressed_to: int | None = None) -> list[Group]:
         """The groups that stay although a call begins behind them; a summary that a later one has
@@ -280,13 +259,3 @@ def _read_staying(db: Database, conversation: int, tokens_of: TokensOf) -> list[
             if group.first <= line.seq <= group.last:
                 staying[group.first] = group
     return [staying[first] for first in sorted(staying)]
-
-
-def _is_joined(older: Message, newer: Message | None, in_opaque_group: bool) -> bool:
-    """Whether a message may stay with the one behind it that begins a group so far, as
-    `group_by_calls` has it: a thought may stand before any words of the assistant."""
-    if newer is None:
-        return False
-    if newer.role == "assistant":
-        return older.role == "assistant"
-    return in_opaque_group

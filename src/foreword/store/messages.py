@@ -336,6 +336,16 @@ def up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> Extent:
     return Extent(seq, running, place)
 
 
+def seq_at(db: Database, conversation: int, running: int) -> int:
+    """The newest message up to which the history has at most so many tokens; 0 for none."""
+    rows = db.rows(
+        "SELECT seq FROM messages WHERE conversation = ? AND branch = 0 AND running <= ? ORDER BY"
+        " seq DESC LIMIT 1",
+        (conversation, running),
+    )
+    return int(rows[0][0]) if rows else 0
+
+
 def recount(
     db: Database, conversation: int, counter: str, sizes: Iterable[tuple[int, int]]
 ) -> None:
