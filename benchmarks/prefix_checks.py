@@ -2,9 +2,10 @@
 
 Each conversation has 500 turns of two calls with thinking and a tool. The requests that `Session`
 makes go through `foreword.testing.prefix_breaks`. Printed for each: calls with thinking whose
-prefix changed (refused), the thinking that was sent for each block that was received, the mean
-share of a call with which the call before began (reuse), the mean share of the budget that is used
-(fill), calls over their budget (over), and cuts.
+prefix changed (refused), the thinking blocks in a call on average, the mean share of a call with
+which the call before began (reuse), the mean share of the budget that is used (fill), calls over
+their budget (over), and cuts. Means are of the calls from the first cut on; where there is none, of
+all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from statistics import mean
 from typing import Any
 
 import foreword
@@ -122,10 +124,9 @@ class Figures:
 
     calls: int = 0
     over: int = 0
-    fill: float = 0.0
+    fills: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)  # that are reused
     blocks: int = 0  # of thinking that were sent
-    received: int = 0
-    reused: float = 0.0
     cuts: int = 0
     before: list[str] = field(default_factory=list)
 
@@ -134,7 +135,10 @@ class Figures:
         report = package.report
         self.calls += 1
         self.over += report.total_tokens > report.budget_tokens
-        self.fill += report.total_tokens / report.budget_tokens
+        if self.calls > 1 and not package.cached and not self.cuts:
+            self.fills, self.shares = [], []
+            self.cuts = 1
+        self.fills.append(report.total_tokens / report.budget_tokens)
         parts = list(request_parts(request))
         self.blocks += sum(part.signature is not None for part in parts)
         written = [json.dumps([part.place, part.value]) for part in parts]
@@ -143,7 +147,8 @@ class Figures:
             if old != new:
                 break
             same += len(new)
-        self.reused += same / sum(map(len, written)) if self.before else 0.0
+        if self.before:
+            self.shares.append(same / sum(map(len, written)))
         self.before = written
 
 
@@ -174,7 +179,6 @@ def requests(shape: Shape, talk: Conversation, turns: int, figures: Figures) -> 
         yield call()
         text = {"type": "text", "text": f"Answer {turn}. " * 8}
         talk.append({"role": "assistant", "content": [thinking(turn, call=1), text]})
-        figures.received += 2
 
 
 def thinking(turn: int, *, call: int) -> dict[str, str]:
@@ -214,8 +218,8 @@ def measure(shape: Shape, calls: int) -> tuple[str, int]:
         talk.other.close()
     row = (
         f"{shape!s:<66}{refused:>6} of {figures.calls:<6,}"
-        f"{figures.blocks / figures.calls:>9.1f}{figures.reused / (figures.calls - 1):>8.1%}"
-        f"{figures.fill / figures.calls:>7.1%}{figures.over:>6}{figures.cuts:>7,}"
+        f"{figures.blocks / figures.calls:>9.1f}{mean(figures.shares):>8.1%}"
+        f"{mean(figures.fills):>7.1%}{figures.over:>6}{figures.cuts:>7,}"
     )
     return row, refused + figures.over
 

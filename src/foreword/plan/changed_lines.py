@@ -32,7 +32,7 @@ def changed_lines(before: object, after: object, path: str = "") -> Iterator[str
                 yield from changed_lines(before[index], value, f"{path}[{index}]")
             else:
                 yield _assignment(f"{path}[{index}]", value)
-    elif _json(before) != _json(after):
+    elif type(before) is not type(after) or before != after:
         yield _assignment(path, after)
 
 
@@ -48,6 +48,6 @@ def _assignment(path: str, value: object) -> str:
 
 
 def _json(value: object) -> str:
-    """Return a value as JSON on one line; 1 and true differ in it."""
+    """Return a value as JSON on one line."""
     written = json.dumps(value, ensure_ascii=False)
     return written.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
