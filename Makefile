@@ -99,7 +99,7 @@ soak: $(INSTALLED) agents
 		tests/store/test_durability.py \
 		tests/director/test_runner_killed.py tests/director/test_agent_job.py tests/test_bad_input.py \
 		tests/conformance/test_director_truncation.py tests/session/test_session_cost.py \
-		tests/session/test_sync_killed.py
+		tests/session/test_sync_killed.py tests/session/test_call_log_killed.py
 	@$(BIN)/python -m benchmarks.compaction_sizes ../shared/evals ../shared/recorded/transcripts --every 4
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
