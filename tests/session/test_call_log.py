@@ -272,6 +272,28 @@ def test_a_new_system_prompt_is_appended_where_the_model_takes_it(open_session: 
     assert session.context().to_anthropic()["system"][0]["text"].count("two kilns") == 1
 
 
+def test_a_new_system_prompt_stands_after_the_state_that_changed_with_it(
+    open_session: Open,
+) -> None:
+    session = open_session(model="claude-opus-5-5", recipe="workflow-cached")
+    session.system_prompt = "You look after a kiln."
+    session.append(numbered_message(0))
+    requests = [session.context().to_anthropic()]
+    for turn in range(3):
+        session.system_prompt = f"You look after {turn} kilns."
+        session.set_variable("turn", turn, "a new turn")
+        requests.append(session.context().to_anthropic())
+        is_cut = len(session.cuts()) > 1
+        assert requests[-1]["messages"][-1]["role"] == ("user" if is_cut else "system")
+        if turn == 1:  # the model did not answer
+            session.append(numbered_message(2))
+        else:
+            session.append(numbered_message(2 * turn + 1))
+            session.append(numbered_message(2 * turn + 2))
+    breaks = [found.request for found in prefix_breaks(requests)]
+    assert [cut["call"] - 1 for cut in session.cuts()[1:]] == breaks == [3]
+
+
 def test_state_that_a_page_may_have_written_is_never_system_text(open_session: Open) -> None:
     for recipe in ("workflow", "workflow-cached"):
         session = open_session(recipe=recipe, workflow=recipe, model="claude-opus-5-5")

@@ -22,8 +22,6 @@ from foreword.messages.message import (
     without_bound_thinking,
 )
 from foreword.prices import cost_of_call
-from foreword.recipe.selection import Selection
-from foreword.section import Budget
 from foreword.session import call_log
 from foreword.session.call_log import Reuse
 from foreword.session.call_text import (
@@ -35,7 +33,7 @@ from foreword.session.call_text import (
     total_tokens,
 )
 from foreword.session.call_tools import CallTools
-from foreword.session.cut_call import CallParts, CutText, make_cut
+from foreword.session.cut_call import CallInputs, make_cut
 from foreword.session.history import History, group_messages
 from foreword.session.message_writer import MessageWriter
 from foreword.session.session_options import PLAIN_RECIPE, STATE_RECIPE
@@ -71,18 +69,6 @@ THINKING_LOST = "{:,} thinking blocks are not sent any more: what was sent befor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallInputs:
-    """What the next call is made of, besides the call log."""
-
-    state: State
-    selection: Selection
-    tools: CallTools
-    budget: Budget
-    workflow: str
-    notes: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SentCall:
     """The call that was made last."""
 
@@ -102,7 +88,7 @@ class NextCall:
     entry_texts: Sequence[ConversationText] = ()
     reason: CutReason | None = None
     detail: str = ""
-    cut: CutText | None = None
+    start: int = 0  # the first message after the head of a cut
     thinking: int = 0  # blocks that a cut omits
     last: int  # the newest message in it
 
@@ -140,12 +126,11 @@ class Calls:
         return History.load(self.db, self.conversation, self.writer.tokens_of)
 
     def omits(self, seq: int) -> bool:
-        """Return whether calls do not have a message, although they could."""
+        """Return whether calls do not have a message of the history."""
         cut = cuts.newest_cut(self.db, self.conversation.id)
         if cut is None or seq >= cut.start:
             return False
-        history = self.history()
-        return all(seq < group.first or seq > group.last for group in history.staying[:1])
+        return all(seq < group.first or seq > group.last for group in self.history().staying)
 
     # --- the next call ----------------------------------------------------------------------------
 
@@ -246,21 +231,23 @@ class Calls:
             return "the tools changed", ""
         if log.call_open and messages.up_to(self.db, self.conversation.id).seq > log.call_last:
             return "a tool call was open in the call before", ""
+        if before.entries and self._is_system_misplaced(before.entries[-1], log):
+            return "the system prompt changed", ""
         prompt = log.state.get(SYSTEM_PROMPT, {"text": ""})["text"]
         if prompt != inputs.state.system_prompt:
             is_shown = bool(prompt and inputs.state.system_prompt)
             if not (is_shown and self._model and accepts_system_messages(self._model)):
                 return "the system prompt changed", ""
-        elif before.entries and before.entries[-1].kind == "system" and self._said_after(log):
-            return "the system prompt changed", ""
         tags = [tag for tag in inputs.state.parts if tag != SYSTEM_PROMPT]
         if recipe.rebuild_state and differs(log.state, inputs.state, tags):
             return "the state changed", ""
         return None, ""
 
-    def _said_after(self, log: NewestCall) -> bool:
-        """Return whether somebody but the assistant speaks next: providers take a system message
-        in the middle only before an answer."""
+    def _is_system_misplaced(self, newest: LogEntry, log: NewestCall) -> bool:
+        """Return whether a system message ends the call before and somebody but the assistant
+        speaks next: providers take one in the middle only before an answer."""
+        if newest.kind != "system" or newest.place < log.call_last:
+            return False
         behind = messages.after(self.db, self.conversation.id, log.call_last, 1)
         return bool(behind) and behind[0].message.role != "assistant"
 
@@ -269,7 +256,7 @@ class Calls:
     ) -> NextCall | None:
         """The call before with what is new after it; None where there is no room for it."""
         lines = messages.after(self.db, self.conversation.id, log.call_last)
-        texts = [self._written(lines, writer, is_cut=False)] if lines else []
+        texts = [_written(lines, writer)] if lines else []
         entries = self._new_entries(inputs, writer, before, log)
         entry_texts = [entry_text(each.kind, each.written, writer.scale) for each in entries]
         text = before.text.with_texts([*texts, *entry_texts])
@@ -295,8 +282,8 @@ class Calls:
             whole = whole_state(inputs.state.parts, writer.scale)
             new = sum(count(each.written) for each in entries)
             if since_whole + new > count(whole):
-                others = [each for each in entries if each.kind == "system"]
-                return [*others, NewEntry(kind="state", written=whole)]
+                prompts = [each for each in entries if each.kind == "system"]
+                return [NewEntry(kind="state", written=whole), *prompts]
         return entries
 
     def _cut(
@@ -310,21 +297,17 @@ class Calls:
         may_fill: bool = False,
     ) -> NextCall:
         start = before.cut.start if before is not None and reason in _SAME_START else 0
-        parts = CallParts(
-            selection=inputs.selection, texts=inputs.state.texts, workflow=inputs.workflow
-        )
         history = self.history()
-        cut = make_cut(
+        text, start = make_cut(
             history,
             writer,
-            parts,
-            inputs.budget,
+            inputs,
             start=start,
             fill="all" if may_fill else "low" if reason == "no room" else "fit",
         )
         return NextCall(
-            text=cut.text,
-            cut=cut,
+            text=text,
+            start=start,
             reason=reason,
             detail=detail,
             thinking=self._thinking(before) if before is not None else 0,
@@ -336,16 +319,6 @@ class Calls:
         behind = messages.after(self.db, self.conversation.id, before.last)
         answers = [line.message for line in behind if line.answers]
         return before.text.thinking + sum(map(bound_thinking, answers))
-
-    def _written(
-        self, lines: Sequence[StoredMessage], writer: MessageWriter, *, is_cut: bool
-    ) -> ConversationText:
-        """Messages as a call has them: thinking goes along with an answer to a call of this cut."""
-        said = list[Message]()
-        for line in lines:
-            keeps_thinking = line.answers and not is_cut
-            said.append(line.message if keeps_thinking else without_bound_thinking(line.message))
-        return writer.write(said, newest=True)
 
     # --- the call before --------------------------------------------------------------------------
 
@@ -381,11 +354,11 @@ class Calls:
             while end < len(behind) and behind[end].seq <= entry.place:
                 end += 1
             if end > start:
-                texts.append(self._written(behind[start:end], writer, is_cut=False))
+                texts.append(_written(behind[start:end], writer))
             texts.append(entry_text(entry.kind, entry.written, writer.scale))
             start = end
         if behind[start:]:
-            texts.append(self._written(behind[start:], writer, is_cut=False))
+            texts.append(_written(behind[start:], writer))
         text = call_of(head, texts, writer)
         return SentCall(
             text=text,
@@ -433,7 +406,7 @@ class Calls:
         cut = before.cut if before is not None else None
         entries = list(before.entries) if before is not None else []
         new = list[LogEntry]()
-        if call.cut is not None and call.reason is not None:
+        if call.reason is not None:
             cut = self._new_cut(call, inputs, package, before, number, reuse)
             entries = []
         assert cut is not None
@@ -495,7 +468,6 @@ class Calls:
         number: int,
         reuse: Reuse,
     ) -> Cut:
-        assert call.cut is not None
         assert call.reason is not None
         total = package.report.total_tokens
         gap = call.text.head.gap
@@ -507,7 +479,7 @@ class Calls:
             detail=call.detail,
             recipe=inputs.selection.recipe.name,
             tools=_tools_digest(inputs.tools, before),
-            start=call.cut.start,
+            start=call.start,
             last=call.last,
             head=call.text.head.to_dict(),
             total_tokens=total,
@@ -522,6 +494,14 @@ def _reread(total: int, reuse: Reuse, before: SentCall | None, writer: MessageWr
     """Return the tokens that the call before had, too, and that a provider reads again."""
     had_before = total_tokens(before.text, writer) if before is not None else 0
     return max(0, min(total, had_before) - reuse.tokens)
+
+
+def _written(lines: Sequence[StoredMessage], writer: MessageWriter) -> ConversationText:
+    """Return messages as a call of this cut has them: thinking goes along with an answer to one."""
+    said = list[Message]()
+    for line in lines:
+        said.append(line.message if line.answers else without_bound_thinking(line.message))
+    return writer.write(said, newest=True)
 
 
 def _tools_digest(tools: CallTools, before: SentCall | None) -> str:

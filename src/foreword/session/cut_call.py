@@ -6,7 +6,7 @@ planned smaller where it came out larger than planned. Nothing is recorded here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foreword.context.item_sections import part_section
@@ -19,9 +19,11 @@ from foreword.errors import EssentialsTooLarge
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Tiers
 from foreword.session.call_text import CallText, Head, call_of, frame_units, total_tokens
+from foreword.session.call_tools import CallTools
 from foreword.session.cut_plan import MARK_TOKENS, CutPlan, Fill, nothing_of, plan_cut
 from foreword.session.history import History
 from foreword.session.message_writer import MessageWriter
+from foreword.session.state_parts import State
 
 # Of the budget: the parts may not take more than the rest. It keeps a large plan or snapshot from
 # pushing out the conversation; where the whole history is smaller, only that much is reserved.
@@ -30,58 +32,52 @@ MOST_TRIES = 10  # of budgets for an error, each a quarter larger than the one b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallParts:
-    """The parts of a call but for its history."""
+class CallInputs:
+    """What the next call is made of, besides the call log."""
 
+    state: State
     selection: Selection
-    texts: Mapping[str, str]  # by tag
+    tools: CallTools
+    budget: Budget
     workflow: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutText:
-    """A call that begins with a cut."""
-
-    text: CallText
-    start: int  # the first message after the head
+    notes: Sequence[str] = ()
 
 
 def make_cut(
     history: History,
     writer: MessageWriter,
-    parts: CallParts,
-    budget: Budget,
+    inputs: CallInputs,
     *,
     start: int,
     fill: Fill,
-) -> CutText:
-    """The call for a history whose messages from `start` on were in the call before. Raises
-    `EssentialsTooLarge` with a budget that will do where this one is too small."""
+) -> tuple[CallText, int]:
+    """The call, and the first message after its head; messages from `start` on were in the call
+    before. Raises `EssentialsTooLarge` with a budget that will do where this one is too small."""
     try:
-        return _cut_within(history, writer, parts, budget.tokens, start=start, fill=fill)
+        return _cut_within(history, writer, inputs, inputs.budget.tokens, start=start, fill=fill)
     except EssentialsTooLarge as short:
         needed = short.needed
         for _ in range(MOST_TRIES):  # shares grow with the budget: a sum of sizes may be too small
             try:
-                _cut_within(history, writer, parts, needed, start=start, fill=fill)
+                _cut_within(history, writer, inputs, needed, start=start, fill=fill)
                 break
             except EssentialsTooLarge as again:
                 needed = max(again.needed, needed + needed // 4)
         raise EssentialsTooLarge(
-            needed=needed, budget=budget.tokens, sections=short.sections, pins=short.pins
+            needed=needed, budget=inputs.budget.tokens, sections=short.sections, pins=short.pins
         ) from None
 
 
 def _cut_within(
     history: History,
     writer: MessageWriter,
-    parts: CallParts,
+    inputs: CallInputs,
     budget: int,
     *,
     start: int,
     fill: Fill,
-) -> CutText:
-    choices = _fit_parts(history, writer, parts, budget)
+) -> tuple[CallText, int]:
+    choices = _fit_parts(history, writer, inputs, budget)
     counter = writer.scale.counter
     parts_units = total_units(pieces_of(choices, is_followed=True), counter)
     frame = frame_units(writer.tag, counter)
@@ -93,14 +89,14 @@ def _cut_within(
             start,
             budget=budget,
             taken=counter.tokens(parts_units + frame + spare),
-            workflow=parts.workflow,
+            workflow=inputs.workflow,
             fill=fill,
             tokens_within=writer.tokens_within,
         )
         text = _write(plan, history, writer, choices)
         over = total_tokens(text, writer) - budget
         if over <= 0:
-            return CutText(text=text, start=plan.start)
+            return text, plan.start
         if spare >= room:
             break
         # mending or cutting made it larger than planned
@@ -116,15 +112,17 @@ def _cut_within(
         sections = {each.section.name: counter.tokens(each.units) for each in choices}
         sections[writer.section.name] = counter.tokens(text.units + frame)
         raise EssentialsTooLarge(needed=budget + over, budget=budget, sections=sections)
-    return CutText(text=text, start=plan.start)
+    return text, plan.start
 
 
 def _fit_parts(
-    history: History, writer: MessageWriter, parts: CallParts, budget: int
+    history: History, writer: MessageWriter, inputs: CallInputs, budget: int
 ) -> list[Choice]:
     """The parts, where the history is left its share of the budget."""
     least_history = min(history.tokens + MARK_TOKENS, round(LEAST_HISTORY * budget))
-    sections = [part_section(tag, parts.selection, text) for tag, text in parts.texts.items()]
+    sections = [
+        part_section(tag, inputs.selection, part.text) for tag, part in inputs.state.parts.items()
+    ]
     outline = outline_of(sections)
     choices = fit(
         sections,

@@ -343,9 +343,10 @@ class Session(WorkflowState):
         return messages.pinned_messages(self.db, self.conversation.id)
 
     def _set_pinned(self, seq: int, *, pinned: bool) -> None:
+        is_omitted = pinned and self._calls.omits(seq)
         if not messages.set_pinned(self.db, self.conversation.id, seq, pinned=pinned):
             raise UnknownName("message", str(seq), (), where=f"of {self.workflow.name!r}")
-        if pinned and self._calls.omits(seq):
+        if is_omitted:
             cuts.request_cut(
                 self.db, self.conversation.id, "a message that calls omitted was pinned"
             )

@@ -18,9 +18,10 @@ from foreword.secrets.known_values import KnownValues
 from foreword.section import Budget
 from foreword.session import compaction
 from foreword.session.call_tools import NOT_KNOWN, CallTools
-from foreword.session.calls import CallInputs, Calls
+from foreword.session.calls import Calls
 from foreword.session.checked_summary import check_incoming, is_checkable
 from foreword.session.compaction import Compaction, ConversationRequest, LastingParts
+from foreword.session.cut_call import CallInputs
 from foreword.session.session_options import SessionOptions
 from foreword.session.state_parts import State, StateReader
 from foreword.session.workflow_state import WorkflowState
@@ -241,13 +242,10 @@ class SizeControl:
     ) -> ConversationRequest:
         """The request that a summary is asked for behind: what the conversation would send now, if
         that goes on from what it sent last, which a provider has in its cache."""
-        inputs = CallInputs(
-            state=state,
-            selection=self._options.selection_for(now, browser),
-            tools=self.tools,
-            budget=replace(self._options.budget, tokens=self._limits.window),
-            workflow=self._state.workflow.name,
-        )
+        selection = self._options.selection_for(now, browser)
+        room = Room(size_tokens=0, now=now, selection=selection, state=state, tools=self.tools)
+        whole_window = replace(self._options.budget, tokens=self._limits.window)
+        inputs = self.inputs(room, whole_window)
         said, tokens, problem = self._calls.goes_on(inputs)
         if not self.tools.is_known and self.tools.tokens:
             problem = problem or NOT_KNOWN

@@ -40,14 +40,14 @@ def state_entries(
     logged: Mapping[str, PartValue], state: State, scale: Scale, *, is_first: bool
 ) -> list[NewEntry]:
     """Return the entries that say what differs from the state as the log records it."""
-    entries = list[NewEntry]()
+    prompts = list[NewEntry]()
     lines = list[str]()
     whole = dict[str, StatePart]()
     for tag, part in state.parts.items():
         before = logged.get(tag)
         if tag == SYSTEM_PROMPT:
             if before is not None and before != part.value:
-                entries.append(NewEntry(kind="system", written=scale.safe(part.text)))
+                prompts.append(NewEntry(kind="system", written=scale.safe(part.text)))
             continue
         changed = None if before is None else changes_of(before, part)
         if changed is None:
@@ -55,13 +55,14 @@ def state_entries(
         elif changed:
             lines += [f"{tag}:", *map(state.secrets.hide_known_values, changed)]
     lines += [f"{tag} removed" for tag in logged if tag not in state.parts]
+    entries = list[NewEntry]()
     if whole:
         entries.append(NewEntry(kind="state", written=whole_state(whole, scale)))
     if lines:
         words = [HOW_TO_READ, *lines] if is_first else lines
         block = {STATE_CHANGES: "\n".join(words)}
         entries.append(NewEntry(kind="changes", written=_tagged(block, scale)))
-    return entries
+    return [*entries, *prompts]  # a system message stands right before the answer
 
 
 def whole_state(parts: Mapping[str, StatePart], scale: Scale) -> str:
