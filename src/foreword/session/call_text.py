@@ -212,7 +212,7 @@ def package_of(
     *,
     recipe: str,
     budget: Budget,
-    workflow: str,
+    profile: dict[str, str],
     notes: Sequence[str],
     cached: int,
 ) -> Package:
@@ -233,7 +233,7 @@ def package_of(
         came_in=tuple(choice.section for choice in choices),
         decided=dict(enumerate(choices)),
         notes=(*notes, *_size_notes(written, budget), *mended),
-        profile={"workflow": workflow},
+        profile=profile,
         cuts=tuple(call.head.omissions),
     )
     originals = dict[str, bytes]()

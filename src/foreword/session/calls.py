@@ -257,16 +257,23 @@ class Calls:
         """The call before with what is new after it; None where there is no room for it."""
         lines = messages.after(self.db, self.conversation.id, log.call_last)
         texts = [_written(lines, writer)] if lines else []
-        entries = self._new_entries(inputs, writer, before, log)
-        entry_texts = [entry_text(each.kind, each.written, writer.scale) for each in entries]
-        text = before.text.with_texts([*texts, *entry_texts])
-        if total_tokens(text, writer) > inputs.budget.tokens:
-            return None
         last = max(log.call_last, messages.up_to(self.db, self.conversation.id).seq)
-        return NextCall(text=text, entries=entries, entry_texts=entry_texts, last=last)
+        for may_be_whole in (True, False):
+            entries = self._new_entries(inputs, writer, before, log, may_be_whole=may_be_whole)
+            entry_texts = [entry_text(each.kind, each.written, writer.scale) for each in entries]
+            text = before.text.with_texts([*texts, *entry_texts])
+            if total_tokens(text, writer) <= inputs.budget.tokens:
+                return NextCall(text=text, entries=entries, entry_texts=entry_texts, last=last)
+        return None
 
     def _new_entries(
-        self, inputs: CallInputs, writer: MessageWriter, before: SentCall, log: NewestCall
+        self,
+        inputs: CallInputs,
+        writer: MessageWriter,
+        before: SentCall,
+        log: NewestCall,
+        *,
+        may_be_whole: bool,
     ) -> list[NewEntry]:
         """What to append of the state: changed lines, or all of it where the lines since it was
         last whole have outgrown it."""
@@ -278,7 +285,8 @@ class Calls:
         entries = state_entries(log.state, inputs.state, writer.scale, is_first=is_first)
         count = writer.scale.counter.count
         is_removed = any(tag not in inputs.state.parts for tag in log.state)
-        if any(each.kind == "changes" for each in entries) and not is_removed:
+        is_changed = any(each.kind == "changes" for each in entries)
+        if is_changed and may_be_whole and not is_removed:
             whole = whole_state(inputs.state.parts, writer.scale)
             new = sum(count(each.written) for each in entries)
             if since_whole + new > count(whole):
@@ -376,12 +384,15 @@ class Calls:
         notes = list(inputs.notes)
         if call.thinking:
             notes.append(THINKING_LOST.format(call.thinking))
+        profile = {"workflow": inputs.workflow}
+        if call.reason not in (None, FIRST):
+            profile["cut"] = f"({call.reason})"
         package = package_of(
             call.text,
             writer,
             recipe=inputs.selection.recipe.name,
             budget=inputs.budget,
-            workflow=inputs.workflow,
+            profile=profile,
             notes=notes,
             cached=before.text.messages if before is not None and call.reason is None else 0,
         )
