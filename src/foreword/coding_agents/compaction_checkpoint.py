@@ -94,9 +94,9 @@ def conversation(events: Iterable[AgentEvent]) -> list[Message]:
     behind what nobody had said or printed before: else an agent's invention would be handed on as
     ours."""
     from foreword.compression.check import evidence_of
+    from foreword.compression.checked_summary import mark_or_strike
     from foreword.messages.message import Message
     from foreword.messages.parts import Text
-    from foreword.session.checked_summary import mark_or_strike
     from foreword.tokens import counter
     from foreword.transcripts.reader import stretches
 

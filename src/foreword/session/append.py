@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from foreword.compression.checked_summary import is_checkable
 from foreword.errors import BadSource
 from foreword.messages.fields import FieldPath
 from foreword.messages.message import KINDS, Kind, Message, relabel
 from foreword.messages.record import checked_message, to_record
 from foreword.messages.shapes import mark_instructions, read_any, read_message, read_messages
 from foreword.session.calls import Calls
-from foreword.session.checked_summary import is_checkable
 from foreword.session.compaction import Compaction
 from foreword.session.size_control import SizeControl
 from foreword.store import append_keys, messages

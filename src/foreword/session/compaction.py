@@ -14,6 +14,12 @@ from typing import Any
 from foreword.compression import prompt
 from foreword.compression.attribution import attributed
 from foreword.compression.check import evidence_of
+from foreword.compression.checked_summary import (
+    JOINED_TOKENS,
+    CheckedSummary,
+    mark_or_strike,
+    with_missing_names,
+)
 from foreword.compression.extract import summarize
 from foreword.compression.plan_status import mark_finished_tasks
 from foreword.engine.render import turn_text
@@ -21,12 +27,6 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.messages.message import Message
 from foreword.messages.parts import Text
 from foreword.models import ToolSpec, ask, reply
-from foreword.session.checked_summary import (
-    JOINED_TOKENS,
-    CheckedSummary,
-    mark_or_strike,
-    with_missing_names,
-)
 from foreword.session.cut_plan import LITTLE
 from foreword.session.history import History, size_within, summary_message
 from foreword.session.history_split import HistorySplit, current_question, split_history

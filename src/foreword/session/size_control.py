@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
+from foreword.compression.checked_summary import check_incoming, is_checkable
 from foreword.messages.message import Message
 from foreword.plan import plan as planning
 from foreword.recipe.selection import Selection
@@ -19,7 +20,6 @@ from foreword.section import Budget
 from foreword.session import compaction
 from foreword.session.call_tools import NOT_KNOWN, CallTools
 from foreword.session.calls import Calls
-from foreword.session.checked_summary import check_incoming, is_checkable
 from foreword.session.compaction import Compaction, ConversationRequest, LastingParts
 from foreword.session.cut_call import CallInputs
 from foreword.session.session_options import SessionOptions

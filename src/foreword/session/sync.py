@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foreword.compression.checked_summary import as_it_came, is_checkable
 from foreword.messages.message import Message
 from foreword.session.append import BATCH
 from foreword.session.calls import Calls
-from foreword.session.checked_summary import as_it_came, is_checkable
 from foreword.session.client_history import (
     START,
     ClientHistory,
