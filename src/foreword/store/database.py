@@ -53,14 +53,6 @@ class Database(Protocol):
         One inside another is a part of it that can fail by itself.
         """
 
-    def own_writes(self) -> int | None:
-        """How many rows this connection has written; nothing inside a transaction, which may be
-        undone, and where the database can't tell who has written."""
-
-    def others_writes(self) -> int:
-        """A number that is another one when others have written since, where `own_writes` is one
-        too."""
-
     def version(self) -> int:
         """Return the version of the schema; 0 for a database that is new."""
 

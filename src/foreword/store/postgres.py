@@ -68,12 +68,6 @@ class Postgres:
                 self._depth -= 1
             self._check_transaction()
 
-    def own_writes(self) -> int | None:
-        return None  # to ask the server for others' takes as long as to read what they wrote
-
-    def others_writes(self) -> int:
-        return 0
-
     def version(self) -> int:
         # Not to_regclass: it may answer from before the lock that it has waited for.
         table = (SCHEMA, "schema_version")

@@ -141,13 +141,6 @@ class Sqlite:
             if not self._turn.acquire(timeout=WAIT_MILLISECONDS / 1000):
                 raise apsw.BusyError("database is locked")
 
-    def own_writes(self) -> int | None:
-        return None if self._db.in_transaction else self._db.total_changes()
-
-    def others_writes(self) -> int:
-        with self._error_translation:
-            return int(self._db.execute("PRAGMA data_version").get)
-
     def version(self) -> int:
         with self._error_translation:
             return int(self._db.pragma("user_version"))
