@@ -20,10 +20,12 @@ from statistics import mean
 from typing import Any
 
 import foreword
+from benchmarks.session_ours import change
 from foreword.testing.prefix_checks import prefix_breaks, request_parts
 
 CALLS = 1_000
 QUICK_CALLS = 120
+READ, WRITTEN = 0.1, 1.25  # of the price of input: reading from a cache, and writing to it
 PROMPT = "You look after a kiln. " * 350  # 2,100 tokens: those of agents have 2,000 and more
 
 
@@ -224,6 +226,51 @@ def measure(shape: Shape, calls: int) -> tuple[str, int]:
     return row, refused + figures.over
 
 
+def change_often(talk: Conversation, turn: int) -> None:
+    """A variable changes at every turn."""
+    talk.session.set_variable("temperature", 1_000 + turn, reason="measured")
+
+
+def change_much(talk: Conversation, turn: int) -> None:
+    """The plan, two nodes and a variable change at every turn."""
+    change(talk.session, turn)
+
+
+def tokens_sent(recipe: str, disturb: Disturb) -> tuple[int, int]:
+    """The tokens of all calls of a conversation without cuts for its size, and how many of them a
+    cache could have."""
+    shape = Shape(recipe=recipe, budget=200_000, also=(disturb,))
+    with tempfile.TemporaryDirectory() as folder:
+
+        def opened() -> foreword.Session:
+            url = f"sqlite:///{folder}/kiln.db"
+            return foreword.Session.open(
+                url, "kiln", root=folder, recipe=recipe, budget=shape.budget, auto_compress=False
+            )
+
+        talk = Conversation(opened, opened(), opened())
+        change(talk.session, 0)
+        for _ in requests(shape, talk, QUICK_CALLS, Figures()):
+            pass
+        log = talk.session.usage(CALLS)["log"]
+        talk.session.close()
+        talk.other.close()
+    return sum(call["total_tokens"] for call in log), sum(call["reused_tokens"] for call in log)
+
+
+def print_tokens_sent() -> None:
+    """What appending changes sends and costs, beside a state that is rebuilt in every call."""
+    print("\nworkflow-cached beside workflow, at 200,000 tokens: tokens sent, and their price")
+    for disturb in (change_state, change_often, change_much):
+        rebuilt, from_cache = tokens_sent("workflow", disturb)
+        sent, reused = tokens_sent("workflow-cached", disturb)
+        price = (READ * reused + WRITTEN * (sent - reused)) / (
+            READ * from_cache + WRITTEN * (rebuilt - from_cache)
+        )
+        about = str(disturb.__doc__).partition(".")[0]
+        print(f"  {about:<60}{sent / rebuilt - 1:>+7.1%}{price:>7.0%}")
+
+
 def main() -> int:
     """Print a row for each conversation; gives 1 where a call would be refused or is too large."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -238,6 +285,7 @@ def main() -> int:
         row, failed = measure(shape, calls)
         print(row, flush=True)
         failures += failed
+    print_tokens_sent()
     return int(failures > 0)
 
 

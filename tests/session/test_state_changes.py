@@ -159,7 +159,7 @@ def test_lines_that_have_outgrown_the_state_give_way_to_the_whole_state(
         session.set_variable("rate", turn, "seen")
     text = session.context().text
     texts = text.split("<workflow_variables>\n")[1:]
-    assert 2 < len(texts) < 12
+    assert 2 <= len(texts) < 12
     assert len(session.cuts()) == 1
     assert state_in({"messages": [{"content": text}]})["workflow_variables"] == {
         "- rate": "- rate = 39"

@@ -183,13 +183,12 @@ def entry_text(kind: EntryKind, written: str, scale: Scale) -> ConversationText:
     """What was appended besides messages, as it stands in a call: the state as a message of the
     user's role under its own tags, a system prompt as one of the system."""
     message = Message("user", (Text(written),))
-    role = "foreword"
+    text = f"{written}\n"
     if kind == "system":
         # the shape in which Anthropic's API takes a system message in the middle
         raw = {"role": "system", "content": written}
         message = keep(Message("system", (Text(written),), kind="instruction"), "anthropic", raw)
-        role = "system"
-    text = turn_text(role, written) + "\n"
+        text = turn_text("system", written) + "\n"
     units = scale.counter.measure(text)
     return ConversationText(entry=Entry(text, (message,), is_own=True), units=units)
 
