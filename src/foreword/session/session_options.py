@@ -53,30 +53,12 @@ class SessionSettings:
     compress_to: Setting = None
     tool_tokens: int | None = None  # of the tools that the last call went with
 
-    def with_stored_settings(self, kept: Mapping[str, int | str]) -> SessionSettings:
+    def with_stored_settings(self, kept: Mapping[str, Any]) -> SessionSettings:
         """These, and for what was not given what was kept."""
+        known = {name: kept[name] for name in self.__slots__ if name in kept}
+        return SessionSettings(**{**known, **self.to_dict()})
 
-        def setting(which: str) -> Setting:
-            given: Setting = getattr(self, which)
-            return kept.get(which) if given is None else given
-
-        def name(which: str) -> str | None:
-            found = setting(which)
-            return None if found is None else str(found)
-
-        tool_tokens = setting("tool_tokens")
-        return SessionSettings(
-            recipe=name("recipe"),
-            model=name("model"),
-            budget=setting("budget"),
-            window=setting("window"),
-            warn_at=setting("warn_at"),
-            compress_at=setting("compress_at"),
-            compress_to=setting("compress_to"),
-            tool_tokens=None if tool_tokens is None else int(tool_tokens),
-        )
-
-    def to_dict(self) -> dict[str, int | str]:
+    def to_dict(self) -> dict[str, Any]:
         """What was given."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None}
