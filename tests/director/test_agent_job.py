@@ -156,9 +156,9 @@ def test_no_request_no_event_and_no_row_has_the_secret_or_a_page(job: Job, tmp_p
 
 def test_the_browser_in_each_request_is_the_browser_at_that_moment(job: Job) -> None:
     first, second = job.own[0], job.own[-1]
-    assert state_in(first)["browser_state"] == {}
+    assert state_in(first)["browser_state"] == []
     tab = f"- Main Tab (Active) = {job.desk.url}/sent?new=1"
-    assert state_in(second)["browser_state"] == {"- Main Tab": tab}
+    assert state_in(second)["browser_state"] == [tab]
 
 
 def test_each_request_is_the_one_before_and_more_and_its_state_is_that_of_the_moment(

@@ -249,7 +249,7 @@ def test_a_result_that_comes_after_its_call_was_sent_without_one_is_a_cut(
     session.append(results(c="here"))
     assert "here" in str(session.context().to_anthropic())
     reasons = [cut["reason"] for cut in session.cuts()]
-    assert reasons == ["first call", "a tool call was open in the call before"]
+    assert reasons == ["first call", "a placeholder was sent for what came later"]
 
 
 def test_a_new_system_prompt_is_appended_where_the_model_takes_it(open_session: Open) -> None:
@@ -399,6 +399,133 @@ def test_the_size_of_a_session_is_that_of_its_next_call(open_session: Open) -> N
         session.set_variable("rate", turn, "measured")
         told = session.size_tokens()
         assert abs(told - session.context().report.total_tokens) <= 150
+
+
+SECRET = "kiln-nine-9"
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda session: session.set_variable("note", SECRET, "seen"),
+        lambda session: session.update_plan(plan(notes=SECRET), "seen"),
+        lambda session: session.put_node(
+            {"id": "n", "position": 1, "type": "x", "config": {"text": SECRET}}
+        ),
+        lambda session: setattr(session, "system_prompt", f"It opens with {SECRET}."),
+        lambda session: session.context(browser=[{"name": "M", "url": f"https://x/?k={SECRET}"}]),
+    ],
+)
+def test_a_secret_is_hidden_in_what_was_appended_of_the_state(
+    open_session: Open, say: Callable[[foreword.Session], object]
+) -> None:
+    session = open_session(recipe="workflow-cached", model="claude-opus-5-5")
+    session.system_prompt = "You look after a kiln."
+    session.append(numbered_message(0))
+    session.context()
+    say(session)
+    assert SECRET in session.context().text
+    session.set_variable("password", SECRET, "told")
+    for one in (session, open_session(recipe="workflow-cached", model="claude-opus-5-5")):
+        assert SECRET not in one.context().text
+    assert session.cuts()[-1]["reason"] == "a secret became known"
+    session.cut()
+    assert SECRET not in session.context().text
+
+
+def test_a_recipe_with_more_boundary_tags_is_a_cut(open_session: Open) -> None:
+    session = open_session(recipe="chat")
+    session.append({"role": "user", "content": "Why <current_plan>?"})
+    session.context()
+    session = open_session(recipe="workflow-cached")
+    session.context()
+    assert session.cuts()[-1]["reason"] == "the recipe changed"
+
+
+def test_the_first_words_after_a_call_without_any_are_a_cut(open_session: Open) -> None:
+    session = open_session()
+    session.context()
+    session.context()
+    session.append(numbered_message(0))
+    session.context()
+    session.append(numbered_message(2))
+    session.context()
+    reasons = [cut["reason"] for cut in session.cuts()]
+    assert reasons == ["first call", "a placeholder was sent for what came later"]
+
+
+@pytest.mark.parametrize("also", [{}, {"b": "there"}])
+def test_results_that_come_one_by_one_are_sent_as_they_are_after_a_restart(
+    open_session: Open, also: dict[str, str]
+) -> None:
+    session = open_session()
+    for _ in range(2):  # under the same ids again
+        session.append(numbered_message(0))
+        session.context()
+        session.append(call("a", "b"))
+        session.append(results(a="here"))
+        session.context()
+        for name, text in also.items():
+            session.append(results(**{name: text}))
+        before = session.context().to_anthropic()
+        cuts = len(session.cuts())
+        session = open_session()
+        assert session.context().to_anthropic() == before
+        assert len(session.cuts()) == cuts
+
+
+def test_an_answer_after_a_restart_sends_no_thinking_where_two_calls_differed(
+    open_session: Open,
+) -> None:
+    one, other = open_session(recipe="workflow-cached"), open_session(recipe="workflow-cached")
+    one.append(numbered_message(0))
+    one.context()
+    other.set_variable("rate", 7, "measured")
+    other.context()
+    one = open_session(recipe="workflow-cached")
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "s1"}
+    one.append({"role": "assistant", "content": [thought, {"type": "text", "text": "Cone 6."}]})
+    assert "signature" not in str(one.context().to_anthropic())
+
+
+def test_a_system_message_stands_between_the_user_and_an_answer_or_there_is_a_cut(
+    open_session: Open,
+) -> None:
+    session = open_session(model="claude-opus-5-5", recipe="workflow-cached")
+    session.system_prompt = "A"
+    session.append(numbered_message(0))
+    session.context()
+    session.system_prompt = "B"
+    session.context()
+    session.set_variable("rate", 7, "measured")  # would stand behind it
+    session.context()
+    session.append(numbered_message(1))
+    session.system_prompt = "C"  # would stand behind the answer
+    session.context()
+    reasons = [cut["reason"] for cut in session.cuts()]
+    assert reasons == ["first call", *["the system prompt changed"] * 2]
+
+
+def test_a_cut_may_be_named_in_any_text(open_session: Open) -> None:
+    session = open_session()
+    session.append(numbered_message(0))
+    session.context()
+    session.cut(why="a\ud800\0")
+    session.context()
+    assert session.cuts()[-1]["detail"] == "a\ufffd\ufffd"
+
+
+def test_a_recipe_without_a_system_prompt_is_not_cut_by_one(
+    open_session: Open, tmp_path: Any
+) -> None:
+    sections = "sections:\n  talk: {state: messages, forms: [full, newest]}\n"
+    (tmp_path / "own.yaml").write_text(f"name: own\n{sections}")
+    session = open_session(recipe=str(tmp_path / "own.yaml"))
+    session.system_prompt = "A"
+    session.append(numbered_message(0))
+    session.context()
+    session.context()
+    assert len(session.cuts()) == 1
 
 
 def test_parts_of_a_request_are_compared_as_they_are_sent() -> None:

@@ -24,6 +24,7 @@ from foreword.engine.render import (
     turn_text,
 )
 from foreword.engine.report import Omission, Report
+from foreword.messages.call_pairs import mend
 from foreword.messages.message import IMAGE_TOKENS, Message, bound_thinking, keep
 from foreword.messages.parts import Text
 from foreword.messages.record import from_record, to_record
@@ -118,6 +119,18 @@ class CallText:
             digest=digest,
         )
 
+    def with_closed_calls(self, writer: MessageWriter) -> CallText:
+        """The call with a placeholder for each result that was waited for: more is said now."""
+        texts = list(self.texts)
+        units = self.units
+        for place in reversed(range(len(texts))):
+            if not texts[place].entry.is_own:
+                closed = writer.write(texts[place].entry.messages, newest=False)
+                units += closed.units - texts[place].units
+                texts[place] = closed
+                break
+        return replace(self, texts=texts, units=units)
+
 
 def call_of(head: Head, texts: Sequence[ConversationText], writer: MessageWriter) -> CallText:
     """The call that begins with a head and goes on with texts."""
@@ -147,7 +160,9 @@ def call_of(head: Head, texts: Sequence[ConversationText], writer: MessageWriter
 
 def _add(digest: blake2b, texts: Iterable[ConversationText]) -> None:
     for text in texts:
-        for message in text.entry.messages:
+        # as it is sent: one more message behind it makes an open call one that has a placeholder
+        said = mend([*text.entry.messages, Message("user", ())])[0][:-1]
+        for message in said:
             digest.update(to_record(message).encode("utf-8", "surrogatepass"))
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
 from foreword.engine.conversation_text import ConversationText
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
+from foreword.messages.call_pairs import group_by_calls
 from foreword.messages.message import (
     IMAGE_TOKENS,
     Message,
@@ -22,6 +24,7 @@ from foreword.messages.message import (
     without_bound_thinking,
 )
 from foreword.prices import cost_of_call
+from foreword.section import STATE
 from foreword.session import call_log
 from foreword.session.call_log import Reuse
 from foreword.session.call_text import (
@@ -44,7 +47,7 @@ from foreword.session.state_entries import (
     state_entries,
     whole_state,
 )
-from foreword.session.state_parts import SYSTEM_PROMPT, State, with_logged_parts
+from foreword.session.state_parts import State, with_logged_parts
 from foreword.store import cuts, messages, reports
 from foreword.store.cuts import FIRST, CallRecord, Cut, CutReason, LogEntry, NewestCall
 from foreword.store.database import Database, stamp
@@ -61,7 +64,7 @@ _SAME_START = frozenset(
         "the tools changed",
         "the state changed",
         "the recipe changed",
-        "a tool call was open in the call before",
+        "a placeholder was sent for what came later",
         "a secret became known",
     )
 )
@@ -80,6 +83,7 @@ class SentCall:
     cut: Cut
     entries: Sequence[LogEntry]
     last: int  # the newest message in it
+    tags: frozenset[str]  # that nothing in it may open or close
     is_intact: bool = True  # else what is known by now to be secret was in it
 
 
@@ -211,9 +215,9 @@ class Calls:
         if reason is None:
             assert before is not None
             call = self._extended(inputs, writer, before, log)
-            if call is not None:
+            if isinstance(call, NextCall):
                 return call
-            reason = "no room"
+            reason = call
         return self._cut(inputs, writer, before, reason, detail=detail)
 
     def _cut_reason(
@@ -225,50 +229,78 @@ class Calls:
         if log.cut_due:
             reason: Any = log.cut_due[0]
             return reason, log.cut_due[1]
-        if not before.is_intact:
-            return "a secret became known", ""
         recipe = inputs.selection.recipe
         gets_state = (before.cut.recipe, recipe.name) == (PLAIN_RECIPE, STATE_RECIPE)
-        if recipe.name != before.cut.recipe and not gets_state:
+        is_same = recipe.name == before.cut.recipe or gets_state
+        if not is_same or before.tags != self.writer.scale.tags:
             return "the recipe changed", ""
+        if not before.is_intact:
+            return "a secret became known", ""
         if inputs.tools.is_known and inputs.tools.digest != before.cut.tools:
             return "the tools changed", ""
-        if log.call_open and messages.up_to(self.db, self.conversation.id).seq > log.call_last:
-            return "a tool call was open in the call before", ""
-        if before.entries and self._is_system_misplaced(before.entries[-1], log):
-            return "the system prompt changed", ""
-        prompt = log.state.get(SYSTEM_PROMPT, {"text": ""})["text"]
-        if prompt != inputs.state.system_prompt:
+        if self._came_later(log):
+            return "a placeholder was sent for what came later", ""
+        prompt_tag = inputs.state.prompt_tag
+        prompt = log.state.get(prompt_tag, {"text": ""})["text"]
+        if prompt_tag and prompt != inputs.state.system_prompt:
             is_shown = bool(prompt and inputs.state.system_prompt)
             if not (is_shown and self._model and accepts_system_messages(self._model)):
                 return "the system prompt changed", ""
-        tags = [tag for tag in inputs.state.parts if tag != SYSTEM_PROMPT]
+        tags = [tag for tag in inputs.state.parts if tag != prompt_tag]
         if recipe.rebuild_state and differs(log.state, inputs.state, tags):
             return "the state changed", ""
         return None, ""
 
-    def _is_system_misplaced(self, newest: LogEntry, log: NewestCall) -> bool:
-        """Return whether a system message ends the call before and somebody but the assistant
-        speaks next: providers take one in the middle only before an answer."""
-        if newest.kind != "system" or newest.place < log.call_last:
+    def _came_later(self, log: NewestCall) -> bool:
+        """Return whether something was said for which the call before had a placeholder."""
+        if not log.call_open:
             return False
-        behind = messages.after(self.db, self.conversation.id, log.call_last, 1)
-        return bool(behind) and behind[0].message.role != "assistant"
+        for line in messages.after(self.db, self.conversation.id, log.call_last):
+            if "" in log.call_open or not set(log.call_open).isdisjoint(line.message.results):
+                return True
+            if line.message.role == "assistant":
+                return False
+        return False
+
+    def _placeholders(self, call: NextCall, log: NewestCall) -> list[str]:
+        """The tool calls that have no result in a call and may still get one; "" where nothing
+        was said."""
+        said = [message for text in call.text.written for message in text.entry.messages]
+        has_state = any(choice.section.kind == STATE for choice in call.text.head.parts)
+        if not has_state and not any(message.text.strip() for message in said):
+            return [""]
+        is_cut = call.reason is not None
+        waiting = [] if is_cut else list(log.call_open)
+        after = call.start - 1 if is_cut else log.call_last
+        speaker = ""
+        for line in messages.after(self.db, self.conversation.id, after):
+            if line.message.role == "assistant" != speaker:
+                waiting = []  # what was called before is not answered any more
+            speaker = line.message.role
+            answered = line.message.results
+            waiting = [name for name in (*waiting, *line.message.calls) if name not in answered]
+        return waiting
 
     def _extended(
         self, inputs: CallInputs, writer: MessageWriter, before: SentCall, log: NewestCall
-    ) -> NextCall | None:
-        """The call before with what is new after it; None where there is no room for it."""
+    ) -> NextCall | CutReason:
+        """The call before with what is new after it, or why there is a cut instead."""
         lines = messages.after(self.db, self.conversation.id, log.call_last)
-        texts = [_written(lines, writer)] if lines else []
+        texts = _written(lines, writer)
+        text_before = before.text
+        if lines and log.call_open:
+            text_before = text_before.with_closed_calls(writer)
         last = max(log.call_last, messages.up_to(self.db, self.conversation.id).seq)
         for may_be_whole in (True, False):
             entries = self._new_entries(inputs, writer, before, log, may_be_whole=may_be_whole)
             entry_texts = [entry_text(each.kind, each.written, writer.scale) for each in entries]
-            text = before.text.with_texts([*texts, *entry_texts])
+            new = [*texts, *entry_texts]
+            if _is_system_misplaced(before.text, new):
+                return "the system prompt changed"
+            text = text_before.with_texts(new)
             if total_tokens(text, writer) <= inputs.budget.tokens:
                 return NextCall(text=text, entries=entries, entry_texts=entry_texts, last=last)
-        return None
+        return "no room"
 
     def _new_entries(
         self,
@@ -291,7 +323,9 @@ class Calls:
         is_removed = any(tag not in inputs.state.parts for tag in log.state)
         is_changed = any(each.kind == "changes" for each in entries)
         if is_changed and may_be_whole and not is_removed:
-            whole = whole_state(inputs.state.parts, writer.scale)
+            parts = {tag: inputs.state.parts[tag] for tag in inputs.state.parts}
+            parts.pop(inputs.state.prompt_tag, None)
+            whole = whole_state(parts, writer.scale)
             new = sum(count(each.written) for each in entries)
             if since_whole + new > OUTGROWN * count(whole):
                 prompts = [each for each in entries if each.kind == "system"]
@@ -365,18 +399,18 @@ class Calls:
             end = start
             while end < len(behind) and behind[end].seq <= entry.place:
                 end += 1
-            if end > start:
-                texts.append(_written(behind[start:end], writer))
-            texts.append(entry_text(entry.kind, entry.written, writer.scale))
+            texts += _written(behind[start:end], writer)
+            written = writer.secrets.hide_known_values(entry.written)
+            texts.append(entry_text(entry.kind, written, writer.scale))
             start = end
-        if behind[start:]:
-            texts.append(_written(behind[start:], writer))
+        texts += _written(behind[start:], writer)
         text = call_of(head, texts, writer)
         return SentCall(
             text=text,
             cut=cut,
             entries=entries,
             last=log.call_last,
+            tags=frozenset(cut.head["tags"]),
             is_intact=text.sent == log.sent,
         )
 
@@ -444,7 +478,8 @@ class Calls:
             call_tokens=package.report.total_tokens,
             call_running=messages.up_to(self.db, self.conversation.id).running,
             call_entry=entry_number,
-            call_open=_is_open(call.text),
+            call_open=self._placeholders(call, log),
+            call_again=call.last == log.call_last and call.text.sent != log.sent,
             cut_due=(),
             state=logged_state(inputs.state),
             sent=call.text.sent,
@@ -470,7 +505,13 @@ class Calls:
             conversation=self.conversation.id,
             usage=line,
         )
-        self._sent = SentCall(text=call.text, cut=cut, entries=[*entries, *new], last=call.last)
+        self._sent = SentCall(
+            text=call.text,
+            cut=cut,
+            entries=[*entries, *new],
+            last=call.last,
+            tags=self.writer.scale.tags,
+        )
         self._hidden = inputs.state.secrets.digest
         self._answer_to = AnswerTo(sent=call.text.sent)
 
@@ -496,7 +537,7 @@ class Calls:
             tools=_tools_digest(inputs.tools, before),
             start=call.start,
             last=call.last,
-            head=call.text.head.to_dict(),
+            head={**call.text.head.to_dict(), "tags": sorted(self.writer.scale.tags)},
             total_tokens=total,
             omitted_messages=gap.messages if gap else 0,
             omitted_tokens=gap.tokens if gap else 0,
@@ -511,12 +552,29 @@ def _reread(total: int, reuse: Reuse, before: SentCall | None, writer: MessageWr
     return max(0, min(total, had_before) - reuse.tokens)
 
 
-def _written(lines: Sequence[StoredMessage], writer: MessageWriter) -> ConversationText:
+def _written(lines: Sequence[StoredMessage], writer: MessageWriter) -> list[ConversationText]:
     """Return messages as a call of this cut has them: thinking goes along with an answer to one."""
     said = list[Message]()
     for line in lines:
         said.append(line.message if line.answers else without_bound_thinking(line.message))
-    return writer.write(said, newest=True)
+    groups = group_by_calls(said)
+    return [writer.write(group, newest=group is groups[-1]) for group in groups]
+
+
+def _is_system_misplaced(before: CallText, new: Sequence[ConversationText]) -> bool:
+    """Return whether a system message would not stand between the user and an answer, or at the
+    end: providers take one in the middle nowhere else."""
+    known = before.texts or before.head.front
+    for older, newer in pairwise([*known[-1:], *new]):
+        if _is_system(older) and newer.entry.messages[0].role != "assistant":
+            return True
+        if _is_system(newer) and older.entry.messages[-1].role not in ("user", "tool"):
+            return True
+    return not known and any(map(_is_system, new[:1]))
+
+
+def _is_system(text: ConversationText) -> bool:
+    return text.entry.is_own and text.entry.messages[0].role == "system"
 
 
 def _tools_digest(tools: CallTools, before: SentCall | None) -> str:
@@ -554,13 +612,3 @@ def _common_length(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _is_open(text: CallText) -> bool:
-    """Return whether a call ends in a tool call that has no result."""
-    for written in reversed(text.texts or text.head.front):
-        said = written.entry.messages
-        if not written.entry.is_own and said:
-            answered = {result for message in said for result in message.results}
-            return any(call not in answered for message in said for call in message.calls)
-    return False

@@ -13,7 +13,7 @@ from typing import Any
 
 from foreword.engine.render import Scale, close_tag, open_tag
 from foreword.session.session_options import STATE_CHANGES
-from foreword.session.state_parts import SYSTEM_PROMPT, PartValue, State, StatePart, changes_of
+from foreword.session.state_parts import PartValue, State, StatePart, changes_of
 from foreword.store.cuts import EntryKind
 
 # In the first entry of a cut: how a reader tells the current state.
@@ -45,7 +45,7 @@ def state_entries(
     whole = dict[str, StatePart]()
     for tag, part in state.parts.items():
         before = logged.get(tag)
-        if tag == SYSTEM_PROMPT:
+        if tag == state.prompt_tag:
             if before is not None and before != part.value:
                 prompts.append(NewEntry(kind="system", written=scale.safe(part.text)))
             continue
@@ -66,9 +66,8 @@ def state_entries(
 
 
 def whole_state(parts: Mapping[str, StatePart], scale: Scale) -> str:
-    """Return the state as an entry has it whole, without the system prompt."""
-    texts = {tag: part.text for tag, part in parts.items() if tag != SYSTEM_PROMPT}
-    return _tagged(texts, scale)
+    """Return parts of the state as an entry has them whole."""
+    return _tagged({tag: part.text for tag, part in parts.items()}, scale)
 
 
 def _tagged(texts: Mapping[str, str], scale: Scale) -> str:

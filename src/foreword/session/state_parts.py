@@ -7,7 +7,8 @@ store; other sections of the recipe are read from the project. How they are fitt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +30,7 @@ from foreword.store.database import from_json
 from foreword.store.session_stamps import SessionStamps, read_stamps
 
 SYSTEM_PROMPT = "system_prompt"
+REMOVED, ADDED = "removed: ", "added: "  # before a line of a variable or a tab
 # What tells one value of a part from another: a tree by its paths, lines by their names, or else
 # the whole text. None is what the call log has.
 PartValue = Mapping[str, Any]
@@ -49,6 +51,7 @@ class State:
     parts: Mapping[str, StatePart]  # by tag, in the order of the recipe
     secrets: KnownValues  # all that the workflow holds
     system_prompt: str
+    prompt_tag: str  # of the part that it is; nothing where a recipe has none
     plan: dict[str, Any] | None
     node_statuses: Mapping[str, str]  # by id
     variable_names: list[str]
@@ -99,8 +102,11 @@ class StateReader:
             if spec.state is not None and spec.state != "messages":
                 part = self._part(spec, now, browser)
                 parts[tag] = replace(part, text=workflow.secrets.hide_known_values(part.text))
+        prompt_tag = ""
+        for tag, spec in selection.sections.items():
+            prompt_tag = tag if spec.state == SYSTEM_PROMPT else prompt_tag
         if not now.system_prompt and not any(spec.state == "plan" for spec in _specs(selection)):
-            parts.pop(SYSTEM_PROMPT, None)  # a workflow's recipe has the same parts in every call
+            parts.pop(prompt_tag, None)  # a workflow's recipe has the same parts in every call
         for tag, text in self._project_texts(selection).items():
             hidden = workflow.secrets.hide_known_values(text)
             parts[tag] = StatePart(text=hidden, value={"text": text})
@@ -109,6 +115,7 @@ class StateReader:
             parts=in_order,
             secrets=workflow.secrets,
             system_prompt=now.system_prompt,
+            prompt_tag=prompt_tag,
             plan=workflow.plan,
             node_statuses={name: str(node.get("status") or "") for name, node in self._by_place()},
             variable_names=list(workflow.lines),
@@ -206,7 +213,8 @@ def with_logged_parts(state: State, logged: Mapping[str, PartValue]) -> State:
     for tag, part in state.parts.items():
         if part.value is None:
             value = logged.get(tag, {"lines": {"tabs": part.text}})
-            parts[tag] = StatePart(text="\n".join(value["lines"].values()), value=value)
+            text = state.secrets.hide_known_values("\n".join(value["lines"].values()))
+            parts[tag] = StatePart(text=text, value=value)
     return replace(state, parts=parts)
 
 
@@ -217,8 +225,29 @@ def changes_of(before: PartValue, now: StatePart) -> list[str] | None:
     if value.get("tree") is not None and before.get("tree") is not None:
         return list(changed_lines(before["tree"], value["tree"]))
     if "lines" in value and "lines" in before:
-        known, lines = before["lines"], value["lines"]
-        removed = [line.partition(" = ")[0] for name, line in known.items() if name not in lines]
-        changed = [line for name, line in lines.items() if known.get(name) != line]
-        return [*(f"{name} removed" for name in removed), *changed]
+        return list(_changed_named_lines(before["lines"], value["lines"]))
     return [] if value == before else None
+
+
+def _changed_named_lines(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of variables or tabs that changed. What is gone is `removed: ` and its line.
+    Where a name does not tell a line from others, what changed is removed and `added: `."""
+    shown = Counter(map(shown_name, [*before.values(), *now.values()]))
+    for name, line in before.items():
+        if name not in now:
+            yield f"{REMOVED}{line}"
+    for name, line in now.items():
+        old = before.get(name)
+        if old == line:
+            continue
+        if shown[shown_name(line)] <= (1 if old is None else 2) and " = " not in name:
+            yield line
+            continue
+        if old is not None:
+            yield f"{REMOVED}{old}"
+        yield f"{ADDED}{line}"
+
+
+def shown_name(line: str) -> str:
+    """Return the name on a line of a variable or a tab."""
+    return line.partition(" = ")[0].removesuffix(" (Active)")

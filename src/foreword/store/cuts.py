@@ -18,6 +18,7 @@ from foreword.store.database import (
     insert,
     select,
     select_first,
+    storable_text,
     to_ascii_json,
     update,
 )
@@ -33,7 +34,7 @@ CutReason = Literal[
     "the recipe changed",
     "the client edited its history",
     "a message that calls omitted was pinned",
-    "a tool call was open in the call before",
+    "a placeholder was sent for what came later",
     "a secret became known",
     "a phase was entered",
     "requested",
@@ -86,7 +87,10 @@ class NewestCall:
     call_tokens: int  # of all of it
     call_running: int  # tokens of all that was said up to its newest message
     call_entry: int  # the newest entry in it
-    call_open: Annotated[bool, Column(read=bool)]  # whether it ends in a tool call without a result
+    # the tool calls for whose results it had a placeholder; "" for the whole conversation
+    call_open: Annotated[Sequence[str], Column(read=from_json)]
+    # whether another call sent something else since anybody said anything
+    call_again: Annotated[bool, Column(read=bool)]
     cut_due: Annotated[Sequence[str], Column(read=from_json)]  # reason and detail, or nothing
     state: Annotated[Mapping[str, Any], Column(read=from_json)]  # by tag, as the log records it
     sent: str  # a digest of all that it sent
@@ -145,7 +149,8 @@ def record(db: Database, conversation: int, new: CallRecord) -> None:
         call_tokens=call.call_tokens,
         call_running=call.call_running,
         call_entry=call.call_entry,
-        call_open=int(call.call_open),
+        call_open=to_ascii_json([*call.call_open]),
+        call_again=int(call.call_again),
         cut_due="[]",
         sent=call.sent,
         **changes,
@@ -157,7 +162,7 @@ def request_cut(
 ) -> None:
     """Have the next call begin with a cut, if any call had messages behind `after`; the first of
     several reasons stays."""
-    due = to_ascii_json([reason, detail])
+    due = to_ascii_json([reason, storable_text(detail)])
     db.rows(
         "UPDATE conversations SET cut_due = ? WHERE id = ? AND cut_due = '[]' AND call > 0 AND"
         " call_last > ?",

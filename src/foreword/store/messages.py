@@ -227,9 +227,11 @@ def append(
 
 def _is_answer(db: Database, conversation: int, newest: int, answer_to: AnswerTo) -> bool:
     """Return whether what comes after the newest message answers the newest call."""
-    rows = db.rows("SELECT call, call_last, sent FROM conversations WHERE id = ?", (conversation,))
-    call, call_last, sent = rows[0] if rows else (0, 0, "")
-    is_own_call = answer_to.sent in ("", sent)
+    rows = db.rows(
+        "SELECT call, call_last, call_again, sent FROM conversations WHERE id = ?", (conversation,)
+    )
+    call, call_last, call_again, sent = rows[0] if rows else (0, 0, 0, "")
+    is_own_call = answer_to.sent == sent or not (answer_to.sent or call_again)
     return call > 0 and is_own_call and newest in (call_last, answer_to.goes_on)
 
 

@@ -22,7 +22,8 @@ _REMOVED = " removed"
 
 def state_in(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the current state by tag: plan and snapshot as JSON (nodes by their ids), variables
-    and tabs as lines by their names; without the parts that a request does not have."""
+    and tabs as lines; without the parts that a request does not have. None is a part that is not
+    there yet, or that had no room whole."""
     state = dict[str, Any]()
     for text in _texts(body):
         for block in _BLOCK.finditer(text):
@@ -62,13 +63,13 @@ def _whole(tag: str, text: str) -> Any:
     return value
 
 
-def _lines(lines: Sequence[str]) -> dict[str, str]:
-    """Lines by what they name; what names nothing is left out."""
-    return {_name(line): line for line in lines if line.startswith("- ")}
+def _lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines that name something."""
+    return [line for line in lines if line.startswith("- ")]
 
 
 def _name(line: str) -> str:
-    return line.partition(" = ")[0].removesuffix(_REMOVED).removesuffix(" (Active)")
+    return line.partition(" = ")[0].removesuffix(" (Active)")
 
 
 def _apply_changes(state: dict[str, Any], text: str) -> None:
@@ -76,13 +77,27 @@ def _apply_changes(state: dict[str, Any], text: str) -> None:
     for line in text.split("\n"):
         if line.removesuffix(":") in STATE_TAGS:
             tag = line.removesuffix(":")
+        elif tag and state.get(tag) is None:
+            continue
         elif tag in ("workflow_variables", "browser_state"):
-            if line.endswith(_REMOVED):
-                state[tag].pop(_name(line), None)
-            else:
-                state[tag] |= _lines([line])
+            _apply_named_line(state[tag], line)
         elif tag:
             _apply_line(state, tag, line)
+
+
+def _apply_named_line(known: list[str], line: str) -> None:
+    verb, _, rest = line.partition(": ")
+    if verb == "removed" and rest in known:
+        known.remove(rest)
+        return
+    if verb == "added":
+        known.append(rest)
+        return
+    same = [place for place, other in enumerate(known) if _name(other) == _name(line)]
+    if len(same) == 1 and line.startswith("- "):
+        known[same[0]] = line
+    else:
+        known += _lines([line])
 
 
 def _apply_line(state: dict[str, Any], tag: str, line: str) -> None:
