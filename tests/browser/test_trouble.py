@@ -114,6 +114,9 @@ def test_a_click_whose_browser_dies_is_told_as_failed_and_whether_it_may_have_ha
             until(lambda: any("pressed" in str(request) for request in desk.requests))
         else:
             until(browser._lock.locked)
+            # They go the way of the click, one behind the other: by the last of them it is waiting.
+            for _ in range(60):
+                by_protocol(browser, "Browser.getVersion")
         by_protocol(browser, "Browser.crash")
 
     thread = Thread(target=crash)
