@@ -235,7 +235,10 @@ def test_a_first_call_sends_no_thinking_that_came_from_elsewhere(open_session: O
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "s1"}
     said = {"role": "assistant", "content": [thought, {"type": "text", "text": "Cone 6."}]}
     session.sync([numbered_message(0), said, numbered_message(2)])
-    assert "signature" not in str(session.context().to_anthropic())
+    package = session.context()
+    assert "signature" not in str(package.to_anthropic())
+    assert any(line.startswith("1 thinking blocks are not") for line in package.report.warnings)
+    assert session.cuts()[0]["thinking"] == 1
 
 
 def test_a_result_that_comes_after_its_call_was_sent_without_one_is_a_cut(

@@ -72,6 +72,7 @@ _SAME_START = frozenset(
 # With a variable that changes at every turn, 4.2% more tokens are sent than with a state that is
 # rebuilt (`benchmarks.prefix_checks`); at 1 it is 5.7%, at 4 3.5% and twice as much to read.
 OUTGROWN = 2
+THINKING_UNKNOWN = "{:,} thinking blocks are not sent: what was sent before them is not known"
 THINKING_LOST = "{:,} thinking blocks are not sent any more: what was sent before them has changed"
 
 
@@ -356,12 +357,16 @@ class Calls:
             start=start,
             reason=reason,
             detail=detail,
-            thinking=self._thinking(before) if before is not None else 0,
+            thinking=self._thinking(before, start),
             last=history.extent.seq,
         )
 
-    def _thinking(self, before: SentCall) -> int:
-        """How many blocks of thinking a call would have that goes on."""
+    def _thinking(self, before: SentCall | None, start: int) -> int:
+        """How many blocks of thinking a cut omits: those that a call would have that goes on; of a
+        first call, all that came from elsewhere."""
+        if before is None:
+            said = messages.after(self.db, self.conversation.id, start - 1)
+            return sum(bound_thinking(line.message) for line in said)
         behind = messages.after(self.db, self.conversation.id, before.last)
         answers = [line.message for line in behind if line.answers]
         return before.text.thinking + sum(map(bound_thinking, answers))
@@ -421,7 +426,8 @@ class Calls:
     ) -> Package:
         notes = list(inputs.notes)
         if call.thinking:
-            notes.append(THINKING_LOST.format(call.thinking))
+            words = THINKING_UNKNOWN if call.reason == FIRST else THINKING_LOST
+            notes.append(words.format(call.thinking))
         profile = {"workflow": inputs.workflow}
         if call.reason not in (None, FIRST):
             profile["cut"] = f"({call.reason})"
