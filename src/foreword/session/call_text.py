@@ -160,8 +160,11 @@ def call_of(head: Head, texts: Sequence[ConversationText], writer: MessageWriter
 
 def _add(digest: blake2b, texts: Iterable[ConversationText]) -> None:
     for text in texts:
-        # as it is sent: one more message behind it makes an open call one that has a placeholder
-        said = mend([*text.entry.messages, Message("user", ())])[0][:-1]
+        said = list(text.entry.messages)
+        answered = {name for message in said for name in message.results}
+        if any(name not in answered for message in said for name in message.calls):
+            # as it is sent: one more message behind it makes an open call one with a placeholder
+            said = mend([*said, Message("user", ())])[0][:-1]
         for message in said:
             digest.update(to_record(message).encode("utf-8", "surrogatepass"))
 

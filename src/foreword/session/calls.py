@@ -93,6 +93,7 @@ class NextCall:
     """The next call: one that goes on, or one that begins with a cut."""
 
     text: CallText
+    lines: Sequence[StoredMessage] = ()  # that it goes on with
     entries: Sequence[NewEntry] = ()
     entry_texts: Sequence[ConversationText] = ()
     reason: CutReason | None = None
@@ -272,9 +273,11 @@ class Calls:
             return [""]
         is_cut = call.reason is not None
         waiting = [] if is_cut else list(log.call_open)
-        after = call.start - 1 if is_cut else log.call_last
+        lines = call.lines
+        if is_cut:
+            lines = messages.after(self.db, self.conversation.id, call.start - 1)
         speaker = ""
-        for line in messages.after(self.db, self.conversation.id, after):
+        for line in lines:
             if line.message.role == "assistant" != speaker:
                 waiting = []  # what was called before is not answered any more
             speaker = line.message.role
@@ -300,7 +303,9 @@ class Calls:
                 return "the system prompt changed"
             text = text_before.with_texts(new)
             if total_tokens(text, writer) <= inputs.budget.tokens:
-                return NextCall(text=text, entries=entries, entry_texts=entry_texts, last=last)
+                return NextCall(
+                    text=text, lines=lines, entries=entries, entry_texts=entry_texts, last=last
+                )
         return "no room"
 
     def _new_entries(
