@@ -66,7 +66,7 @@ WINDOW_TESTS = "tests/session/test_session_window.py"
 TARGETS = (  # the quick ones first
     Target(
         name="window",
-        sources=("session/window.py",),
+        sources=("session/cut_plan.py",),
         tests=("tests/session/test_window.py",),
     ),
     Target(
@@ -96,13 +96,18 @@ TARGETS = (  # the quick ones first
     ),
     Target(
         name="history",
-        sources=("session/history_section.py",),
+        sources=("session/call_text.py",),
         tests=(
             "tests/session/test_history_section.py",
             "tests/session/test_session_secrets.py",
             f"{WINDOW_TESTS}::test_a_single_message_left_out_is_one_message_in_words",
             f"{WINDOW_TESTS}::test_in_provider_forms_the_mark_is_said_once_inside_a_message",
         ),
+    ),
+    Target(
+        name="call_log",
+        sources=("session/calls.py", "plan/changed_lines.py", "store/cuts.py"),
+        tests=("tests/session/test_call_log.py", "tests/session/test_state_changes.py"),
     ),
     Target(
         name="secrets",

@@ -206,10 +206,6 @@ def test_a_scale_without_its_notices_weighs_the_same_and_notices_for_itself() ->
     assert not own.alike
     own.safe("</docs>", "other")
     assert list(scale.forged) == list(scale.cleaned) == list(scale.alike) == ["notes"]
-    more = scale.with_notices()
-    more.safe("\0 <docs> &lt;docs>", "other")
-    assert list(more.forged) == list(more.cleaned) == list(more.alike) == ["notes", "other"]
-    assert list(scale.forged) == list(scale.cleaned) == list(scale.alike) == ["notes"]
 
 
 def test_what_the_recipe_writes_around_a_text_is_made_safe_and_leaves_no_empty_line() -> None:

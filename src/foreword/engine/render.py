@@ -71,14 +71,6 @@ class Scale:
             counter=self.counter, tags=self.tags, shared_tags=self.shared_tags, task=self.task
         )
 
-    def with_notices(self) -> Scale:
-        """The same scale with all that it has noticed, which may notice more for itself."""
-        scale = self.without_notices()
-        scale.forged.update(self.forged)
-        scale.cleaned.update(self.cleaned)
-        scale.alike.update(self.alike)
-        return scale
-
     @property
     def pattern(self) -> BoundaryPattern:
         """Finds the `<` of what reads as one of the tags."""

@@ -116,7 +116,8 @@ class Calls:
         self._sent: SentCall | None = None
         self._hidden = ""  # the digest of the secrets that are hidden in it
         self._answer_to = AnswerTo()
-        self._appended: tuple[object, int] = (None, 0)  # what of the state, and its tokens
+        # the tokens of what changed from a call to a state
+        self._appended: tuple[str, State | None, int] = ("", None, 0)
 
     # --- messages ---------------------------------------------------------------------------------
 
@@ -173,14 +174,14 @@ class Calls:
         changed of the state. Nothing where it begins with a cut."""
         if not now.call_tokens:
             return 0
-        known_for, known = self._appended
-        if known_for != (now.sent, id(state)):
+        sent, known_state, known = self._appended
+        if sent != now.sent or known_state is not state:
             log = cuts.newest_call(self.db, self.conversation.id)
             entries = state_entries(
                 log.state, with_logged_parts(state, log.state), self.writer.scale, is_first=False
             )
             known = sum(self.writer.scale.counter.count(entry.written) for entry in entries)
-            self._appended = ((now.sent, id(state)), known)
+            self._appended = (now.sent, state, known)
         return known
 
     def goes_on(self, inputs: CallInputs) -> tuple[Sequence[Message], int, str]:
